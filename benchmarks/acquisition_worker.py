@@ -14,8 +14,8 @@ import numpy as np
 from benchmarks.memory import peak_mb
 from benchmarks.timing import seconds
 from confide.acquisition.optimum.grid import solve_grid
-from confide.acquisition.optimum.printed import algorithm1_as_printed
 from confide.acquisition.optimum.solver import solve
+from confide.evidence.fallah_2022.algorithm_1 import algorithm1_as_printed
 
 ALPHA, VARIANCE, DELTA = 2.0, 1.0 / 12.0, 0.01
 

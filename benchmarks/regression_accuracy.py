@@ -121,7 +121,7 @@ def _planned(problem: Problem, epsilon: float, delta: float) -> tuple[Release | 
                      epsilon_payment=problem.epsilon_payment, release="auto", **problem.public, **problem.payment)
     except Refused as refusal:
         return str(refusal), {}
-    return found.mechanism.release, found.compared
+    return found.mechanism.release, dict(found.compared)
 
 
 def _ours(problem: Problem, plans: dict[str, Any], seeds: list[int]) -> Draws:

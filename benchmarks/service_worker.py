@@ -18,11 +18,11 @@ from typing import Any
 from sqlalchemy import select
 
 from confide.campaign import Home, Store
-from confide.campaign.service.access import Operators, Participant, Role
-from confide.campaign.service.access.sessions import begin_participant
-from confide.campaign.service.work import Drafts, Opened
 from confide.campaign.store import schema
 from confide.contract import kind
+from confide.service.access import Operators, Participant, Role
+from confide.service.access.sessions import begin_participant
+from confide.service.work import Drafts, Opened
 
 _CONNECTIONS = 64
 

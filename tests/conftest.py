@@ -13,6 +13,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from databases import Cluster, find_postgresql
+from missing import missing
+
 _numbers = count(1)
 
 # Time limits per example say more about the machine than about the code; examples are the same in every run, so that a
@@ -38,7 +41,8 @@ def _forget_stale_machine_code() -> None:
     """Numba keeps what it compiled by the date of one file, though a function may call those of another one."""
     for folder in {path.parent for path in (Path(__file__).parents[1] / "src").rglob("*.nbi")}:
         kept = [*folder.glob("*.nbi"), *folder.glob("*.nbc")]
-        if max(path.stat().st_mtime for path in folder.parent.glob("*.py")) > min(p.stat().st_mtime for p in kept):
+        written = [path.stat().st_mtime for path in folder.parent.glob("*.py")]  # none where they have moved
+        if not written or max(written) > min(path.stat().st_mtime for path in kept):
             for path in kept:
                 path.unlink(missing_ok=True)
 
@@ -89,3 +93,13 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.setenv("CONFIDE_HOME", str(folder))
         patch.delenv("CONFIDE_STORE", raising=False)
         yield folder
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[Cluster]:
+    """A PostgreSQL of this process's own, started by the first test that asks for it."""
+    programs = find_postgresql()
+    if programs is None:
+        missing("PostgreSQL's initdb and postgres are neither under /usr/lib/postgresql nor on PATH; "
+                "Debian's package postgresql has them")
+    with Cluster(programs) as cluster:
+        yield cluster

@@ -110,7 +110,7 @@ def _verdict(returned: ast.expr, scope: _Scope) -> tuple[set[str], bool]:
     if not isinstance(returned, ast.Call):
         return {"?", "??"}, not _written(returned, scope)
     name = returned.func.id if isinstance(returned.func, ast.Name) else ""
-    if name == "Finding":
+    if name == "Recomputed":
         return _chosen(returned.args[0], scope)
     if name in scope.module.functions and name not in scope.busy:
         reason = _fault(scope.module, scope.module.functions[name], (*scope.busy, name))

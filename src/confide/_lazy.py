@@ -7,15 +7,18 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
-__all__ = ["RENAMED", "doors"]
+__all__ = ["MOVED", "RENAMED", "doors", "moved"]
 
 RENAMED: dict[str, Mapping[str, str]] = {}
 """Package -> its old public names, and today's; of the packages that were imported."""
 
+MOVED: dict[str, Mapping[str, str]] = {}
+"""Package -> public names that it had, and their whole names today; of the packages that were imported."""
+
 
 def doors(
     package: str, modules: Mapping[str, tuple[str, ...]], packages: tuple[str, ...] = (),
-    renamed: Mapping[str, str] | None = None,
+    renamed: Mapping[str, str] | None = None, moved: Mapping[str, tuple[str, ...]] | None = None,
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """`__getattr__` and `__dir__` for a package whose public names live in submodules.
 
@@ -25,12 +28,16 @@ def doors(
             given, but not listed.
         packages: subpackages that are themselves public names.
         renamed: old public names -> today's; they work until 1.0.0, with a warning, and are not listed.
+        moved: package of confide -> public names that stand there now; likewise.
     """
     home = {name: module for module, names in modules.items() for name in names}
     public = sorted(name for name in (*home, *packages) if not name.startswith("_"))
-    old = dict(renamed or {})
-    if old:
-        RENAMED[package] = old
+    elsewhere = {name: f"confide.{place}.{name}" for place, names in (moved or {}).items() for name in names}
+    if renamed:
+        RENAMED[package] = dict(renamed)
+    if elsewhere:
+        MOVED[package] = elsewhere
+    old = {**(renamed or {}), **elsewhere}
 
     def __getattr__(name: str) -> Any:
         if name in home:
@@ -40,7 +47,8 @@ def doors(
             value = import_module(f"{package}.{name}")
         elif name in old:
             _warn_of_old_name(package, name, old[name])
-            return getattr(sys.modules[package], old[name])  # not kept: the next caller is told, too
+            module, _, today = old[name].rpartition(".")
+            return getattr(import_module(module or package), today)  # not kept: the next caller is told, too
         else:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         setattr(sys.modules[package], name, value)
@@ -50,6 +58,23 @@ def doors(
         return public
 
     return __getattr__, __dir__
+
+
+def moved(module: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+    """`__getattr__` for a module that has given names away: they work until 1.0.0, with a warning.
+
+    Args:
+        module: the module's `__name__`.
+        homes: name -> the module that defines it now.
+    """
+
+    def __getattr__(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        _warn_of_old_name(module, name, f"{homes[name]}.{name}")
+        return getattr(import_module(homes[name]), name)
+
+    return __getattr__
 
 
 def _warn_of_old_name(package: str, name: str, today: str) -> None:

@@ -15,7 +15,6 @@ from confide.acquisition.comparisons import (
     scaling_law,
 )
 from confide.acquisition.optimum.solver import solve
-from confide.acquisition.two_users import TwoUsers
 from confide.contract import InvalidInput
 
 SCALING = [  # gamma, people, V (VAR = 1/12, alpha = 2, c_i = (i - 1/2)/n), how far the law is from it
@@ -49,19 +48,6 @@ def test_designs_at_given_reports():
         assert 0 < each.error_cost < each.cost
         assert each.payments == each.cost - each.error_cost
     assert full_information(reports, **prices(100.0)) == found["full information"]
-
-
-def test_the_price_of_private_information():
-    """The draw agrees with the two-person case's quadratures."""
-    exact = TwoUsers(**prices(400.0)).expected()
-    found = expected_benchmarks(UniformPrior(), 2, **prices(400.0), draws=400, seed=5)
-    for name, value in (("exact", exact.cost), ("full information", exact.full_information),
-                        ("private information", exact.cost - exact.full_information)):
-        assert found[name].cost == pytest.approx(value, abs=4 * found[name].standard_error), name
-    assert found["exact"].payments == pytest.approx(exact.payments, abs=1.0)
-    assert found["pooling"].cost == pytest.approx(exact.pooling, rel=1e-12)
-    assert found["private information"].standard_error < found["exact"].standard_error  # common draws
-    assert found == expected_benchmarks(UniformPrior(), 2, **prices(400.0), draws=400, seed=5)
 
 
 @pytest.mark.parametrize(("call", "field"), [

@@ -21,9 +21,8 @@ from confide.acquisition import (
     UniformPrior,
     WeightCap,
 )
-from confide.acquisition.campaign.config import Belief, Price, Privacy, Record
 from confide.acquisition.targeting import PriceSetting
-from confide.acquisition.two_users import TwoUsers
+from confide.campaign.kinds.acquisition.config import Belief, Price, Privacy, Record
 from confide.contract import InvalidInput
 from confide.contract.parameters import Declared, parameters
 
@@ -41,7 +40,6 @@ GOOD: dict[type[Any], dict[str, Any]] = {
     PriceSetting: {"prior": UniformPrior(), "people": 2, "variance": 0.1},
     SmoothPrior: {"distribution": lambda c: c * c, "density": lambda c: 2 * c},
     TwoPartMechanism: {"people": 4, "prior": UniformPrior(), "mse_price": 10.0},
-    TwoUsers: {"variance_price": 1.0, "noise_price": 4.0},
     UniformPrior: {},
     WeightCap: {"weight_cap": 0.5, "outside": 1.0, "psi_floor": 0.5},
 }

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from campaign.forging import words
+from cases import fast
 from confide.acquisition import TwoPartMechanism, UniformPrior
 from confide.acquisition.second_identities import _rents, second_identities
 from people.all_kinds import campaign_of
@@ -50,7 +51,7 @@ CAPPED = TwoPartMechanism(people=60, prior=UniformPrior(high=0.8), mse_price=40.
                           largest_local_loss=3.0)
 
 
-@pytest.mark.parametrize("it", [FEW, CAPPED, replace(FEW, people=3)], ids=["few", "capped", "three"])
+@pytest.mark.parametrize("it", fast(2, [FEW, CAPPED, replace(FEW, people=3)]), ids=["few", "capped", "three"])
 def test_no_pair_of_reports_gains_more_with_two_ids(it: TwoPartMechanism, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a grid of both reports, and of the sensitivity of an honest owner, over the same profiles."""
     from confide.acquisition import second_identities as module

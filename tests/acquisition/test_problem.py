@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 
-from confide.acquisition.optimum.central_noise import with_central_noise, without_central_noise
 from confide.acquisition.optimum.problem import (
     equal_costs_value,
     levels,
@@ -17,7 +16,6 @@ from confide.acquisition.optimum.problem import (
     single_seller_value,
 )
 from confide.acquisition.optimum.solver import solve
-from confide.contract import InvalidInput
 
 PRICES = {"variance_price": 0.7, "noise_price": 3.0}
 
@@ -57,20 +55,3 @@ def test_closed_forms() -> None:
     mixed = solve([0.0, 0.3], **PRICES)
     assert mixed.epsilon_local[0] == mixed.difference[0] == math.inf
     assert problem7(mixed.weights, mixed.epsilon_local, [0.0, 0.3], **PRICES) == pytest.approx(mixed.value, rel=1e-13)
-
-
-@pytest.mark.parametrize(("power", "worse"), [(3, 0.0976), (12, 1.2e-5)])
-def test_central_noise_costs(power: int, worse: float) -> None:
-    """Proposition 1: forced central noise raises the optimum; lower local levels do the same for less."""
-    psi, prices, central = np.array([0.3, 1.7]), {"variance_price": 1.0, "noise_price": 2.0}, math.exp(-power)
-    optimum, forced = solve(psi, **prices).value, with_central_noise(psi, central, **prices)
-    assert with_central_noise(psi, 0.0, **prices).value == pytest.approx(optimum, rel=1e-12)
-    assert forced.value - optimum == pytest.approx(worse, rel=3e-2)
-    lowered = without_central_noise(forced.weights, forced.epsilon_local, central)
-    assert np.all(lowered < forced.epsilon_local)
-    assert np.sum(forced.weights**2 / lowered) == pytest.approx(forced.spread, rel=1e-12)
-    assert optimum - 1e-12 <= problem7(forced.weights, lowered, psi, **prices) < forced.value
-    with pytest.raises(InvalidInput, match="at most 6"):
-        with_central_noise(np.ones(7), 0.0, **prices)
-    with pytest.raises(InvalidInput, match="0 or infinite"):
-        with_central_noise([0.0], 0.0, **prices)

@@ -19,31 +19,9 @@ from confide.acquisition.targeting import (
     price_for_budget,
     price_for_error,
 )
-from confide.acquisition.two_users import TwoUsers
 from confide.contract import InvalidInput
 
 TWO = PriceSetting(prior=UniformPrior(), people=2, variance=1 / 12)
-
-
-def exact(gamma: float) -> tuple[float, float]:
-    """Expected payments and mean squared error of two people, by quadrature."""
-    found = TwoUsers(variance_price=gamma / 12, noise_price=gamma).expected()
-    return found.payments, found.error_cost / gamma
-
-
-def test_a_budget_is_met():
-    found = price_for_budget(TWO, 19.291187, draws=60, seed=3)
-    paid, mse = exact(found.error_price)
-    assert paid == pytest.approx(19.291187, abs=4 * found.payments_error)  # gamma = 400 would be exact
-    assert (found.payments, found.mse) == (pytest.approx(paid, abs=4 * found.payments_error),
-                                           pytest.approx(mse, abs=4 * found.mse_error))
-    assert found.bought == 1.0
-    assert found == price_for_budget(TWO, 19.291187, draws=60, seed=3)
-
-
-def test_a_target_error_is_met():
-    found = price_for_error(TWO, 0.08989463, draws=60, seed=3)
-    assert exact(found.error_price)[1] == pytest.approx(0.08989463, abs=4 * found.mse_error)
 
 
 @pytest.mark.parametrize("outside", [math.inf, 0.3])
@@ -134,7 +112,7 @@ def test_a_plan_without_a_limit_on_losses_warns():
 
 def test_a_plan_takes_a_budget_or_a_target():
     for both in ({}, {"budget": 1.0, "error": 1.0}):
-        with pytest.raises(InvalidInput, match="exactly one of budget and error"):
+        with pytest.raises(InvalidInput, match=r"one of budget .*and error"):
             plan(LIMITED, **both)
     with pytest.raises(InvalidInput, match="budget: "):
         plan(LIMITED, budget=-1.0)

@@ -54,7 +54,7 @@ from confide.allocation.audit.transcripts import (
 )
 from confide.allocation.audit.whole import audit_matching, charged, participation_rows
 from confide.allocation.bundles import Additive, Assignment, CappedAdditiveValuation, SymmetricConcave
-from confide.allocation.limits.gadgets import SpyGadgets
+from confide.allocation.gadgets import SpyGadgets
 from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
@@ -423,10 +423,10 @@ def test_what_the_noise_rests_on() -> None:
     assert not participation_rows(SinkhornMatch(people=99, goods=2, supply=9, epsilon=1.0))
 
 
-@pytest.mark.parametrize("plan", [
+@pytest.mark.parametrize("plan", fast(1, [
     PMatch(people=600, goods=4, supply=120, epsilon=4.0, increment=0.3, bid_cap=2, rounds=3, batch=60, arity=4,
            certify_with=0.02),
-    SinkhornMatch(people=600, goods=4, supply=120, epsilon=4.0, certify_with=0.02)],
+    SinkhornMatch(people=600, goods=4, supply=120, epsilon=4.0, certify_with=0.02)]),
     ids=["auction", "scaling"])
 def test_values_beyond_their_range_that_count_are_flagged(plan: Market, monkeypatch: pytest.MonkeyPatch) -> None:
     """The certificate's sums rest on values in [0, 1]: counts of bids would not show a row that is beyond."""

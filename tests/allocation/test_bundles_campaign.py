@@ -16,18 +16,18 @@ from goods_campaigns import cleared_later, praised
 
 from campaign.forging import Forger, edited, forge, remake, words
 from cases import fast
+from cli.commands import CONFIDE
 from confide.allocation.bundles import Additive, CappedAdditiveValuation, SymmetricConcave, UnitDemandValuation
 from confide.allocation.bundles.rows import population_of, record_of, usable, width
-from confide.allocation.campaign import bundle_baselines as baselines
-from confide.allocation.campaign.audit import audit_life, audit_plan
-from confide.allocation.campaign.bundle_config import BundleAuctionTable, PointsTogether, RanksTogether
-from confide.allocation.campaign.bundle_predicted import made_up_bundles, predicted_bundles
-from confide.allocation.campaign.crowds import BundleCrowd, counts
 from confide.allocation.optimum.solver import exact_optimum
 from confide.allocation.palloc import PAlloc
 from confide.allocation.reading.tables import DENSE, Rows
 from confide.campaign import Campaign, Store, hand_out, verify
-from confide.cli.app import app
+from confide.campaign.kinds.allocation import bundle_baselines as baselines
+from confide.campaign.kinds.allocation.audit import audit_life, audit_plan
+from confide.campaign.kinds.allocation.bundle_config import BundleAuctionTable, PointsTogether, RanksTogether
+from confide.campaign.kinds.allocation.bundle_predicted import made_up_bundles, predicted_bundles
+from confide.campaign.kinds.allocation.crowds import BundleCrowd, counts
 from confide.cli.failures import guarded
 from confide.contract import InvalidInput, PublicOutcome, Refused, kind
 from confide.contract.errors import BudgetExceeded
@@ -327,7 +327,7 @@ def test_the_operators_list_says_who_gets_what(tmp_path: Path, capsys: pytest.Ca
     it = campaign(tmp_path)
 
     def confide(*arguments: object) -> tuple[int, str]:
-        code = guarded(partial(app, [str(each) for each in arguments]))
+        code = guarded(partial(CONFIDE, [str(each) for each in arguments]))
         return code, "".join(capsys.readouterr())
 
     path, target = tmp_path / "shifts.toml", tmp_path / "rota.csv"

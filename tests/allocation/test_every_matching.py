@@ -19,7 +19,6 @@ from confide.allocation import (
     instance_b,
 )
 from confide.allocation.bundles import CappedAdditiveValuation
-from confide.allocation.printed import PrintedPMatch
 from confide.contract.errors import InvalidInput
 from confide.privacy.noise import Noise
 
@@ -33,8 +32,6 @@ BY_KIND = {
                      valuation=CappedAdditiveValuation(cap=1)),
     "prices": PriceRelease(auction=SinkhornMatch(**SIZES)),
     "plenty": SinkhornMatch(**{**SIZES, "supply": 300}),
-    "printed": PrintedPMatch(people=300, goods=4, supply=60, increment=0.5, tolerance=0.5, epsilon=1e9, reserve=0,
-                             failure_probability=0.05, halt_below=1),
 }
 
 
@@ -76,10 +73,10 @@ def test_a_csv_file_is_read_by_its_numbers(tmp_path):
     assert Valuations.of(path, people=2, goods=2, unusable="null").values.tolist() == [0.0, 0.0, 1.0, 0.0]
 
 
-@pytest.mark.parametrize("kind", [SinkhornMatch, PMatch, PAlloc, PriceRelease, PrintedPMatch])
+@pytest.mark.parametrize("kind", [SinkhornMatch, PMatch, PAlloc, PriceRelease])
 def test_every_mechanism_is_made_for_a_budget(kind):
     more = {"valuation": CappedAdditiveValuation(cap=1)} if kind is PAlloc else {}
-    epsilon = 1e9 if kind is PrintedPMatch else 4.0
+    epsilon = 4.0
     one = kind.for_budget(epsilon=epsilon, delta=0.0, people=2000, goods=4, supply=400, **more)
     assert one.guarantees().privacy[0].loss.epsilon <= epsilon * (1 + 1e-12)
     with pytest.raises(TypeError):

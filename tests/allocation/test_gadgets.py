@@ -10,8 +10,7 @@ from scipy.optimize import linear_sum_assignment
 
 from confide.allocation.ascending.auction import Auction
 from confide.allocation.ascending.running import Rules
-from confide.allocation.limits.gadgets import PriceGadgets, SpyGadgets
-from confide.allocation.limits.lower_bounds import price_floor
+from confide.allocation.gadgets import PriceGadgets, SpyGadgets
 from confide.allocation.pmatch import PMatch
 from confide.allocation.valuations import Valuations
 from confide.contract.errors import InvalidInput
@@ -47,16 +46,6 @@ def test_exact_prices_tell_every_bit() -> None:
     run = exact_auction(market.values, market.people, market.goods, market.supply, 1 / 8, 1)
     assert market.recovered(run.rules.prices(run.published)) == 1.0
     assert market.recovered(np.zeros(80)) == market.recovered(np.ones(80)) == 0.5
-
-
-def test_constant_prices_satisfy_everybody_where_goods_may_stay_unsold() -> None:
-    """What is wrong with the printed theorem: all prices 1 are an equilibrium with beta = 1, and tell nothing."""
-    market = PriceGadgets.drawn(10, seed=1)
-    values = market.values.toarray()
-    assert (values - 1.0 <= 0.0).all()  # nothing is as good as anything at these prices
-    assert market.recovered(np.ones(market.goods)) == 0.5
-    assert not price_floor(0.1).vacuous
-    assert "unsold" in price_floor(0.1).source.erratum
 
 
 def test_spies_read_an_exact_optimum() -> None:

@@ -16,16 +16,16 @@ from matching_campaigns import EDITS, EXAMPLE, HEAD, METHODS, PEOPLE, SCALING, T
 
 from campaign.forging import Forger, forge, remake, words
 from cases import fast
+from cli.commands import CONFIDE
 from confide import Outcome
 from confide.allocation import PMatch, SinkhornMatch, WelfareCertificate, exact_optimum
-from confide.allocation.campaign.audit import audit_life, audit_plan
-from confide.allocation.campaign.predicted import lottery_welfare
 from confide.allocation.reading.scales import Points, Ranks
 from confide.allocation.reading.tables import gathered
 from confide.allocation.valuations import Valuations
 from confide.audit import AuditReport
 from confide.campaign import Campaign, Store, verify
-from confide.cli.app import app
+from confide.campaign.kinds.allocation.audit import audit_life, audit_plan
+from confide.campaign.kinds.allocation.predicted import lottery_welfare
 from confide.cli.failures import guarded
 from confide.contract import InvalidInput, PublicOutcome, Refused
 from confide.contract.errors import BudgetExceeded
@@ -275,7 +275,7 @@ def test_the_command_line_plans_shows_shares_and_refuses(tmp_path: Path, capsys:
     it = campaign(tmp_path)
 
     def confide(*arguments: object) -> tuple[int, str]:
-        code = guarded(partial(app, [str(each) for each in arguments]))
+        code = guarded(partial(CONFIDE, [str(each) for each in arguments]))
         return code, capsys.readouterr().out
 
     path = tmp_path / "courses.toml"

@@ -12,12 +12,11 @@ from matching_campaigns import EDITS, PEOPLE, SCALING, TEXT, campaign, lines
 
 from campaign.forging import words
 from confide.allocation import PMatch, SinkhornMatch
-from confide.allocation.campaign import pages
-from confide.allocation.campaign.config import AuctionTable, ScalingTable
-from confide.allocation.campaign.predicted import lottery_welfare, made_up, most_welfare, predicted
 from confide.allocation.reading.scales import Points, Ranks
 from confide.allocation.valuations import Valuations
 from confide.campaign import Campaign
+from confide.campaign.kinds.allocation.config import AuctionTable, ScalingTable
+from confide.campaign.kinds.allocation.predicted import lottery_welfare, made_up, most_welfare, predicted
 from confide.contract import InvalidInput, Refused, kind
 from confide.contract.errors import BudgetExceeded
 from confide.contract.guarantees import Truthfulness
@@ -50,7 +49,7 @@ def test_a_bound_on_lies_is_stated_where_it_says_something(tmp_path: Path) -> No
         (promise,) = market.guarantees().of(Truthfulness)
         assert 0.5 * most < promise.gain <= most
         assert f"no lie gains more than {promise.gain:.4g} of value" in words(
-            pages.offer_sections(replace(plan, market=market))).lower()
+            replace(plan, market=market).offer()).lower()
 
 
 @pytest.mark.parametrize(("edit", "field", "says"), [

@@ -22,7 +22,7 @@ from confide.allocation.bundles import (
 )
 from confide.allocation.bundles.certificate import bundle_dual_bound
 from confide.allocation.bundles.decoding import decode_bundle, walk_bundle
-from confide.allocation.bundles.promises import PrintedBundles, bundle_welfare_bound, most_unsold
+from confide.allocation.bundles.promises import bundle_welfare_bound, most_unsold
 from confide.allocation.bundles.slots import BundleRules
 from confide.allocation.palloc import PAlloc
 from confide.contract.encoding import decode as rebuilt
@@ -147,7 +147,7 @@ def _increments(mechanism: PAlloc, records: Any, board: AuctionBillboard) -> np.
 
 
 @pytest.mark.parametrize("tests", ["slot", "round_end"])
-@pytest.mark.parametrize("seed", fast(2, range(12)))
+@pytest.mark.parametrize("seed", fast(1, range(12)))
 def test_without_noise_welfare_is_within_the_increments_of_what_is_held(seed: int, tests: Any) -> None:
     """Spec allocation 13.9: capped additive, cap 2, alpha 1/16, 40 x 6, s = 10; SW >= OPT - alpha held."""
     rows, mechanism = capped(40, 6, 2, seed), quiet(outbid_tests=tests)
@@ -339,25 +339,6 @@ def test_certificates_hold() -> None:
     mechanism = auction(valuation=UserOracle(most=2), epsilon=1e9, supply=2)
     board = mechanism.run(loud, Noise.simulated(1)).billboard
     assert (board.surplus, board.welfare) == (pytest.approx(40.0, abs=1e-4), pytest.approx(0.0, abs=1e-4))
-
-
-def test_printed_numbers() -> None:
-    """A run with (alpha/3, alpha/3) has the theorem's E'; the printed proof omits a half and a level."""
-    printed = PrintedBundles(people=10**6, goods=100, supply=10**5, increment=0.1, unsatisfied=0.1, epsilon=1.0,
-                             failure_probability=0.05)
-    third = replace(printed, increment=0.1 / 3, unsatisfied=0.1 / 3)
-    assert (printed.rounds, third.rounds) == (1000, 9000)
-    assert third.error == pytest.approx(printed.theorem_error, rel=1e-12)
-    assert third.reserve == 2 * third.error + 1
-    assert third.halt_below == pytest.approx(10**7 / 30 - 2 * third.error)
-    assert not printed.possible
-    assert printed.theorem_supply == pytest.approx(10 * (12 * third.error + 3))
-    assert printed.loss == pytest.approx(1.5 * 30 / np.log2(10**9))
-    assert printed.loss > 1.5
-    assert printed.theorem_loss == pytest.approx(10**6)
-    for name in ("people", "increment", "unsatisfied", "epsilon", "failure_probability"):
-        with pytest.raises(InvalidInput, match=name):
-            replace(printed, **{name: 0})
 
 
 # ---- refusals

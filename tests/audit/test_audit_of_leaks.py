@@ -114,7 +114,7 @@ SHOWN: dict[str, tuple[Any, Callable[[np.ndarray, Any, float], Any]]] = {
 _BY_CHANCE = "rarely"  # all else is gone through
 
 
-@pytest.mark.parametrize("what", [name for name in SHOWN if name != _BY_CHANCE])
+@pytest.mark.parametrize("what", fast(4, [name for name in SHOWN if name != _BY_CHANCE]))
 def test_what_shows_in_one_place_is_found(what: str) -> None:
     found = report(SHOWN[what][0], shows=what)
     assert not found.passed

@@ -365,7 +365,7 @@ ALL: dict[str, Any] = MISTAKES | PAST | SOUND | {"a public mark": (ONE, public_m
 
 
 def report(name: str) -> AuditReport:
-    return audit_mechanism(Paying(name=name), ROLES, PEOPLE, seed=5, tries=20)
+    return audit_mechanism(Paying(name=name), ROLES, PEOPLE, seed=5, tries=2)
 
 
 def row(found: AuditReport) -> AuditRow:
@@ -373,14 +373,14 @@ def row(found: AuditReport) -> AuditRow:
     return its
 
 
-@pytest.mark.parametrize("name", fast(5, MISTAKES))
+@pytest.mark.parametrize("name", fast(3, MISTAKES))
 def test_what_costs_more_than_was_paid_is_found(name: str) -> None:
     found = row(report(name))
     assert found.flagged
     assert found.evidence.startswith(f"the draws of {MISTAKES[name][2]}")
 
 
-@pytest.mark.parametrize("name", ["few are left out", "few are left out of Gaussian counts"])
+@pytest.mark.parametrize("name", fast(1, ["few are left out of Gaussian counts", "few are left out"]))
 def test_a_record_that_moves_others_is_told_from_a_sensitivity_too_small(name: str) -> None:
     found = row(report(name))
     assert found.evidence.endswith(
@@ -402,14 +402,14 @@ def test_where_a_public_draw_begins_to_move_is_looked_for() -> None:
     assert found.evidence.startswith("the draws of 'mark' cost epsilon 1e-09, and they were declared to be public")
 
 
-@pytest.mark.parametrize("name", fast(2, PAST))
+@pytest.mark.parametrize("name", fast(1, PAST))
 def test_what_the_meter_never_heard_is_found(name: str) -> None:
     found = row(report(name))
     assert found.flagged
     assert found.evidence.startswith(f"the run's meter never heard of the draws of {PAST[name][2]}")
 
 
-@pytest.mark.parametrize("name", fast(3, [name for name in SOUND if name != "a winner that is not named"]))
+@pytest.mark.parametrize("name", fast(1, [name for name in SOUND if name != "a winner that is not named"]))
 def test_what_is_paid_for_is_left_alone(name: str) -> None:
     found = report(name)
     assert row(found).verdict is Verdict.KEPT, row(found)
@@ -473,7 +473,7 @@ PROGRAMS: dict[str, Callable[[], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", fast(6, sorted(twins())))
+@pytest.mark.parametrize("name", fast(3, sorted(twins())))
 def test_releases_pay_for_what_moves(name: str) -> None:
     mechanism: Any = twins()[name]
     for pair in islice(neighbours(mechanism, 6), 6):

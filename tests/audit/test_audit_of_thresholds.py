@@ -55,7 +55,7 @@ RUNS: dict[str, Callable[[float, np.ndarray], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", fast(2, [name for name in RUNS if name != "nothing"]))
+@pytest.mark.parametrize("name", fast(1, [name for name in RUNS if name != "nothing"]))
 def test_where_a_run_begins_to_do_another_thing_is_found(name: str) -> None:
     row = privacy_row(audit_mechanism(Mean(name=name), LIKE, 1000, seed=5, tries=0))
     assert row.verdict is Verdict.BROKEN
@@ -117,7 +117,7 @@ def test_pairs_are_neighbours(people: int) -> None:
             assert pair.published(outcome)
 
 
-@pytest.mark.parametrize("people", [1, 2, 7, 100, 3000])
+@pytest.mark.parametrize("people", fast(4, [1, 2, 7, 100, 3000]))
 @pytest.mark.parametrize("unit", [Relation.REPLACE, Relation.ADD_OR_REMOVE])
 def test_one_record_moves_in_each_step_of_a_path(unit: Relation, people: int) -> None:
     roles = (*LIKE, Category(column="place", levels=tuple("abcdefghij")))

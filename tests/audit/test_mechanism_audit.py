@@ -89,7 +89,7 @@ class Counts(Mechanism):
 
 def report(**how: Any) -> Any:
     """With few random pairs: nearly all of what is looked for here is gone through."""
-    return audit_mechanism(Counts(**how), ROLES, PEOPLE, seed=5, tries=10)
+    return audit_mechanism(Counts(**how), ROLES, PEOPLE, seed=5, tries=2)
 
 
 def test_a_sound_mechanism_passes() -> None:
@@ -222,7 +222,7 @@ class Paying(Counts):
 
 
 def paid(mechanism: Any) -> Any:
-    found = audit_mechanism(mechanism, ROLES, PEOPLE, seed=5, tries=10)
+    found = audit_mechanism(mechanism, ROLES, PEOPLE, seed=5, tries=0)
     return next(row for row in found.rows if row.promise.startswith("draws that no line"))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from cases import fast
 from confide.audit import AuditReport, inject_fault
 from confide.privacy.noise import Noise
 from people.all_kinds import campaign_of
@@ -83,7 +84,7 @@ class TellsTheTotal:
 
 
 @pytest.mark.parametrize(("name", "code"), [
-    *((name, code) for name in BITS[:2] for code in (Unpaid, TellsTheNext, PaysMore)),
+    *fast(3, [(name, code) for name in BITS[:2] for code in (Unpaid, TellsTheNext, PaysMore)]),
     pytest.param("bits-unknown-costs", BareOfOneType, marks=pytest.mark.slow),
     pytest.param("bits-unknown-costs", Unpaid, marks=pytest.mark.slow),
     *(pytest.param("mean", code, marks=pytest.mark.slow) for code in (Unpaid, TellsTheTotal)),

@@ -14,19 +14,6 @@ from campaign.fresh_databases import fresh_url
 from campaign.settled import Done
 from campaign.small import write
 from confide.campaign import Campaign, Home, Store
-from databases import Cluster, find_postgresql
-from missing import missing
-
-
-@pytest.fixture(scope="session")
-def postgresql() -> Iterator[Cluster]:
-    """A PostgreSQL of this process's own, started by the first test that asks for it."""
-    programs = find_postgresql()
-    if programs is None:
-        missing("PostgreSQL's initdb and postgres are neither under /usr/lib/postgresql nor on PATH; "
-                "Debian's package postgresql has them")
-    with Cluster(programs) as cluster:
-        yield cluster
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -13,15 +13,15 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from confide.campaign import Campaign, Store, verify
+from confide.campaign.charging import data_set_charge
 from confide.campaign.file import load
+from confide.campaign.kinds.regression import RegressionKind
 from confide.campaign.pack import NOTE, PICTURES, REPORT, picture_data, report, table_files
 from confide.campaign.report import head
-from confide.campaign.settlement import data_set_charge
 from confide.campaign.signatures import sign
 from confide.campaign.store.chain import _hash
 from confide.campaign.verification import results
 from confide.contract import PublicOutcome, canonical, digest
-from confide.regression.campaign.kind import RegressionKind
 
 STRANGER = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
 

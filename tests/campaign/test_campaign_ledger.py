@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from sqlalchemy import func, select, text
 
 from confide.campaign import Campaign
+from confide.campaign.charging import data_set_charge
 from confide.campaign.pages import ledger_sections
-from confide.campaign.settlement import data_set_charge
 from confide.campaign.store import Charge, Store
 from confide.campaign.store import schema as s
 from confide.contract import Audience, BudgetExceeded, InvalidInput, Relation, kind

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from campaign.small import tree
-from confide.campaign import folder as folders
+from confide.campaign import pack as folders
 from confide.campaign.pack import NOTE, write_pack
 from confide.contract import InvalidInput
 from confide.contract.files import write_new

@@ -14,9 +14,9 @@ from campaign.pages import self_contained
 from campaign.settled import RECORD, Done, alone, charged, stands
 from campaign.small import rows, tree, write
 from confide.campaign import Campaign, Home, Store
+from confide.campaign.charging import charge_of
 from confide.campaign.pages import ledger_sections
 from confide.campaign.report import page
-from confide.campaign.settlement import charge_of
 from confide.campaign.signatures import signed_by
 from confide.contract import InvalidInput, Refused
 from confide.contract.encoding import column_bytes

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from confide.campaign import Campaign, Home, State, Store
-from confide.campaign.own_code import code_digest
-from confide.campaign.own_runs import same_code
+from confide.campaign.own_runs import code_digest, same_code
 from confide.contract import InvalidInput, Refused, RunFailed
 from confide.privacy.noise import JournalNoise, Noise
 from people.own_packages import commute, histogram_module, installed_histogram, installed_module
@@ -274,7 +273,7 @@ def test_the_outermost_package_counts(tmp_path: Path, monkeypatch: pytest.Monkey
 
 OWN_KIND = '''
 import numpy as np
-from confide.allocation.campaign import kind as theirs
+from confide.campaign.kinds import matching as theirs
 from confide.contract import InvalidInput
 
 SHOWN = []

@@ -21,15 +21,14 @@ import confide
 from campaign.forging import edit, forge, found, left_open, rechain, remake, resign
 from cases import fast
 from confide.campaign import load, verify
-from confide.campaign.folder import as_csv
-from confide.campaign.pack import NOTE
+from confide.campaign.kinds.regression import RegressionKind
+from confide.campaign.pack import NOTE, as_csv
 from confide.campaign.verification.cells import same_rows, same_table
 from confide.campaign.verification.likeness import same_doubles, same_text, same_words
 from confide.contract import Certificate, PublicOutcome
 from confide.contract.encoding import column_bytes, digest
 from confide.contract.kinds import as_rows
 from confide.regression import PrivateTruthfulRegression
-from confide.regression.campaign.kind import RegressionKind
 
 Key = Ed25519PrivateKey
 OLD = "0.0.1"

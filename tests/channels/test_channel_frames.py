@@ -43,7 +43,7 @@ def test_every_form_of_a_column_is_the_same_rows(form: Callable[[Path], Any], tm
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_what_is_no_letter_is_refused(frame: Callable[[Any], Any]) -> None:
-    for cells, said in ((["0"] * 8, "answer: the column holds text"), ([True] * 8, "rows: the column holds true"),
+    for cells, said in ((["0"] * 8, "answer: the column holds text"), ([True] * 8, "answer: the column holds true"),
                         ([None, *ROWS[1:]], "rows: an entry is missing"),
                         ([0.5, *ROWS[1:]], "rows: an entry is missing"),
                         ([3, *ROWS[1:]], "rows: an entry is no letter of 3")):
@@ -51,3 +51,16 @@ def test_what_is_no_letter_is_refused(frame: Callable[[Any], Any]) -> None:
             RESPONSE.release(frame({"answer": cells}), Noise.simulated(3))
     with pytest.raises(InvalidInput, match=r"^answer: the column holds text"):
         survey_shares(RESPONSE, frame({"answer": ["0"] * 8}))
+
+
+def test_a_file_of_text_or_truths_is_refused_by_its_column(tmp_path: Path) -> None:
+    path = tmp_path / "answers.csv"
+    for cell, said in (("yes", "answer: the column holds text"), ("TRUE", "answer: the column holds true")):
+        path.write_text("answer\n" + f"{cell}\n" * 8)
+        with pytest.raises(InvalidInput, match=rf"^{said}"):
+            RESPONSE.release(str(path), Noise.simulated(3))
+
+
+def test_letters_of_different_shapes_are_refused() -> None:
+    with pytest.raises(InvalidInput, match=r"^rows: are not in one row"):
+        RESPONSE.release([*ROWS[1:], [1, 2]], Noise.simulated(3))

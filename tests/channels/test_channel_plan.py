@@ -64,12 +64,12 @@ def test_it_is_a_plan_like_every_other() -> None:
     assert "<table>" in found._repr_html_()
     assert found.plot().spec
     assert found.mechanism.release([0, 2], Noise.simulated(1)).shape == (2,)
-    assert found.warnings == ["a release with secure noise needs prior_provenance: 'public' or 'released privately'"]
-    assert plan([0.2, 0.3, 0.5], records=2, epsilon=1.0, prior_provenance="public").warnings == []
+    assert found.warnings == ("a release with secure noise needs prior_provenance: 'public' or 'released privately'",)
+    assert plan([0.2, 0.3, 0.5], records=2, epsilon=1.0, prior_provenance="public").warnings == ()
 
 
 @pytest.mark.parametrize(("given", "said"), [
-    ({}, "epsilon: give exactly one of epsilon and error"),
+    ({}, "epsilon: is missing (or error)"),
     ({"epsilon": 1.0, "error": 0.5}, "epsilon: give exactly one of epsilon and error"),
     ({"epsilon": -1.0}, "epsilon: -1.0 is out of range"),
     ({"error": 2.5}, "error: 2.5 is out of range"),

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.special import betaln
 
 from cases import fast
 from confide.channels import (
@@ -134,7 +135,15 @@ def test_constants_of_exchangeable_priors() -> None:
     twice = Exchangeable.mixture([0.5, 0.5], [[0.8, 0.2], [0.2, 0.8]], 3)
     assert PriorConstants.of(twice).kernel_level == pytest.approx(math.log(4), abs=1e-9)
     assert Exchangeable.polya([1e6, 1e6], 2).vector().sum() == pytest.approx(1.0, abs=1e-12)
-    # Of a million rows, too: the rounding of a constructor is no fault of its parameters.
+    rows = np.arange(10**4 + 1)
+    expected = betaln(rows + 300.0, 10**4 - rows + 500.0) - betaln(300.0, 500.0) - (
+        math.log(10**4 + 1) + betaln(rows + 1, 10**4 - rows + 1))
+    assert Exchangeable.polya([300.0, 500.0], 10**4).log_types == pytest.approx(expected[::-1], abs=1e-8)
+
+
+@pytest.mark.slow
+def test_a_prior_of_a_million_rows() -> None:
+    """The rounding of a constructor is no fault of its parameters."""
     many = Exchangeable.polya([1e4, 1e4], 10**6)
     middle = -0.5 * math.log(2 * math.pi * 10**6 * 0.25 * (1 + 10**6 / 2e4)) + 1 / 8e4  # of the normal law, nearly
     assert many.log_types[10**6 // 2] == pytest.approx(middle, abs=2e-4)

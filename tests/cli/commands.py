@@ -9,11 +9,16 @@ from typing import Any, NamedTuple
 
 import jsonschema
 import pytest
+from typer.main import get_command
 
 from confide.cli import output
+from confide.cli.app import app
 
 SCHEMA = Path(output.__file__).with_name("schema.json")
 VALIDATOR = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
+
+CONFIDE = get_command(app)
+"""The command line. A call of `app` would make all verbs and their options anew."""
 
 PLANTED = {17: "17,987654.25,male,41.5", 41: "41,40.5,zzsentinel,41.5", 163: "163,40.5,male,nan"}
 """Rows that cannot be used: row number -> line."""

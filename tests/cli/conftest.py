@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from campaign.small import write
-from cli.commands import Result, Run
-from confide.cli.app import app
+from cli.commands import CONFIDE, Result, Run
 from confide.cli.failures import guarded
 
 
@@ -18,7 +17,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
     """`confide ARGUMENTS` in this process."""
 
     def call(*arguments: object) -> Result:
-        code = guarded(partial(app, [str(each) for each in arguments]))
+        code = guarded(partial(CONFIDE, [str(each) for each in arguments]))
         return Result(code, *capsys.readouterr())
 
     return call
@@ -30,7 +29,7 @@ def _settled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path
     path = write(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CONFIDE_HOME", str(folder / "home"))
-        assert guarded(partial(app, ["run", str(path), "--out", str(folder / "out")])) == 0
+        assert guarded(partial(CONFIDE, ["run", str(path), "--out", str(folder / "out")])) == 0
     return path, folder / "out", folder / "home"
 
 

@@ -9,16 +9,15 @@ from pathlib import Path
 import pytest
 
 from cli.commands import Run
-from confide.contract.claims import Finding
-from confide.study import (
+from confide.evidence import (
     Claim,
     Evidence,
     MeasuredEvidence,
+    Pin,
+    Recomputed,
     claims,
     claims_markdown,
-    claims_pinned,
     claims_table,
-    claims_verified,
 )
 
 
@@ -39,7 +38,7 @@ def test_one_claim_and_its_evidence(run: Run) -> None:
     found = run("claims", "regression/lemma-6", "--verify")
     assert (found.code, found.err) == (0, "")
     for words in ("Cummings et al. 2015, Lemma 6, line 466", "(4B + 2M)/gamma", "false",
-                  "confide.regression.evidence.sensitivity_of_plain_ridge",
+                  "confide.evidence.cummings_2015.claims.sensitivity_of_plain_ridge",
                   "The evidence finds 32.04 where 6 is claimed", "every verdict is what its evidence says"):
         assert words in found.out
     object_ = run("claims", "regression/lemma-6", "--verify", "--json").json
@@ -102,8 +101,8 @@ def test_the_page_is_written(run: Run, tmp_path: Path) -> None:
     assert run("claims", "--write", target).code == 2  # it is there
 
 
-def long_evidence() -> Finding:
-    return Finding("vacuous-at-practical-size", 1.0, float("inf"))
+def long_evidence() -> Recomputed:
+    return Recomputed("vacuous-at-practical-size", 1.0, float("inf"))
 
 
 @pytest.fixture
@@ -111,7 +110,7 @@ def changed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A table of one row of long evidence, which by now says something else."""
     row = Claim(
         id="zoo/long", family="zoo", document="Doe 2020", statement="Theorem 2", line=9, claim="A tenth.",
-        verdict="holds", ours="The same.", evidence=Evidence(module=__name__, function="long_evidence"),
+        verdict="holds", correction="The same.", evidence=Evidence(module=__name__, function="long_evidence"),
         measured=MeasuredEvidence(claimed=1.0, found=0.97, day=date(2026, 2, 3), seconds=1234.0))
     monkeypatch.setattr(claims_table, "_table", lambda: (row,))
 
@@ -141,9 +140,9 @@ def test_a_changed_verdict_exits_1(run: Run) -> None:
 
 
 def test_a_figure_that_moved_exits_1(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    moved = dict(claims_pinned.pinned())
-    moved["regression/lemma-6"] = replace(moved["regression/lemma-6"], found=31.0)
-    monkeypatch.setattr(claims_verified, "pinned", lambda: moved)
+    row, = claims("regression/lemma-6")
+    moved = replace(row, pin=Pin(verdict="false", claimed=6.0, found=31.0))
+    monkeypatch.setattr(claims_table, "_table", lambda: (moved,))
     found = run("claims", "regression/lemma-6", "--verify")
     assert (found.code, found.err) == (1, "")
     for words in ("figures moved", "31", "32.04", "the figures of 1 moved"):
@@ -163,12 +162,12 @@ def test_pins_are_written(run: Run, tmp_path: Path) -> None:
     assert "zoo/long" not in target.read_text(encoding="utf-8")  # another package's
 
 
-def failing_evidence() -> Finding:
+def failing_evidence() -> Recomputed:
     raise ZeroDivisionError("a number of somebody's")
 
 
-def quick_evidence() -> Finding:
-    return Finding("holds", 2.0, 2.0)
+def quick_evidence() -> Recomputed:
+    return Recomputed("holds", 2.0, 2.0)
 
 
 @pytest.fixture
@@ -177,7 +176,7 @@ def faulty(monkeypatch: pytest.MonkeyPatch) -> None:
     names = ("failing_evidence", "no_such_evidence", "quick_evidence")
     monkeypatch.setattr(claims_table, "_table", lambda: tuple(Claim(
         id=f"zoo/{name}", family="zoo", document="Doe 2020", statement="Theorem 3", line=9, claim="Two.",
-        verdict="holds", ours="The same.", evidence=Evidence(module=__name__, function=name)) for name in names))
+        verdict="holds", correction="The same.", evidence=Evidence(module=__name__, function=name)) for name in names))
 
 
 @pytest.mark.usefixtures("faulty")

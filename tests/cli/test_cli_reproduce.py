@@ -16,7 +16,7 @@ from cli.commands import Run
 from confide.cli import reproduce as verb
 from confide.contract.errors import InvalidInput
 from confide.contract.presentation import Picture
-from confide.study import StudyCache, full_times, reproduced, study_names
+from confide.evidence import StudyCache, full_times, reproduced, study_names
 
 FIVE = ("regression-threshold", "channels-stars", "market-pairs", "acquisition-minimax", "allocation-vacuity")
 
@@ -118,7 +118,7 @@ def test_without_plots_the_data_of_pictures_are_written(names: list[str], tmp_pa
         assert len(points) > 5
     assert json.loads(call("--json").stdout)["undrawn"] == "pip install 'confide[plots]'"
     # What was kept there has its pictures here.
-    module = "confide.study.truthful_regression.threshold"
+    module = "confide.evidence.cummings_2015.studies.threshold"
     drawn = StudyCache(home / "cache" / "studies").find("regression-threshold", module, True)
     assert drawn is not None
     assert any(isinstance(block, Picture) and block.spec for block in drawn.findings.blocks)

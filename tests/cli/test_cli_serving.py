@@ -18,10 +18,10 @@ from typing import Any
 import httpx2
 import pytest
 
-from campaign.service.parts import PASSWORD
 from cli.commands import Run
-from confide.campaign.service.listening import listen
 from confide.contract import InvalidInput, Refused, kind
+from confide.service.listening import listen
+from service.parts import PASSWORD
 
 
 @pytest.fixture

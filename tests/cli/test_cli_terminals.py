@@ -14,6 +14,7 @@ from cli.commands import Result
 from confide.cli import output, render
 from confide.contract import Picture, Section, Table, Text
 from confide.contract.progress import progress_bar
+from confide.contract.words import json_ready
 
 
 class Terminal(io.StringIO):
@@ -53,7 +54,7 @@ def test_sections_on_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_json_spells_what_it_lacks() -> None:
     inf, nan = float("inf"), float("nan")
-    assert output.finite({"a": [inf, (-inf, nan)], "b": 1.5, "c": "x"}) == {
+    assert json_ready({"a": [inf, (-inf, nan)], "b": 1.5, "c": "x"}) == {
         "a": ["Infinity", ["-Infinity", "NaN"]], "b": 1.5, "c": "x"}
     (made,) = output.sections([Section(title="t", blocks=(Table(columns=("x",), rows=((inf,), (None,))),))])
     assert made.blocks[0].model_dump()["rows"] == [["Infinity"], [None]]

@@ -12,7 +12,7 @@ from confide.audit import AuditReport, AuditRow, Control
 from confide.campaign import Campaign
 from confide.cli import render
 from confide.contract import Section, Table
-from confide.study import claims, study_names
+from confide.evidence import claims, study_names
 
 REPORT = AuditReport((
     AuditRow.at_most("privacy: everything that others see, jointly", 1.5, 1.4683982674798346, "its own run on 12 pairs "

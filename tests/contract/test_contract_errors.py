@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import pickle
+import re
 from pathlib import Path
 
 import pytest
@@ -104,13 +104,12 @@ def test_checks_with_limits() -> None:
 
 def test_no_two_errors_have_the_same_name() -> None:
     """Whoever reads "Infeasible" in a message or in an `except` knows which one it is."""
-    classes = [(each.name, {base.id for base in each.bases if isinstance(base, ast.Name)}, path)
-               for path in Path(confide.__file__).parent.rglob("*.py")
-               for each in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(each, ast.ClassDef)]
+    classes = [(name, set(re.findall(r"\w+", bases))) for path in Path(confide.__file__).parent.rglob("*.py")
+               for name, bases in re.findall(r"^ *class (\w+)\(([^()]*)\):", path.read_text("utf-8"), re.MULTILINE)]
     errors, before = {"Exception", "ValueError", "ConfideError"}, 0
     while len(errors) > before:
         before = len(errors)
-        errors |= {name for name, bases, _ in classes if bases & errors}
-    found = [name for name, bases, _ in classes if bases & errors]
+        errors |= {name for name, bases in classes if bases & errors}
+    found = [name for name, bases in classes if bases & errors]
     assert sorted(found) == sorted(set(found))
     assert {"InvalidInput", "Infeasible", "OutOfReach", "EmptyRow"} <= set(found)

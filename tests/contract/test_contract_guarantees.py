@@ -155,3 +155,38 @@ def test_numbers_keep_three_digits(value: float) -> None:
 def test_what_utility_is_made_of_is_said() -> None:
     said = participation(-0.5, of="value less price").sentence()
     assert said == "value less price is at least -0.5, for everybody"
+
+
+def test_a_promise_prints_whole() -> None:
+    """With its probability of failure, condition and note; a claim known to be false says that it is."""
+    assert str(truth(failure_probability=0.01, condition="it sells", note="in the mean")) == (
+        "No lie gains more than 0.1, for everybody, but with probability 0.01. Condition: it sells. Nobody can know "
+        "this beforehand, so that the promise tells a participant nothing when they decide. Note: in the mean.")
+    assert "This is a printed claim, and it is false." in str(truth(claimable=False))
+    assert accuracy(0.5, note="a < b")._repr_html_() == "<p>The error is at most 0.5. Note: a &lt; b.</p>"
+
+
+def test_all_promises_print_one_a_line_and_as_a_table() -> None:
+    found = Guarantees((truth(claimable=False, note="see <E1>"), accuracy(0.5)))
+    assert str(found) == repr(found)
+    assert str(found).splitlines() == [
+        "Truthfulness: No lie gains more than 0.1, for everybody. This is a printed claim, and it is false. Note: see "
+        "<E1>.", "Accuracy: The error is at most 0.5."]
+    shown = found._repr_html_()
+    assert "see &lt;E1&gt;" in shown
+    assert "no: as printed, and false" in shown
+    assert (str(Guarantees()), Guarantees()._repr_html_()) == ("Nothing is promised.", "<p>Nothing is promised.</p>")
+
+
+def test_programs_read_todays_words_and_packs_keep_theirs() -> None:
+    """`to_dict` is in the words of Python, `to_wire` in those that packs have for ever."""
+    for guarantee, today, written in (
+            (privacy(), {"neighbours": "replace", "failure_probability": 0.0}, {"unit": "one record replaced"}),
+            (accuracy(0.5, 1.0), {"baseline": 1.0}, {"trivial": 1.0}),
+            (truth(radius=0.2, baseline_radius=3.0), {"baseline": 2.0, "baseline_radius": 3.0},
+             {"trivial": 2.0, "radius_trivial": 3.0})):
+        told, packed = guarantee.to_dict(), guarantee.to_wire()
+        assert today.items() <= told.items()
+        assert not written.keys() & told.keys()
+        assert written.items() <= packed.items()
+        assert not (today.keys() - {"failure_probability"}) & packed.keys()

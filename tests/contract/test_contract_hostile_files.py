@@ -87,8 +87,8 @@ JSON = st.recursive(
     max_leaves=5)
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-          deadline=None)
+@settings(max_examples=2 * settings.default.max_examples,
+          suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(data=st.data())
 def test_any_value_anywhere_in_the_manifest(honest: Path, data: st.DataObject) -> None:
     manifest = json.loads((honest / "manifest.json").read_bytes())

@@ -6,7 +6,7 @@ import json
 import pickle
 import stat
 from copy import copy
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,16 @@ import pytest
 
 import confide
 from campaign.small import records, tiny, tree
-from confide.contract import InvalidInput, Outcome, Provenance, PublicOutcome, SimulatedOutcome, canonical, digest
+from confide.contract import (
+    Billboard,
+    InvalidInput,
+    Outcome,
+    Provenance,
+    PublicOutcome,
+    SimulatedOutcome,
+    canonical,
+    digest,
+)
 from confide.contract import outcome as outcomes
 from confide.contract.encoding import column_bytes, table_from_bytes
 from confide.contract.outcome import as_billboard
@@ -24,6 +33,7 @@ from confide.privacy.noise import Noise
 from confide.regression import PrivateTruthfulRegression, RegressionBillboard
 
 PLANS = {name: tiny(release=name) for name in ("ridge", "averaged", "sufficient statistics")}
+PACKS = Path(__file__).parents[1] / "golden" / "made_by_9376621e" / "packs"
 MARKED = 0.123456789012345  # one person's answer, easy to find in bytes
 
 
@@ -287,3 +297,35 @@ def test_what_is_no_billboard_is_told_so() -> None:
     for given, name in ((outcome, "Outcome"), (None, "None"), ({}, "dict")):
         with pytest.raises(InvalidInput, match=f"{name} is no billboard; give what the run published"):
             as_billboard(given)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Published(Billboard):
+    """Of this test."""
+
+    counts: np.ndarray
+    level: float
+    name: str
+    bound: float | None = None
+
+
+def test_a_billboard_shows_a_small_table_of_what_is_public() -> None:
+    """Long arrays by their shape and first numbers, long texts cut, nothing that steers a page or a terminal."""
+    board = Published(counts=np.arange(2000).reshape(1000, 2), level=0.25, name="<b>\x1b" + "a" * 100)
+    assert repr(board).splitlines() == [
+        "Published, public", "field   value", "counts  int64 (1000, 2): 0, 1, 2, 3, 4, 5, ...", "level   0.25",
+        "name    <b>\\x1b" + "a" * 53 + "...", "bound   none"]
+    shown = board._repr_html_()
+    assert "<td>counts</td><td>int64 (1000, 2): 0, 1, 2, 3, 4, 5, ...</td>" in shown
+    assert "<b>" not in shown
+    assert "&lt;b&gt;" in shown
+
+
+@pytest.mark.parametrize("pack", sorted(path.parent.name for path in PACKS.glob("*/manifest.json")
+                                        if not path.parent.name.startswith("histogram")))  # of a kind in examples/
+def test_every_billboard_shows_itself(pack: str) -> None:
+    """In a notebook as a table with a row for each field; in a terminal in few lines, however long the arrays are."""
+    board = Billboard.load(PACKS / pack)
+    names = [each.name for each in fields(board)]
+    assert [f"<td>{name}</td>" in board._repr_html_() for name in names] == [True] * len(names)
+    assert len(repr(board)) < 200 * (len(names) + 2)

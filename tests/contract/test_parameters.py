@@ -85,8 +85,8 @@ def test_a_constructor_names_the_field_the_value_and_the_limit(given: dict[str, 
 
 
 @pytest.mark.parametrize("given", [
-    {"people": np.int64(100)}, {"supply": [1, 2]}, {"failure_probability": Fraction(1, 3)},
-    {"failure_probability": None}, {"charge": np.True_}, {"law": "gauss"},
+    {"people": 100}, {"supply": [1, 2]}, {"failure_probability": Fraction(1, 3)},
+    {"failure_probability": None}, {"charge": True}, {"law": "gauss"},
 ])
 def test_values_within_the_range_are_kept_as_they_are(given: dict[str, Any]) -> None:
     made = Market(**{**FINE, **given})
@@ -218,3 +218,35 @@ def test_a_value_is_written_by_its_first_word() -> None:
     assert (written["law"], written["failure"]) == ("gaussian", 0.5)
     assert decode(written, {"Market": Market}, {}) == here
     assert encode(Market(people=3), {})["law"] == "laplace"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Numbers(Declared):
+    """Numbers of every kind."""
+
+    people: Annotated[int, Parameter("people")] = 1
+    share: Annotated[float, Parameter("share", at_least=0)] = 0.5
+    on: Annotated[bool, Parameter("on")] = True
+    cap: Annotated[float | None, Parameter("cap")] = None
+    supply: Annotated[int | tuple[int, ...], Parameter("supply")] = 1
+    pairs: Annotated[tuple[tuple[int, int], ...], Parameter("pairs")] = ()
+
+
+def test_numbers_of_numpy_become_pythons_own() -> None:
+    given = Numbers(people=np.int64(2**40), share=np.float32(0.5), on=np.bool_(False), cap=np.longdouble(2),
+                    supply=(np.int32(3), 4), pairs=((0, np.int8(1)), (2, 3)))
+    assert given == Numbers(people=2**40, share=0.5, on=False, cap=2.0, supply=(3, 4), pairs=((0, 1), (2, 3)))
+    assert isinstance(given.supply, tuple)
+    flat = [*given.supply, *(each for pair in given.pairs for each in pair)]
+    kinds = [type(each) for each in (given.people, given.share, given.on, given.cap, *flat)]
+    assert kinds == [int, float, bool, float, *[int] * 6]
+    assert given.people * given.people == 2**80  # of numpy: 0
+
+
+@pytest.mark.parametrize("change", [{"people": 2**126 + 1}, {"people": 10**400}, {"supply": (1, 2**127)},
+                                    {"pairs": ((0, 2**300),)}, {"people": -(2**126) - 1}])
+def test_whole_numbers_beyond_126_bits_are_refused(change: dict[str, Any]) -> None:
+    said = rf"^{next(iter(change))}: .*is too (large|small); must be at (most 2\^126|least)"
+    with pytest.raises(InvalidInput, match=said):
+        Numbers(**change)
+    assert Numbers(people=2**126).people == 2**126

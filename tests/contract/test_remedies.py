@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from confide.contract import remedies
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
 from confide.contract.remedies import Remedy, accepted, first_that, outward, printed, retried, tried, trying, within
 
@@ -67,28 +68,34 @@ def test_whole_numbers_stay_whole_and_are_printed_in_full() -> None:
     assert fewer.settings == {"people": 7}
 
 
-def test_a_long_try_is_marked_and_not_made() -> None:
+def test_a_long_try_is_marked_and_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(value: float) -> None:
         raise AssertionError("tried")
 
     (found,) = tried("value >= {value}", never, seconds=2.0, value=1.0)
     assert str(found) == "value >= 1 (not tried)"
 
+    begun = list[float]()
+
     def slowly(value: float) -> bool:
-        end = time.process_time() + 1.1
+        begun.append(value)
+        end = time.process_time() + 0.06
         while time.process_time() < end:
             math.sqrt(value)
         return False
 
+    monkeypatch.setattr(remedies, "_PATIENCE", 0.1)
     assert tried("value >= {value}", slowly, value=1.0) == ()  # a guess near what was refused is no remedy
+    assert len(begun) == 2
 
 
-def test_waiting_for_the_machine_is_no_long_try() -> None:
+def test_waiting_for_the_machine_is_no_long_try(monkeypatch: pytest.MonkeyPatch) -> None:
     """What other processes take must not decide whether a refusal names a number."""
     def waits(value: float) -> bool:
-        time.sleep(1.1)
+        time.sleep(0.2)
         return value >= 2.0
 
+    monkeypatch.setattr(remedies, "_PATIENCE", 0.1)
     (found,) = tried("value >= {value}", waits, digits=1, value=1.0)
     assert (found.tried, found.settings["value"]) == (True, 2.0)
 

@@ -15,14 +15,14 @@ import types
 import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 import confide
 from confide._lazy import RENAMED, doors
 from confide.contract import ConfideDeprecationWarning, InvalidInput
-from confide.contract.renamed import REMOVED_AT, Rename, renamed, renames
+from confide.contract.renamed import REMOVED_AT, Rename, renamed, renamed_keywords, renames
 
 SOURCE = Path(confide.__file__).parent
 
@@ -52,6 +52,13 @@ class Wider(Planned):
 @renamed(n="people")
 def share_of_one(people: int, *, of: float = 1.0) -> float:
     return of / people
+
+
+@renamed(tosses="draws", usual="people", make="for_budget", half="noise_std")
+@renamed_keywords(wide="noise_std")
+@dataclass(frozen=True, kw_only=True)
+class Constant(Planned):
+    draws: ClassVar[bool] = False
 
 
 def here() -> int:
@@ -212,8 +219,8 @@ def test_every_rename_of_the_house_is_listed() -> None:
     texts = [path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py")]
     for text in texts:
         for node in ast.walk(ast.parse(text)) if "renamed" in text else ():
-            if isinstance(node, ast.Call) and ast.unparse(node.func) == "renamed":
-                said |= {(each.arg or "", ast.literal_eval(each.value)) for each in node.keywords}
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("renamed", "renamed_keywords"):
+                said |= {(each.arg, ast.literal_eval(each.value)) for each in node.keywords if each.arg is not None}
             elif isinstance(node, ast.Call) and ast.unparse(node.func) == "doors":
                 said |= {pair for each in node.keywords if each.arg == "renamed"
                          for pair in ast.literal_eval(each.value).items()}
@@ -287,3 +294,22 @@ def test_a_type_checker_sees_todays_names_alone(tmp_path: Path) -> None:
                           check=False, cwd=SOURCE.parent, env={"PATH": "", "MYPYPATH": str(SOURCE.parent)})
     wrong = {number for number, line in enumerate(TYPED.splitlines(), 1) if "# wrong" in line}
     assert {int(line.split(":")[1]) for line in done.stdout.splitlines() if ": error:" in line} == wrong, done.stdout
+
+
+def test_classes_give_constants_defaults_and_methods_under_old_names() -> None:
+    for old, new in (("tosses", False), ("usual", 3), ("make", Constant.for_budget)):
+        value, said = told(lambda old=old: getattr(Constant, old))
+        assert value == new
+        assert [each.category for each in said] == [ConfideDeprecationWarning]
+    _, said = told(lambda: (inspect.getmembers(Constant), Constant.half))  # type: ignore[attr-defined]  # objects alone have it
+    assert said == []
+
+
+def test_an_attribute_of_today_may_have_been_a_keyword() -> None:
+    made, said = told(lambda: Constant(wide=2.0))  # type: ignore[call-arg]
+    assert (made, made.wide, len(said)) == (Constant(noise_std=2.0), 4.0, 1)
+    assert "wide" not in inspect.signature(Constant).parameters
+    with pytest.raises(InvalidInput, match="given twice"):
+        Constant(wide=2.0, noise_std=1.0)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="there is no 'broad'"):
+        renamed_keywords(wide="broad")(Planned)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from confide.campaign.service.web.page import STATIC
+from confide.service.web.page import STATIC
 from missing import missing
 
 PROGRAM = STATIC / "noise.js"

@@ -106,7 +106,6 @@ def _examples() -> dict[str, Example]:
             alpha=0.9),
         "RoundDude": lambda: programs.RoundDude.for_budget(program=shared, **few),
         "TightenAndAudit": lambda: programs.TightenAndAudit.for_budget(program=shared, **few),
-        "PrintedDude": lambda: programs.PrintedDude.for_budget(program=shared, **few),
     }
     alike = channels.Exchangeable.mixture([0.5, 0.5], [[0.7, 0.3], [0.3, 0.7]], 4)
     alone = channels.IndependentRows([[0.3, 0.7]], [4])

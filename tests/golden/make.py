@@ -215,9 +215,9 @@ class Life:
         from made_up_people import PASSWORD
         from starlette.testclient import TestClient
 
-        from confide.campaign.service.access import Role
-        from confide.campaign.service.app import create_app
-        from confide.campaign.service.shell.settings import Settings
+        from confide.service.access import Role
+        from confide.service.app import create_app
+        from confide.service.shell.settings import Settings
 
         with scratch() as data:
             app = create_app(Settings(home=self.home.folder, store=self.url, data=data))
@@ -263,7 +263,7 @@ class Life:
         """Everybody hands in what her device draws; to the campaign that stays open, every second person."""
         from made_up_people import answers_of, concerns_of
 
-        from confide.campaign.service.access import Participant
+        from confide.service.access import Participant
 
         it, rows = self.campaign(name), []
         count = it.file.config.people.count

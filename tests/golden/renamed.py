@@ -32,7 +32,7 @@ from wire_names import declaring
 
 from confide import Outcome, PublicOutcome
 from confide.campaign import verify
-from confide.campaign.settlement import data_set_charge
+from confide.campaign.charging import data_set_charge
 from confide.campaign.store.ledger import events_text
 from confide.contract import ConfideError, canonical, digest
 from confide.contract.wire import Wire, wire, wire_of, wire_types

@@ -153,8 +153,8 @@ def test_the_service_opens_it(store: Store, tmp_path: Path) -> None:
     from made_up_people import PASSWORD
     from starlette.testclient import TestClient
 
-    from confide.campaign.service.app import create_app
-    from confide.campaign.service.shell.settings import Settings
+    from confide.service.app import create_app
+    from confide.service.shell.settings import Settings
 
     (tmp_path / "data").mkdir()
     url = None if store.database.file is not None else store.database.engine.url.render_as_string(hide_password=False)

@@ -15,7 +15,7 @@ from wire_names import FILE, declaring, tables, text
 
 from confide import PublicOutcome
 from confide.campaign import Store, verify
-from confide.campaign.settlement import data_set_charge
+from confide.campaign.charging import data_set_charge
 from confide.campaign.store import schema as s
 from confide.campaign.store.ledger import newest_text
 from confide.contract import InvalidInput, Privacy, canonical

@@ -29,7 +29,7 @@ HEAD = """\
 # longer be read: declare the former name (`@wire`), or raise the type's version and upgrade what is older
 # (CONTRIBUTING.md, "Golden files").
 """
-_NOT_IMPORTED = ("confide.cli.demo", "confide.campaign.service", "confide.campaign.store.migrations")
+_NOT_IMPORTED = ("confide.cli.demo", "confide.service", "confide.campaign.store.migrations")
 """A script, and what writes by declared models and columns alone."""
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import entry_points
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 
 import confide
+from confide._lazy import MOVED
+from confide.contract import ConfideDeprecationWarning, Mechanism, kind, kind_names
 
 ROOT = Path(confide.__file__).parent
 PACKAGES = sorted(".".join(("confide", *path.parent.relative_to(ROOT).parts)) for path in ROOT.rglob("__init__.py")
@@ -25,7 +27,20 @@ def test_a_package_lists_what_it_has(name: str) -> None:
 
 
 def test_every_family_stands_at_the_root() -> None:
-    families = {each.value.split(".")[1] for each in entry_points(group="confide.kinds")
-                if each.value.startswith("confide.")}
+    types = [each for name in kind_names() for each in kind(name).types.values()]
+    families = {each.__module__.split(".")[1] for each in types
+                if issubclass(each, Mechanism) and each.__module__.startswith("confide.")}
     assert len(families) >= 7
     assert families | {"channels", "people"} <= set(confide.__all__)
+
+
+def test_names_that_moved_are_found_where_they_were() -> None:
+    for name in (*PACKAGES, "confide.allocation.printed"):
+        import_module(name)
+    moved = {(old, name): today for old, names in MOVED.items() for name, today in names.items()}
+    assert moved
+    for (old, name), today in moved.items():
+        with pytest.warns(ConfideDeprecationWarning, match=f"{name!r} is called {today!r} now"):
+            found = getattr(import_module(old), name)
+        assert found is resolve_name(today)
+        assert name not in dir(import_module(old))

@@ -15,16 +15,11 @@ from confide.contract import InvalidInput
 from confide.market import (
     CustomCost,
     ExponentialCost,
-    GenieMarket,
     LinearCost,
-    MajorityMarket,
-    PairMarket,
-    PairPrior,
     PowerCost,
     Strategy,
     best_response,
     privacy_level,
-    regret,
 )
 from confide.market.costs import Cost
 from confide.market.matching import MatchingPayment, PeerStatistic
@@ -74,24 +69,6 @@ def earned(a: np.ndarray, channels: np.ndarray, cost: Cost) -> np.ndarray:
         ratios = np.abs(np.log(channels[:, :, 1] / channels[:, :, 0]))
     levels = np.where(np.isnan(ratios), 0.0, ratios).max(axis=1)
     return (channels * a).sum(axis=(1, 2)) - cost(levels)
-
-
-@pytest.mark.parametrize("market", [
-    GenieMarket(5, 0.8, 0.7, LinearCost(1.0), 1.0), MajorityMarket(10, 0.8, 0.7, LinearCost(1.0), 1.0),
-    MajorityMarket(11, 0.6, 0.3, PowerCost(1.0, 2.0), 0.5),
-    PairMarket(PairPrior.beta_binomial(2.0, 3.0, 10), LinearCost(1.0), 1.0),
-    PairMarket(PairPrior(10, 0.35, -0.0225), PowerCost(1.0, 2.0), 0.5),
-], ids=lambda market: f"{type(market).__name__}-{market.people}")
-def test_no_channel_beats_the_markets_own(market: GenieMarket | MajorityMarket | PairMarket) -> None:
-    """Acceptance 1: zero regret by the nine pairs, and none of 10^5 random channels is better."""
-    a = market.interim_matrix()
-    best = best_response(a, market.cost)
-    assert best.unique
-    assert best.level == pytest.approx(market.epsilon, rel=1e-9)
-    assert abs(regret(a, Strategy.randomised(market.epsilon), market.cost)) < 1e-10
-    assert best.margin == pytest.approx(market.quote().margin, rel=1e-9)
-    channels = random_channels(np.random.default_rng(7), 100_000)
-    assert earned(a, channels, market.cost).max() <= best.utility + 1e-12
 
 
 @given(st.lists(st.floats(-3, 3), min_size=6, max_size=6), st.integers(0, len(COSTS) - 1))

@@ -11,9 +11,9 @@ import pytest
 
 from campaign.forging import words
 from confide.campaign import Campaign
+from confide.campaign.kinds.market.plan import deciding, smallest
 from confide.contract import InvalidInput, kind
 from confide.market import LinearCost, MajorityMarket, PairMarket, PairPrior, ThresholdMarket
-from confide.market.campaign.coalition_words import deciding, smallest
 from confide.market.coalitions import answer_coalition, share_coalition, turned
 from confide.market.decision import posterior_one
 from confide.market.threshold.cost_laws import LogNormalLaw

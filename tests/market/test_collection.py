@@ -15,7 +15,6 @@ from confide.contract.guarantees import Audience, Budget, Participation, Truthfu
 from confide.market import (
     BitBillboard,
     BitCollection,
-    CustomCost,
     LinearCost,
     MajorityMarket,
     PairMarket,
@@ -102,8 +101,6 @@ def test_bad_data_is_refused_without_saying_whose() -> None:
             COLLECTION.run(data, Noise.secure())
     with pytest.raises(InvalidInput, match="is not a Noise"):
         COLLECTION.run([1] * 9, None)
-    with pytest.raises(InvalidInput, match="function of one's own"):
-        BitCollection(market=replace(MARKET, cost=CustomCost(lambda x: x + x**2, lambda x: 1 + 2 * x)))
     with pytest.raises(InvalidInput, match="coins"):
         BitCollection(market=MajorityMarket(3, 0.999, 0.001, LinearCost(1.0), 50.0))
     with pytest.raises(InvalidInput, match="one peer each"):

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from confide.contract import InvalidInput
-from confide.market import BitCollection, HeterogeneousMarket, LinearCost, MajorityMarket, Reports
+from confide.market import BitCollection, LinearCost, MajorityMarket, Reports
 from confide.privacy import Noise
 
 COST = LinearCost(1.0)
@@ -48,8 +48,6 @@ def test_every_form_of_a_column_is_the_same_reports(form: Callable[[Path], Any],
     assert (found.billboard.ones.tolist(), found.billboard.zeros.tolist()) == ([3], [2])
     data = form(tmp_path)
     assert MARKET.pay_reports(data).tolist() == MARKET.pay_reports(REPORTS).tolist()
-    mixed = HeterogeneousMarket(0.8, 0.7, [COST] * 6, 1.0)
-    assert mixed.pay_reports(data).tolist() == mixed.pay_reports(REPORTS).tolist()
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])

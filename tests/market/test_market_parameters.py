@@ -19,8 +19,6 @@ from confide.market import (
     ExponentialCost,
     ExponentialLaw,
     GammaLaw,
-    GenieMarket,
-    HeterogeneousMarket,
     HistogramLaw,
     LinearCost,
     LogNormalLaw,
@@ -50,7 +48,7 @@ WRONG: list[tuple[Callable[..., Any], dict[str, Any], str, Any]] = [
     (UniformLaw, {"low": 0.0, "high": 1.0}, "low", -0.1), (ExponentialLaw, {"mean": 1.0}, "mean", 0.0),
     (GammaLaw, {"shape": 1.0, "scale": 1.0}, "scale", "1"),
     (SignalModel, {"prior_one": 0.7, "signal_accuracy": 0.8}, "signal_accuracy", 0.5),
-    (GenieMarket, MAJORITY, "epsilon", 701.0), (MajorityMarket, MAJORITY, "people", 1),
+    (MajorityMarket, MAJORITY, "people", 1),
     (MajorityMarket, MAJORITY, "presence", 0.0), (MajorityMarket, MAJORITY, "cost", 1.0),
     (PairMarket, {"prior": PRIOR, "cost": COST, "epsilon": 1.0}, "average", "yes"),
     (PairMarket, {"prior": PRIOR, "cost": COST, "epsilon": 1.0}, "prior", 0.5),
@@ -58,10 +56,6 @@ WRONG: list[tuple[Callable[..., Any], dict[str, Any], str, Any]] = [
     (ThresholdMarket, {**BELIEF, "cost_law": LAW, "epsilon": 1.0, "threshold": 1.0}, "threshold", 0.0),
     (ThresholdMarket, {**BELIEF, "cost_law": LAW, "epsilon": 1.0, "participation": 0.5}, "ceiling", 701.0),
     (ThresholdMarket, {**BELIEF, "cost_law": LAW, "epsilon": 1.0, "participation": 0.5}, "cost_law", 1.0),
-    (HeterogeneousMarket, {"signal_accuracy": 0.8, "prior_one": 0.7, "costs": [COST] * 2, "epsilon": [1.0, 2.0]},
-     "epsilon", [1.0, 701.0]),
-    (HeterogeneousMarket, {"signal_accuracy": 0.8, "prior_one": 0.7, "costs": [COST] * 2, "epsilon": 1.0},
-     "signal_accuracy", 1.0),
     (OptimalCountMechanism, MAJORITY, "people", 20_001), (OptimalCountMechanism, MAJORITY, "cap", 0.0),
     (OptimalCountMechanism, MAJORITY, "margin", -1e-9),
     (PairPrior, {"people": 10, "signal_one": 0.4, "covariance": 0.04}, "signal_one", 1.0),
@@ -110,7 +104,7 @@ def test_recommended_settings_for_a_budget() -> None:
         assert [each.loss for each in BitCollection(market=market).guarantees().privacy] == [PureDP(1.0)]
 
 
-@pytest.mark.parametrize("kind", [GenieMarket, HeterogeneousMarket, OptimalCountMechanism])
+@pytest.mark.parametrize("kind", [OptimalCountMechanism])
 def test_a_market_without_a_budget_says_why(kind: type) -> None:
     assert not hasattr(kind, "for_budget")
     assert "It has no `for_budget`, because" in (inspect.getdoc(kind) or "")

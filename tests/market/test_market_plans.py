@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from confide.contract import ConfideDeprecationWarning, InvalidInput, Plan
+from confide.contract import Budget, ConfideDeprecationWarning, InvalidInput, Outcome, Plan
 from confide.market import (
     BitCollection,
     CustomCost,
@@ -17,8 +18,10 @@ from confide.market import (
     MajorityMarket,
     MarketPlan,
     MeanPlan,
+    NoPurchase,
     PairMarket,
     PairPrior,
+    StateEstimate,
     UnknownCostPlan,
     plan,
     plan_mean,
@@ -55,6 +58,7 @@ def test_a_plan_runs_and_says_what_to_expect(name: str, level: float | None) -> 
     others = [each for each in found.alternatives if not each.refused]
     assert others
     assert all(each.predicted[first].value >= found.total * (1 - 1e-9) for each in others)
+    assert all(each.mechanism.guarantees().privacy for each in others)
     assert [each.predicted[first].value for each in others] == sorted(each.predicted[first].value for each in others)
     frame = found.to_pandas()
     assert frame["method"][0] == type(it.market).__name__
@@ -83,9 +87,44 @@ def test_a_budget_buys_the_least_error(budget: float, criterion: str) -> None:
 
 def test_a_budget_that_buys_nothing() -> None:
     found = plan(budget=0.01, **BELIEF)
-    assert (found.people, found.mechanism, list(found.guarantees)) == (0, None, [])
-    assert found.error == pytest.approx(0.3)
-    assert found.table().rows[0][0] == "nothing"
+    assert (found.people, found.market, found.error) == (0, None, pytest.approx(0.3))
+    assert found.table().rows[0][0] == "NoPurchase"
+
+
+def test_where_nothing_is_bought_the_mechanism_asks_nobody(tmp_path: Path) -> None:
+    """It runs, promises that nobody loses anything, pays nobody, and comes back from its files."""
+    for found in (plan(budget=0.01, **BELIEF), plan(error=0.4, **BELIEF),
+                  plan_unknown_costs(0.4, 0.8, 0.7, LogNormalLaw(0.0, 1.0), people=50)):
+        it = found.mechanism
+        assert it.market == NoPurchase(prior_error=found.error, guess=1)
+        outcome = it.run([], Noise.secure())
+        assert [each.loss for each in outcome.guarantees.privacy] == [PureDP(0.0)]
+        assert [each.highest for each in outcome.guarantees.of(Budget)] == [0.0]
+        assert (outcome.billboard.present, outcome.shares.num_rows, it.events()) == (0, 0, ())
+        assert it.answer(outcome.billboard) == StateEstimate(state=1, wrong=found.error, people=0)
+        with pytest.raises(InvalidInput, match="reports"):
+            it.run([1], Noise.secure())
+    outcome.save(tmp_path)
+    assert Outcome.load(tmp_path).mechanism == it
+
+
+def test_where_nothing_is_bought_the_likelier_state_is_the_answer() -> None:
+    for prior, state in ((0.3, 0), (0.7, 1)):
+        it = plan_unknown_costs(0.4, 0.8, prior, LogNormalLaw(0.0, 1.0), people=50).mechanism
+        assert it.answer(it.run([], Noise.simulated(1)).billboard).state == state
+
+
+def test_large_payments_are_paid_in_whole_units() -> None:
+    """In hundredths they would be more coins than fit."""
+    dear = LinearCost(1e15)
+    found = plan(epsilon=0.1, people=5, signal_accuracy=0.8, prior_one=0.7, cost=dear)
+    assert max(found.mechanism.market.payment_range()) * 100 > 2**62
+    assert found.mechanism.minor_units == 1
+    dearer = plan(epsilon=0.1, people=5, signal_accuracy=0.8, prior_one=0.7, cost=LinearCost(1e25))
+    assert any("cannot be run" in each for each in dearer.warnings)
+    assert [each.loss for each in dearer.guarantees.privacy] == [PureDP(0.1)]
+    with pytest.raises(InvalidInput, match="coins"):
+        dearer.mechanism  # noqa: B018
 
 
 def test_a_given_level_is_bought() -> None:
@@ -115,14 +154,17 @@ def test_one_question_at_a_time(given: dict[str, Any], field: str) -> None:
 
 def test_a_level_or_an_error_of_a_share() -> None:
     for given in ({}, {"error": 0.1, "epsilon": 1.0}):
-        with pytest.raises(InvalidInput, match="exactly one"):
+        with pytest.raises(InvalidInput, match="one of"):
             plan_mean(PRIOR, LinearCost(1.0), **given)  # type: ignore[arg-type]
 
 
-def test_a_cost_that_no_file_holds_has_no_mechanism() -> None:
+def test_a_cost_that_no_file_holds_runs_and_is_not_saved(tmp_path: Path) -> None:
     cost = CustomCost(lambda x: 1.0 * x, np.ones_like)
     found = plan(epsilon=1.0, people=10, signal_accuracy=0.8, prior_one=0.7, cost=cost)
-    assert found.mechanism is None
+    outcome = found.mechanism.run([1] * 10, Noise.secure())
+    assert outcome.billboard.present == 10
+    with pytest.raises(InvalidInput, match="cannot be written"):
+        outcome.save(tmp_path / "mine")
     assert any("no campaign can run this market" in each for each in found.warnings)
     assert [each.loss for each in found.guarantees.privacy] == [PureDP(1.0)]
     assert found.table().rows[0][0] == "MajorityMarket"

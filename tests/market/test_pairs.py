@@ -9,8 +9,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from flint import arb, ctx
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.stats import betabinom, binom
 from statsmodels.datasets import fair
 
@@ -28,8 +26,6 @@ from confide.market import (
     check_equilibrium,
     group_counts,
     interim_matrix,
-    least_pair_payment,
-    least_payment,
     regret,
     symmetric_equilibria,
 )
@@ -147,8 +143,6 @@ def test_fair_survey() -> None:
     (lambda: GOLDEN.pay_reports([0, 1] * 4), "reports"), (lambda: GOLDEN.pay_reports([3] * 10), "reports"),
     (lambda: group_counts([1, 2], [0, 2]), "bits"), (lambda: group_counts([1, 2], [0]), "bits"),
     (lambda: audit_groups(GOLDEN, [5, 5], [1, 2], ["a"]), "groups"),
-    (lambda: least_pair_payment(PairPrior(10, 0.4, 0.04), COST, 1.0), "prior"),
-    (lambda: least_pair_payment(PairPrior.beta_binomial(2, 3, 2002), COST, 1.0), "people"),
     (lambda: PairMarket(PairPrior(10, 0.4, 0.04), COST, 1.0).total_payment().sd, "total"),
 ])
 def test_bad_input(make: object, field: str) -> None:
@@ -328,49 +322,3 @@ def test_report_law_and_totals() -> None:
     single = replace(OPPOSED, average=False).total_payment()
     assert single.mean == OPPOSED.total_payment().mean
     assert single.largest == pytest.approx(replace(OPPOSED, average=False).pay_reports([0, 1] * 5).sum())
-
-
-@pytest.mark.parametrize("share", [0.0, 1.0])
-def test_least_payment(share: float) -> None:
-    """With a common state it is the closed form of the majority's world, far into the tails too."""
-    margin = share * float(COST.margin(1.0))
-    for people in (2, 10, 500):
-        closed = least_payment(people, 0.8, 0.7, COST, 1.0, margin=margin)
-        found = least_pair_payment(PairPrior.two_state(people, 0.8, 0.7), COST, 1.0, margin=margin)
-        assert found.payment == pytest.approx(closed.payment, rel=1e-11)
-    ten = least_pair_payment(PairPrior.two_state(10, 0.8, 0.7), COST, 1.0, margin=margin)
-    closed = least_payment(10, 0.8, 0.7, COST, 1.0, margin=margin)
-    assert (ten.one_at, ten.zero_at) == (9, 0)
-    assert (ten.for_one, ten.for_zero) == pytest.approx((closed.for_one, closed.for_zero), rel=1e-9)
-
-
-def test_least_payment_of_bits_that_disagree() -> None:
-    """Paid at its two counts alone, the optimum keeps the level at its margin (spec 2.3)."""
-    margin = 0.5 * float(COST.margin(1.0))
-    found = least_pair_payment(DISAGREE, COST, 1.0, margin=margin)
-    assert (found.one_at, found.zero_at) == (0, 9)
-    law = counts(DISAGREE)
-    joint = [law[s:s + 10] * (np.arange(10) + 1 if s else 10 - np.arange(10)) / 10 for s in (0, 1)]
-    with np.errstate(divide="ignore"):
-        seen = np.exp(log_report_law(np.log(joint), 1.0))  # P(S = s, k of the others report 1)
-    a = np.array([found.for_zero * seen[:, found.zero_at], found.for_one * seen[:, found.one_at]])
-    best = best_response(a, COST)
-    assert (best.level, best.margin) == pytest.approx((1.0, margin), rel=1e-6)
-    assert np.sum(a * Strategy.randomised(1.0).channel[:2]) == pytest.approx(found.payment, rel=1e-9)
-
-
-@given(st.floats(0.3, 5.0), st.floats(0.3, 5.0), st.integers(2, 12), st.floats(0.05, 4.0), st.booleans())
-def test_order_of_the_prices(a: float, b: float, people: int, epsilon: float, flat: bool) -> None:
-    """Acceptance 14: Proposition 1 <= V_opt <= E[R]; a scaled cost scales payments; labels do not matter."""
-    cost = PowerCost(0.5, 2.0) if flat else LinearCost(1.3)
-    market = PairMarket(PairPrior.beta_binomial(a, b, people), cost, epsilon)
-    quote = market.quote()
-    cheapest, fair_one = (least_pair_payment(market.prior, cost, epsilon, margin=margin).payment
-                          for margin in (None, quote.margin))
-    assert quote.lower_bound <= cheapest * (1 + 1e-9)
-    assert cheapest <= fair_one * (1 + 1e-9)
-    assert fair_one <= quote.expected_payment * (1 + 1e-9)
-    assert replace(market, cost=cost + cost).quote().payments == pytest.approx(2 * quote.payments, rel=1e-12)
-    mirrored = replace(market, prior=PairPrior.beta_binomial(b, a, people))
-    assert mirrored.liability() == pytest.approx(market.liability()[::-1], rel=1e-12)
-    assert mirrored.quote().expected_payment == pytest.approx(quote.expected_payment, rel=1e-12)

@@ -12,7 +12,6 @@ from scipy.stats import t as student
 
 from confide.contract import InvalidInput, Refused
 from confide.market import (
-    GenieMarket,
     LinearCost,
     MajorityMarket,
     PairMarket,
@@ -176,8 +175,8 @@ def test_error_intervals_at_the_ends() -> None:
 
 def test_bad_input() -> None:
     majority, pair = FEW["majority"], FEW["pair"]
-    with pytest.raises(InvalidInput, match="GenieMarket cannot be played"):
-        simulate(GenieMarket(10, 0.8, 0.7, COST, 1.0), 10, seed=1)
+    with pytest.raises(InvalidInput, match="LinearCost cannot be played"):
+        simulate(COST, 10, seed=1)  # type: ignore[arg-type]
     for wrong, field in (({"rounds": 0}, "rounds"), ({"level": "each"}, "level"), ({"seed": -1}, "seed"),
                          ({"strategy": "always 1"}, "strategy"), ({"signal_model": pair.prior}, "signal_model")):
         with pytest.raises(InvalidInput) as refused:

@@ -17,7 +17,6 @@ from confide.market import (
     best_response,
     check_types,
     common_equilibria,
-    enumerated_interim,
 )
 from confide.market.threshold.type_equilibrium import interim_of_types
 
@@ -35,17 +34,6 @@ def test_every_type_plays_its_best_reply() -> None:
             assert row.best.level == pytest.approx(float(SMALL.level_of(row.cost)), rel=1e-9)
         else:
             assert row.best.replies[0].name == "always none"
-
-
-def test_interim_matrices_by_enumeration() -> None:
-    """Alone, in pairs and in company; absentees are not paid."""
-    signal_model, others = SignalModel(0.55, 0.75), Strategy(np.array([[0.5, 0.1], [0.2, 0.6], [0.3, 0.3]]))
-    rule = lambda reports: SMALL.pay_reports(np.array(reports))
-    exact = enumerated_interim(rule, 0, [Strategy.randomised(1.0)] + [others] * 5, signal_model)
-    assert SMALL.interim_matrix(others, signal_model) == pytest.approx(exact, abs=1e-12)
-    groups = [(2, others), (3, Strategy.always("1"))]
-    mixed = enumerated_interim(rule, 0, [others] * 3 + [Strategy.always("1")] * 3, signal_model)
-    assert SMALL.interim_matrix(groups, signal_model) == pytest.approx(mixed, abs=1e-12)
 
 
 def test_others_as_a_function_of_type() -> None:

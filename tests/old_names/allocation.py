@@ -9,7 +9,6 @@ from typing import Any
 from confide.privacy.noise import Noise
 
 MARKET: dict[str, Any] = {"people": 300, "goods": 2, "supply": 100, "epsilon": 8.0}
-PRINTED: dict[str, Any] = {"people": 1000, "goods": 3, "epsilon": 1.0, "increment": 0.5}
 
 
 def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
@@ -23,21 +22,15 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
         rules = run = decode = None  # type: ignore[assignment]
 
     auction = {**MARKET, "increment": 0.2, "bid_cap": 2, "rounds": 3, "batch": 20, "arity": 4}
-    literal = {**PRINTED, "epsilon": 1e9, "supply": 20, "tolerance": 0.5, "reserve": 0, "halt_below": 1}
-    known = al.OptimumRange.known(240.0)
-    few = {"goods": 2, "increment": 0.5, "epsilon": 1.0}
     smooth = al.SinkhornMatch(**MARKET)
     made: dict[str, Any] = {"Ascending": PlainAscending(**auction), "PMatch": al.PMatch(**auction),
                             "PAlloc": al.PAlloc(**auction, valuation=bundles.UnitDemandValuation())}
     board = smooth.run([[0.5, 0.25]] * 300, Noise.simulated(1)).billboard
     promises = al.EquilibriumPromises(people=9, supply=(4, 4), reserve=0, error=0.0, batch=1, increment=0.5)
     planned = al.plan(300, 2, 100, epsilon=8.0)
-    settings: dict[str, Any] = {
-        "MatchingSetting": al.printed.MatchingSetting(**PRINTED, tolerance=0.5, failure_probability=0.1),
-        "BundleSetting": al.printed.BundleSetting(**PRINTED, tolerance=0.5, failure_probability=0.1),
-        "BidsSetting": al.printed.BidsSetting(**PRINTED, least=1.0, optimum=240.0, failure_probability=0.1)}
     crowd: dict[str, Any] = {"welfare": 0.9, "lowest": 0.8, "highest": 1.0, "certificate": None, "runs": 1,
                              "people": 9, "goods": 2}
+    measured = made["PMatch"].measure("counts", 0.5, 1, 1)
     found = dict[tuple[str, str], tuple[Any, Any]]()
 
     def attributes(place: str, it: Any, **names: str) -> None:
@@ -51,31 +44,14 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
     for name, it in made.items():
         attributes(name, it, cell_distance="cell_sensitivities", distance="l1_sensitivity",
                    failure="overflow_probability", held_back="effective_reserve",
-                   report_distance="report_l1_sensitivity")
+                   report_distance="report_l1_sensitivity", unit="relation")
         failure(name, type(it), **auction, **({"valuation": bundles.UnitDemandValuation()} if name == "PAlloc" else {}))
-    attributes("SinkhornMatch", smooth, distance="l1_sensitivity", failure="overflow_probability")
+    attributes("SinkhornMatch", smooth, distance="l1_sensitivity", failure="overflow_probability",
+               unit="relation")
     attributes("ScalingBillboard", board, seed="public_seed")
     attributes("AllocationPlan", planned, held_back="reserve")
     attributes("EquilibriumPromises", promises, trivial_loss="baseline_loss")
-    attributes("printed.PrintedPMatch", al.printed.PrintedPMatch(**literal, failure_probability=0.1),
-               held_back="effective_reserve")
-    for name, it in settings.items():
-        attributes(f"printed.{name}", it, distance="l1_sensitivity", gamma="failure_probability")
     failure("SinkhornMatch", al.SinkhornMatch, **MARKET)
-    failure("OptimumRange", al.OptimumRange, low=1.0, high=2.0)
-    failure("OptimumRelease", al.OptimumRelease, epsilon=1.0)
-    failure("PrintedBundles", al.PrintedBundles, **PRINTED, supply=9, unsatisfied=0.5)
-    failure("multiplicative_auction", al.multiplicative_auction, **{**MARKET, "epsilon": 1e9}, increment=0.1, least=1.0,
-            optimum=known)
-    failure("printed.PrintedPMatch", al.printed.PrintedPMatch, **literal)
-    failure("printed.matching_threshold", al.printed.matching_threshold, people=1000, **few)
-    failure("printed.bundle_threshold", al.printed.bundle_threshold, people=1000, **few)
-    failure("printed.smallest_people", al.printed.smallest_people, **few)
-    failure("printed.smallest_epsilon", al.printed.smallest_epsilon, people=10**7, goods=2, supply=10**6, increment=0.5)
-    for door in (al.reconstruction_floor, al.price_floor, al.allocation_floor):
-        failure(door.__name__, door, 0.1, old="failure")
-    failure("supply_floor", al.supply_floor, 1, 0.1, old="failure")
-    failure("least_supply", al.least_supply, 0.001, 0.1, old="failure")
     return {
         **found,
         ("", "Billboard"): (lambda: al.Billboard, al.AuctionBillboard),  # type: ignore[attr-defined]
@@ -93,10 +69,6 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
         ("audit", "door_controls"): (lambda: al.audit.door_controls,  # type: ignore[attr-defined]
                                      al.audit.transcript_controls),
         ("audit", "door_rows"): (lambda: al.audit.door_rows, al.audit.transcript_rows),  # type: ignore[attr-defined]
-        ("OptimumRelease", "unit"): (
-            lambda: al.OptimumRelease(epsilon=1.0, failure_probability=0.1,
-                                      unit="add_or_remove"),  # type: ignore[call-arg]
-            al.OptimumRelease(epsilon=1.0, failure_probability=0.1, neighbours="add_or_remove")),
         ("PMatch", "add_remove"): (lambda: replace(made["PMatch"], neighbours="add_remove"),
                                    replace(made["PMatch"], neighbours="add_or_remove")),
         ("SinkhornMatch", "coolest"): (lambda: al.SinkhornMatch(**MARKET, coolest=0.1),
@@ -113,12 +85,16 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
                                           gamma=0.1).failure_probability, 0.1),  # type: ignore[call-arg]
         ("plan", "by position"): (lambda: al.plan(300, 2, 100, 8.0).to_dict(),  # type: ignore[call-arg, misc]
                                   planned.to_dict()),
+        ("Ascending.measure", "distance"): (
+            lambda: made["PMatch"].measure("counts", 0.5, distance=1, squared_l2_sensitivity=1), measured),
+        ("Ascending.measure", "squared"): (
+            lambda: made["PMatch"].measure("counts", 0.5, 1, squared=1), measured),
+        ("AllocationPlan", "predicted"): (
+            lambda: al.AllocationPlan(mechanism=smooth, error=0.0, reserve=0, draws=1, seconds=1.0, megabytes=1.0,
+                                      predicted=planned.crowds).crowds, planned.crowds),  # type: ignore[call-arg]
         ("plan", "predicted"): (lambda: planned.predicted["A"], planned.crowds["A"]),
         ("bundles", "CappedAdditive"): (lambda: bundles.CappedAdditive(cap=2),  # type: ignore[attr-defined]
                                         bundles.CappedAdditiveValuation(cap=2)),
         ("bundles", "UnitDemand"): (lambda: bundles.UnitDemand,  # type: ignore[attr-defined]
                                     bundles.UnitDemandValuation),
-        ("printed_supply_floor", "failure"): (
-            lambda: al.printed_supply_floor(1, failure=0.005),  # type: ignore[call-arg]
-            al.printed_supply_floor(1, failure_probability=0.005)),
     }

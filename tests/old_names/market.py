@@ -13,32 +13,22 @@ def _of_signal_models() -> dict[str, tuple[Any, Any]]:
     other = m.SignalModel(prior_one=0.6, signal_accuracy=0.7)
     crowd: Any = {"people": 4, "signal_accuracy": 0.8, "prior_one": 0.7, "epsilon": 1.0}
     cost = m.LinearCost(1.0)
-    majority, genie = m.MajorityMarket(**crowd, cost=cost), m.GenieMarket(**crowd, cost=cost)
-    levels = m.HeterogeneousMarket(0.8, 0.7, [cost] * 4, 1.0)
+    majority = m.MajorityMarket(**crowd, cost=cost)
     capped = m.OptimalCountMechanism(**crowd, cost=cost)
     types = m.ThresholdMarket(**crowd, cost_law=m.LogNormalLaw(0.0, 1.0), participation=0.5)
-    profile = [m.Strategy.randomised(1.0)] * 2
-
-    def rule(reports: Any) -> Any:
-        return [float(each) for each in reports]
 
     def pair(call: Any) -> tuple[Any, Any]:
         return lambda: call(nature=other), call(signal_model=other)
 
     return {
-        "GenieMarket": (lambda: genie.nature, genie.signal_model),  # type: ignore[attr-defined]
-        "HeterogeneousMarket": (lambda: levels.nature, levels.signal_model),  # type: ignore[attr-defined]
         "MajorityMarket": (lambda: majority.nature, majority.signal_model),  # type: ignore[attr-defined]
         "OptimalCountMechanism": (lambda: capped.nature, capped.signal_model),  # type: ignore[attr-defined]
         "ThresholdMarket": (lambda: types.nature, types.signal_model),  # type: ignore[attr-defined]
-        "GenieMarket.interim_matrix": pair(lambda **law: genie.interim_matrix(**law).tolist()),
         "MajorityMarket.interim_matrix": pair(lambda **law: majority.interim_matrix(**law).tolist()),
         "ThresholdMarket.interim_matrix": pair(lambda **law: types.interim_matrix(**law).tolist()),
         "check_equilibrium": pair(lambda **law: m.check_equilibrium(majority, **law).rows[0].regret),
         "check_types": pair(lambda **law: m.check_types(types, types=3, **law).regret),
         "common_equilibria": pair(lambda **law: [each.name for each in m.common_equilibria(types, **law)]),
-        "enumerated_interim": pair(lambda **law: m.enumerated_interim(rule, 0, profile, **law).tolist()),
-        "genie_replica": pair(lambda **law: m.genie_replica(rule, 0, profile, **law).tolist()),
         "interim_matrix": pair(lambda **law: m.interim_matrix(majority, majority.peers, **law).tolist()),
         "simulate": pair(lambda **law: m.simulate(majority, rounds=10, seed=1, **law).ones.tolist()),
         "symmetric_equilibria": pair(

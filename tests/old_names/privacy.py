@@ -8,6 +8,7 @@ from typing import Any
 def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
     """What is done with old names of `confide.privacy`, and what the new ones give."""
     from confide import privacy as p
+    from confide.privacy.noise import ForcedNoise
 
     tree, alarm = p.TreeCounter(horizon=8, scale=2.0, l1_sensitivity=2), p.SparseVector(threshold=500, epsilon=1.0)
     made = {name: getattr(p.TreeCounter, name) for name in ("for_epsilon", "for_mu", "for_rho")}
@@ -37,4 +38,6 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
             make(1.0, l1_sensitivity=1, horizon=7, arity=2))
     for name in ("gaussian", "discrete_gaussian"):
         found[f"Noise.{name}", "sigma"] = (lambda name=name: drawn(name, sigma=2.0), drawn(name, noise_std=2.0))
+    found["noise.ForcedNoise.gaussian", "sigma"] = (
+        lambda: ForcedNoise(()).gaussian(sigma=2.0, size=2, stream="a").tolist(), [0.0, 0.0])  # type: ignore[call-arg]
     return found

@@ -19,8 +19,7 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
     budget: dict[str, Any] = {"program": program, "epsilon": 50.0, "delta": 1e-3, "rounds": 4, "burn_in": 2}
     settings: dict[type, dict[str, Any]] = {
         **dict.fromkeys((p.PrivDude, p.TrueDude, p.RoundDude, p.TightenAndAudit), budget),
-        p.TightDude: {"program": one_row, "epsilon": 1.0, "delta": 1e-6, "rounds": 1_000, "alpha": 0.5},
-        p.PrintedDude: {"program": p.UnitDemand(20, 9, goods=2), "epsilon": 1.0, "delta": 1e-3}}
+        p.TightDude: {"program": one_row, "epsilon": 1.0, "delta": 1e-6, "rounds": 1_000, "alpha": 0.5}}
     uses = dict[tuple[str, str], tuple[Any, Any]]()
 
     def attributes(it: Any, **names: str) -> None:
@@ -31,18 +30,16 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
         return value.tolist() if isinstance(value, np.ndarray) else value
 
     of_all = {"averaged": "noise_std", "kept_back": "reserve", "trivial": "baseline_gap",
-              "squared_sensitivity": "squared_l2_sensitivity"}
+              "squared_sensitivity": "squared_l2_sensitivity", "unit": "relation", "tosses": "public_randomness"}
     own: dict[type, dict[str, str]] = {
         p.PrivDude: {}, p.RoundDude: {}, p.TrueDude: {}, p.TightDude: {"margins": "reserve", "kept": "reserve_share"},
         p.TightenAndAudit: {"audit_deviation": "audit_noise_std", "audit_margin": "audit_reserve",
-                            "tightened": "reserve_units"},
-        p.PrintedDude: {"sigma": "used_l2_sensitivity", "deviation": "round_noise_std"}}
+                            "tightened": "reserve_units"}}
     made: dict[type, Any] = {kind: kind(**given) for kind, given in settings.items()}
     for kind, given in settings.items():
         attributes(made[kind], **of_all, **own[kind])
         uses[kind.__name__, "beta"] = (lambda kind=kind, given=given: kind(**given, beta=0.1),
                                        kind(**given, failure_probability=0.1))
-    made[p.PrintedDude] = printed = replace(made[p.PrintedDude], l2_sensitivity=2.0)
     tea, charged, audited = made[p.PrivDude], made[p.TrueDude], made[p.TightenAndAudit]
     nothing = np.zeros((200, 2))
     constants: Any = program.constants
@@ -58,12 +55,12 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
     attributes(planned, averaged="noise_std", margins="reserve")
     return {
         **uses,
+        ("TightDude", "tosses of the class"): (lambda: p.TightDude.tosses, True),  # type: ignore[attr-defined]
         ("PrivDude", "substitution"): (lambda: replace(tea, neighbours="substitution"), tea),
         ("PrivDude", "null"): (lambda: replace(tea, neighbours="null"), replace(tea, neighbours="add_or_remove")),
         ("Constants", "squared_sensitivity"): (lambda: constants.squared_sensitivity("replace"), 2),
         ("Constants", "sensitivity"): (lambda: constants.sensitivity("add_or_remove"), 1.0),
         ("TrueDude", "gain_beside"): (lambda: charged.gain_beside(0.1), charged.relative_gain(0.1)),
-        ("PrintedDude", "sensitivity"): (lambda: replace(printed, sensitivity=2.0), printed),
         ("PathBillboard", "trivial="): (lambda: replace(ran.billboard, trivial=3.0).baseline_gap, 3.0),
         ("certificate", "beta"): (
             lambda: p.certificate(ran.billboard, beta=0.1).failure_probability, 0.1),  # type: ignore[call-arg]

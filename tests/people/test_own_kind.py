@@ -15,9 +15,9 @@ import pyarrow as pa
 import pytest
 
 from campaign.forging import words
+from cli.commands import CONFIDE
 from confide.audit import exact_audit
 from confide.campaign import Campaign, Store, verify
-from confide.cli.app import app
 from confide.cli.failures import guarded
 from confide.contract import Accuracy, InvalidInput, kind
 from confide.contract.offering import unanswered
@@ -51,7 +51,7 @@ Call = Callable[..., tuple[int, str]]
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Call:
     def call(*arguments: object) -> tuple[int, str]:
-        code = guarded(partial(app, [str(each) for each in arguments]))
+        code = guarded(partial(CONFIDE, [str(each) for each in arguments]))
         return code, capsys.readouterr().out
 
     return call

@@ -12,8 +12,8 @@ from campaign.forging import words
 from confide import PublicOutcome
 from confide.campaign.file import load
 from confide.contract import Guarantees, Source, Truthfulness
+from confide.contract.guarantees import in_full, promises_json, promises_table, says_something, stated
 from confide.contract.offering import lies
-from confide.contract.promised import in_full, promises_json, promises_table, says_something, stated
 from confide.privacy.groups import SIZES
 from people.all_kinds import HELD, KINDS, campaign_of
 

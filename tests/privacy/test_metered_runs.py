@@ -22,9 +22,9 @@ from confide.acquisition import TwoPartMechanism, UniformPrior
 from confide.acquisition.release.lattice import LatticeContract
 from confide.allocation import PAlloc, PMatch, PriceRelease, SinkhornMatch, instance_a
 from confide.allocation.bundles import CappedAdditiveValuation
-from confide.allocation.printed.printed_auction import PrintedPMatch
 from confide.channels import Exchangeable, FullPrior, RandomizedResponse, least_distortion
 from confide.contract.metered import Overspent
+from confide.evidence.wu_2017.private_matchings.printed_auction import PrintedPMatch
 from confide.market import BitCollection, LinearCost, MajorityMarket
 from confide.privacy.accounting import Accountant
 from confide.privacy.charge import DrawCost

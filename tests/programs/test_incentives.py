@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import product
 
 import numpy as np
 import pytest
@@ -25,7 +24,6 @@ from confide.programs.incentives import (
     exact_alpha,
     judged,
     loss_of_a_lie,
-    printed_gain,
     reassigned,
     relative_gain,
     truthfulness,
@@ -144,18 +142,6 @@ def test_a_lie_is_two_steps_where_neighbours_are_nothing() -> None:
     assert loss_of_a_lie(constants, "add_or_remove", squared) == 2 * squared
 
 
-def test_the_printed_bound_follows_from_ours_and_its_proof_does_not_stand() -> None:
-    """Spec convex_programs 7.14: e^epsilon alpha + delta V is never more than what is printed."""
-    for epsilon, delta, alpha, rows in product((1e-3, 0.1, 1.0, 3.0), (1e-9, 1e-6, 1e-2), (0.0, 0.01, 0.5), (1, 10)):
-        printed = printed_gain(epsilon, delta, alpha, most_value=1.0, largest_sum=1.0, tau=1.0, rows=rows)
-        squared = squared_budget("gaussian", epsilon, delta)
-        with_v = relative_gain("gaussian", squared, 0.0, 1.0, epsilon).added + alpha * math.exp(epsilon)
-        assert printed.factor == math.exp(epsilon)
-        assert with_v <= printed.added * (1 + 1e-6)
-    # The proof takes tau sqrt(k) C1 = 1 for the highest price of one row; the box ends at 2.
-    assert UnitDemand(10, (3.0,)).highest_prices[0] == 2 * PRICE_UNIT
-
-
 def test_three_terms_where_a_run_is_accepted_by_its_loads() -> None:
     mu = gdp_mu(1.0, 1e-6)
     path_part, audit_part = (2 * ndtr(mu * share**0.5 / 2) - 1 for share in (0.5, 0.5))
@@ -174,8 +160,7 @@ def test_a_promise_that_says_nothing_says_so() -> None:
     lambda: additive_gain(-1.0, 1.0, 0.1), lambda: additive_gain(0.1, 1.0, 1.1), lambda: additive_gain(0.1, 1.0, -0.1),
     lambda: relative_gain("gaussian", Fraction(1), 0.1, 1.0, -1.0),
     lambda: audited_gain(alpha=0.1, most_value=1.0, path_variation=0.1, audit_variation=1.5, most_utility=1.0),
-    lambda: audited_gain(alpha=0.1, most_value=1.0, path_variation=0.1, audit_variation=0.5, most_utility=-1.0),
-    lambda: printed_gain(1.0, 1e-6, 0.1, most_value=1.0, largest_sum=1.0, tau=0.0, rows=1)])
+    lambda: audited_gain(alpha=0.1, most_value=1.0, path_variation=0.1, audit_variation=0.5, most_utility=-1.0)])
 def test_numbers_out_of_range(wrong) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(InvalidInput):
         wrong()

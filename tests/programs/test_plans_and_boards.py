@@ -16,6 +16,7 @@ from convex_models import DIMINISHING, KNAPSACKS, SIGNED
 from cases import fast
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.outcome import Billboard
+from confide.evidence.wu_2017.private_programs import PrintedDude
 from confide.privacy.noise import Noise
 from confide.programs import (
     AggregativeGame,
@@ -23,7 +24,6 @@ from confide.programs import (
     ConvexProgram,
     Electricity,
     Flow,
-    PrintedDude,
     PrivDude,
     Program,
     RoundDude,

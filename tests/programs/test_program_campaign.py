@@ -16,19 +16,19 @@ from shared_programs import EDITS, FAMILIES, MODES, PEOPLE, campaign, rows, type
 
 from campaign.forging import Forger, edited, forge, remake, words
 from cases import fast
+from cli.commands import CONFIDE
 from confide import Outcome
 from confide.audit import AuditReport
 from confide.campaign import Store, verify
-from confide.cli.app import app
+from confide.campaign.kinds.programs.audit import audit_life, audit_plan
+from confide.campaign.kinds.programs.baselines import in_order, lottery
+from confide.campaign.kinds.programs.made_up import made_up
 from confide.cli.failures import guarded
 from confide.contract import InvalidInput, PublicOutcome, Refused
 from confide.contract.kinds import HandingKind
 from confide.people import CellCodec, SlotRows
 from confide.people.retyping import retyped
 from confide.programs import Flow, UnitDemand, exact
-from confide.programs.campaign.audit import audit_life, audit_plan
-from confide.programs.campaign.baselines import in_order, lottery
-from confide.programs.campaign.made_up import made_up
 from confide.programs.reading.slots import collected, layout
 
 # ---- the whole life
@@ -196,18 +196,16 @@ def test_forged_packs_are_found(tmp_path: Path) -> None:
 def test_another_seed_gives_other_shares_than_those_that_were_signed(tmp_path: Path) -> None:
     forger = Forger(it := campaign(tmp_path, *EDITS["round"]), tmp_path)  # no audit that might reject it
 
-    def reseeded(outcome: PublicOutcome) -> PublicOutcome:
-        return replace(outcome, billboard=replace(outcome.billboard, public_seed="ab" * 32))  # type: ignore[type-var]
-
-    shutil.copytree(tmp_path / "out", pack := tmp_path / "other")
-    remake(pack, forger.key, reseeded)
     mechanism: Any = it.plan.mechanism
-    boards = [PublicOutcome.load(folder).billboard for folder in (tmp_path / "out", pack)]
+    board: Any = PublicOutcome.load(tmp_path / "out").billboard
     records = [np.array([float(cell) / 10 for cell in line.split(",")[1:]]) for line in rows("unit-demand")[1]]
-    both = [[mechanism.decode(record, i, board) for i, record in enumerate(records)] for board in boards]
-    first = next(i for i in range(PEOPLE) if both[0][i] != both[1][i])
+    signed = [mechanism.decode(record, i, board) for i, record in enumerate(records)]
+    first, other = next((i, there) for there in (replace(board, public_seed=f"{seed:02x}" * 32) for seed in range(256))
+                        for i in range(PEOPLE) if mechanism.decode(records[i], i, there) != signed[i])
+    shutil.copytree(tmp_path / "out", pack := tmp_path / "other")
+    remake(pack, forger.key, lambda outcome: replace(outcome, billboard=other))
     mine = it.own_file(str(first + 1), tmp_path / "out", record=typed("unit-demand", rows("unit-demand")[1][first]))
-    assert mine["share"] == both[0][first]
+    assert mine["share"] == signed[first]
     assert not verify(pack, own=mine).passed
 
 
@@ -387,7 +385,7 @@ def test_the_command_line_plans_shows_shares_and_refuses(tmp_path: Path, capsys:
     it = campaign(tmp_path)
 
     def confide(*arguments: object) -> tuple[int, str]:
-        code = guarded(partial(app, [str(each) for each in arguments]))
+        code = guarded(partial(CONFIDE, [str(each) for each in arguments]))
         return code, capsys.readouterr().out
 
     path = tmp_path / "shared.toml"

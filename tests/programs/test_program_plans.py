@@ -14,12 +14,12 @@ from shared_programs import EDITS, MODES, campaign, rows
 from campaign.forging import words
 from confide import programs
 from confide.campaign import Campaign
+from confide.campaign.kinds.programs.config import _OWN
+from confide.campaign.kinds.programs.config import MODES as NAMES
 from confide.contract import InvalidInput, Refused, kind
 from confide.contract.errors import BudgetExceeded
 from confide.programs import Knapsack, UnitDemand
 from confide.programs import plan as plan_programs
-from confide.programs.campaign.config import _OWN
-from confide.programs.campaign.config import MODES as NAMES
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 

@@ -18,6 +18,7 @@ from cases import fast
 from confide.audit import Verdict, charge_rows, inject_fault
 from confide.audit.faulty_noise import StuckNoise
 from confide.contract.errors import InvalidInput, Unsupported
+from confide.evidence.wu_2017.private_programs import PrintedDude
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 from confide.programs import (
@@ -27,7 +28,6 @@ from confide.programs import (
     Electricity,
     Flow,
     Knapsack,
-    PrintedDude,
     PrivDude,
     RoundDude,
     SharedResources,
@@ -345,7 +345,7 @@ def test_what_stops_cost_is_measured_and_a_narrow_room_is_seen() -> None:
         assert stop_delta_row(inject_fault(sound, StopsAtBeta), sound).flagged
 
 
-@pytest.mark.parametrize("changes", [{}, {"batch": 300}, {"neighbours": "add_or_remove"}])
+@pytest.mark.parametrize("changes", fast(2, [{}, {"neighbours": "add_or_remove"}, {"batch": 300}]))
 def test_stops_are_no_leak(changes: dict[str, Any]) -> None:
     """More is asked for than there is: without noise, stops would raise flags where the loads are, in either world."""
     sound = RoundDude(UnitDemand(6000, 1000.0, goods=5), 2.0, 1e-6, rounds=20, burn_in=10, truncate=True, **changes)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from confide import regression
+from confide.campaign.kinds.regressions.config import Model, PaymentTable, PrivacyTable
 from confide.contract import InvalidInput
 from confide.contract.parameters import Declared, parameters
 from confide.regression import (
@@ -17,12 +18,10 @@ from confide.regression import (
     Behaviour,
     BernoulliPeers,
     BetaPrior,
-    Corollary1,
     ExponentialCosts,
     GaussianBall,
     ParetoCosts,
     PaymentScheme,
-    Printed,
     RidgeRelease,
     ScoringRule,
     Setting,
@@ -34,7 +33,6 @@ from confide.regression import (
     UniformSphere,
 )
 from confide.regression.bounds import RidgeBounds
-from confide.regression.campaign.config import Model, PaymentTable, PrivacyTable
 from confide.regression.spectrum import Spectrum
 
 RULE, BALL, NOISE = ScoringRule(1.0, 2.0), UniformBall(2, 1.0), UniformNoise(0.5)
@@ -45,13 +43,10 @@ GOOD: dict[type[Any], dict[str, Any]] = {
     Behaviour: {"costs": ParetoCosts(4.0), "misreports": 0.01, "failure_probability": 0.01},
     BernoulliPeers: {"people": 5, "prior": BetaPrior(1.0, 1.0)},
     BetaPrior: {"s": 1.0, "t": 1.0},
-    Corollary1: {"people": 100, "features": 2, "square_bound": 1.0, "noise_bound": 1.0, "exponent": 4.0, "delta": 0.1},
     ExponentialCosts: {"mean": 1.0},
     GaussianBall: {"dimension": 2, "std": 0.1, "radius": 1.0},
     ParetoCosts: {"exponent": 4.0},
     PaymentScheme: {"epsilon": 1.0, "ridge": 1.0, "rule": RULE},
-    Printed: {"people": 100, "features": 2, "ridge": 1.0, "epsilon": 1.0, "square_bound": 1.0, "noise_bound": 1.0,
-              "noise_variance": 0.5, "misreports": 0.1, "tolerance": 0.5, "threshold": 1.0, "a": 0.0, "b": 1.0},
     RidgeBounds: {"spectrum": Spectrum(**ROWS), "ridge": 1.0, "prior_radius": 1.0, "noise_bound": 1.0},
     RidgeRelease: {"epsilon": 1.0, "ridge": 1.0},
     ScoringRule: {"a": 0.0, "b": 1.0},

@@ -209,7 +209,8 @@ def test_a_billboard_of_a_run_is_one_and_a_contradiction_is_none(release: object
     upper = np.triu(np.ones((D, D)), 1)
     for name in ("coef", "estimate", "gram"):
         other = getattr(board, name) + (upper if name == "gram" and board.gram.size else 0.01)
-        changed = replace(board, **{name: other, **({"coef": mechanism._inside(other)} if name == "estimate" else {})})
+        follow = {"coef": mechanism.coefficients(other)} if name == "estimate" else {}
+        changed = replace(board, **{name: other, **follow})
         if name in follows:
             with pytest.raises(InvalidInput, match=f"billboard.{name}"):
                 mechanism.check(changed)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import pickle
+import re
 import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Iterator
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,10 +25,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import check_estimator
 
+from cases import fast
 from confide.contract import Audience, InvalidInput, Refused, Relation
 from confide.contract.errors import BudgetExceeded
 from confide.contract.metered import Overspent
 from confide.privacy import ApproxDP, Ledger, Noise, PureDP
+from confide.privacy.events import Event
 from confide.privacy.ledger import Account
 from confide.regression import AdaSSP, PrivateRegression, RidgeRelease, SufficientStatistics
 from confide.regression import private_regression as estimator
@@ -94,10 +98,10 @@ class Watched:
 # ---- scikit-learn's contract
 
 
-@pytest.mark.parametrize("settings", [
+@pytest.mark.parametrize("settings", fast(1, [
     {"release": "sufficient statistics"}, {"release": "adassp", "delta": 1e-3},
     {"release": "ridge", "smallest_eigenvalue": 1e-3},
-], ids=lambda settings: settings["release"])
+]), ids=lambda settings: settings["release"])
 def test_scikit_learn_checks(settings: dict[str, Any]) -> None:
     """All of them but the named ones, which do fail: an exception that is none is found, too."""
     one = PrivateRegression(epsilon=1e6, feature_bounds=(-5, 5), response_bounds=(-5, 5), residual_std=0.5,
@@ -349,6 +353,49 @@ def test_a_ledger_that_is_none(settings: dict[str, Any], field: str) -> None:
         model(None, **settings).fit(*people(16))
 
 
+@pytest.mark.parametrize("epsilon", [0.1, 0.8, 1.1, 2.3])
+def test_an_account_admits_a_fit_of_its_whole_budget(epsilon: float) -> None:
+    """As it is written: the decimal 0.8 lies below its double, to which concentrated noise would be calibrated."""
+    books = ledger(epsilon, 1e-6)
+    settings: dict[str, Any] = {"epsilon": epsilon, "delta": 1e-6, "release": "adassp"}
+    one = model(None, ledger=books, account=ACCOUNT, **settings).fit(*people(16))
+    assert one.privacy_spent_.epsilon == pytest.approx(epsilon)
+    assert books.spent(ACCOUNT).epsilon <= epsilon
+
+
+class Obliging:
+    """A ledger of somebody else's, which debits whatever it is asked to."""
+
+    def __init__(self) -> None:
+        self.charged: list[Account] = []
+
+    def rule(self, account: Account) -> Any:
+        return "basic"
+
+    def charge(self, account: Account, *events: Event, delta: float = 0.0) -> None:
+        self.charged.append(account)
+
+
+@pytest.mark.parametrize(("account", "said"), [
+    *((replace(ACCOUNT, audience=each), f"the audience '{each.value}'; must have the audience 'public'")
+      for each in Audience if each is not Audience.PUBLIC),
+    *((replace(ACCOUNT, neighbours=each), f"the relation '{each.value}'; must have the relation 'replace'")
+      for each in Relation if each is not Relation.REPLACE),
+])
+def test_an_account_of_another_audience_or_relation_is_refused_before_the_charge(account: Account, said: str) -> None:
+    """What a fit publishes everybody may see; it is proved for one row that is replaced, whatever the ledger takes."""
+    ours, theirs = Ledger(), Obliging()
+    ours.register(account, PureDP(10.0))
+    for books in (ours, theirs):
+        one = model(None, ledger=books, account=account)
+        with pytest.raises(InvalidInput, match=f"^account: .*{re.escape(said)}"):
+            one.fit(*people(16))
+        assert not one.__sklearn_is_fitted__()
+    assert (ours.spent(account), theirs.charged) == (PureDP(0.0), [])
+    model(None, ledger=theirs, account=ACCOUNT).fit(*people(16))
+    assert theirs.charged == [ACCOUNT]
+
+
 @pytest.mark.parametrize("copied", [deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
 def test_a_copy_has_no_ledger_and_cannot_fit(copied: Callable[[Any], Any]) -> None:
     """It predicts; a fit by it would be charged to a ledger with a budget of its own."""
@@ -440,8 +487,8 @@ def test_no_digest_tells_of_data_without_the_key() -> None:
 # ---- intervals and scores
 
 
-@pytest.mark.parametrize("settings", [{}, {"release": "adassp", "delta": 1e-6},
-                                      {"release": "ridge", "smallest_eigenvalue": 0.02, "epsilon": 8.0}],
+@pytest.mark.parametrize("settings", fast(1, [{}, {"release": "adassp", "delta": 1e-6},
+                                              {"release": "ridge", "smallest_eigenvalue": 0.02, "epsilon": 8.0}]),
                          ids=["sufficient statistics", "adassp", "ridge"])
 def test_intervals_cover_the_truth(settings: dict[str, Any], quiet: None) -> None:
     truth, inside = np.array([CONSTANT, *SLOPES]), np.zeros(4)

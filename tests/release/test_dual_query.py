@@ -25,7 +25,6 @@ from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 from confide.release.answers import TrueAnswers, true_answers
 from confide.release.audited_game_faults import MixedSigns
-from confide.release.audited_laws import replacements, tiny_game, transcript_laws
 from confide.release.columns import Binned, Bit, Levels
 from confide.release.dual_query import DualQuery
 from confide.release.free_attributes import default_record, free_attributes, marginals_noise_std
@@ -193,24 +192,6 @@ def test_an_oracle_that_fails_costs_accuracy_and_is_counted() -> None:
     assert board.rounds.fell_back.all()
     assert not board.records.unpack().any()
     it.check(board)
-
-
-def test_both_players_mirrored_give_the_same_law() -> None:
-    """Erratum 1: the print, mirrored as a whole, publishes the same records; its guarantees say what is false."""
-    corrected, literal = tiny_game(), tiny_game(literal=True)
-    data, _ = replacements(corrected, [(4, 4, 4, 6)])
-    for law, mirrored in zip(*(transcript_laws(it, data).values() for it in (corrected, literal)), strict=True):
-        assert law == pytest.approx(mirrored, abs=1e-14)
-    bits = small()
-    errors = [planned(literal=flag, rounds=30).run(bits, Noise.simulated(4)).diagnostics["mean_error"]
-              for flag in (False, True)]
-    assert max(errors) < 0.06
-    it = DualQuery(records=494_021, eta=1.2, rounds=170, samples=1750, delta=1e-3, calculator="theorem-3.4.2",
-                   literal=True)
-    false, = it.guarantees().of(Privacy, claimable=False)
-    assert (false.loss, "1.859" in false.note) == (ApproxDP(1.0, 1e-3), True)
-    assert it.guarantees().privacy[-1].loss.epsilon == pytest.approx(1.859019, rel=1e-6)
-    assert not replace(it, literal=False).guarantees().of(Privacy, claimable=False)
 
 
 def test_mixed_signs_feed_back() -> None:

@@ -296,7 +296,7 @@ def test_sqlite_holds_what_it_likes():
     assert true_answers(lite.table("people"), workload, schema, unusable="null").counts.tolist() == [5, 1]
     lite.con.execute("CREATE TABLE reals (v REAL)")
     lite.con.execute("INSERT INTO reals VALUES (0.5), ('x')")
-    with pytest.raises(InvalidInput, match=r"the query failed on sqlite \(\w+\); cast or leave out the column"):
+    with pytest.raises(InvalidInput, match=r"sqlite did not answer the query \(\w+\); .*cast the column or leave"):
         true_answers(lite.table("reals"), Workload.complete(Schema((TENTHS,)), width=1), Schema((TENTHS,)))
 
 
@@ -309,6 +309,12 @@ def test_the_remedy_for_decimals_of_sqlite_does(tmp_path):
         true_answers(table, workload, schema)
     assert "cast it: table.cast({'v': 'float64'})" in error.value.limit
     assert true_answers(table.cast({"v": "float64"}), workload, schema).counts.tolist() == [0, 1, 0, 1, *[0] * 6]
+    assert "the level of 0.10 is 0.1" in error.value.limit
+    for levels, wanted in ((("0.1", "0.3"), [1, 1]), (("0.10", "0.30"), None)):
+        spelled = Schema((Levels(column="v", levels=levels),))
+        asked = Workload.complete(spelled, width=1), spelled
+        with nullcontext() if wanted else pytest.raises(InvalidInput, match="does not accept"):
+            assert true_answers(table.cast({"v": "float64"}), *asked).counts.tolist() == wanted
 
 
 # ---- engines that nobody compared, and tables that change
@@ -321,12 +327,12 @@ def test_an_engine_that_was_not_compared_is_refused_by_name(tmp_path, monkeypatc
     monkeypatch.setattr(type(table.get_backend()), "name", "impala")
     for read in (lambda: true_answers(table, workload, schema), lambda: open_table(table),
                  lambda: schema.encode(table)):
-        with pytest.raises(InvalidInput, match=r"the engine impala was not compared .*duckdb.*datafusion.*to_parquet"):
+        with pytest.raises(InvalidInput, match=r"not tested on the engine impala.*to_parquet.*duckdb.*datafusion"):
             read()
     monkeypatch.undo()
     table.to_parquet(tmp_path / "rows.parquet")  # the remedy
     assert true_answers(tmp_path / "rows.parquet", workload, schema).counts.sum() == 2
-    with pytest.raises(InvalidInput, match="runs on no engine"):
+    with pytest.raises(InvalidInput, match="belongs to no connection"):
         open_table(ibis.table({"v": "float64"}, name="nowhere"))
 
 

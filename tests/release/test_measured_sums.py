@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from campaign.forging import words
 from cases import fast
+from cli.commands import CONFIDE
 from confide.campaign import Campaign
-from confide.cli.app import app
 from confide.cli.failures import guarded
 from confide.contract import InvalidInput, Refused
 from confide.privacy.noise import Noise
@@ -119,7 +119,7 @@ def test_other_answers_add_up_the_uncut_ones(method: str, tmp_path: Path, capsys
     shares = dict(zip(table["query"].to_pylist(), table["uncut"].to_pylist(), strict=True))
     ten = [f"m{k}" for k in range(1, 11)]
     full = math.fsum(shares[f"town = {each}"] for each in ten)
-    assert guarded(partial(app, [
+    assert guarded(partial(CONFIDE, [
         "answer", str(tmp_path / "out"), f"town in {{{', '.join(ten)}}}", f"town not in {{{', '.join(ten)}}}",
         "town = m7", "not ill", "--json", "--out", str(tmp_path / "found.csv")])) == 0
     found = json.loads(capsys.readouterr().out)["answers"]
@@ -131,7 +131,7 @@ def test_other_answers_add_up_the_uncut_ones(method: str, tmp_path: Path, capsys
     assert all(each["answer"] == min(max(each["uncut"], 0.0), 1.0) for each in found)
     with (tmp_path / "found.csv").open(newline="") as file:
         assert [float(row["uncut"]) for row in csv.DictReader(file)] == [each["uncut"] for each in found]
-    assert guarded(partial(app, ["answer", str(tmp_path / "out"), "ill"])) == 0
+    assert guarded(partial(CONFIDE, ["answer", str(tmp_path / "out"), "ill"])) == 0
     assert "Answers are cut to [0, 1]: add up the uncut ones." in " ".join(capsys.readouterr().out.split())
     with pytest.raises(Refused, match="do not add up to 'town = m1 and ill'"):
         it.file.kind.more_answers(it.plan, settled.outcome, ["town = m1 and ill"])  # type: ignore[attr-defined]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from confide.campaign.kinds.release.results import TYPES
 from confide.contract import InvalidInput, Refused
 from confide.contract.encoding import decode, encode
 from confide.contract.guarantees import Accuracy
@@ -20,9 +21,8 @@ from confide.release._boxes import literal_products, margins
 from confide.release._column_histogram import ColumnHistogram, column_blocks
 from confide.release._rounds import usual_rounds
 from confide.release.answers import TrueAnswers
-from confide.release.campaign.made_up import made_up_table
-from confide.release.campaign.types import TYPES
 from confide.release.codes import Codes
+from confide.release.made_up import made_up_table
 from confide.release.mwem import MWEM, MWEMBillboard, fits
 from confide.release.packed import PackedBits
 from confide.release.workload import Workload

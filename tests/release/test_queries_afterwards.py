@@ -18,11 +18,14 @@ from held_campaign import METHODS, ROWS, campaign, lines
 
 from campaign.forging import words
 from cases import fast
+from cli.commands import CONFIDE
 from confide.campaign import Campaign, Store, verify
+from confide.campaign.kinds.release import audited as audit
+from confide.campaign.kinds.release.post_processing import more_answers, more_rows
+from confide.campaign.kinds.release.results import LEVEL, bars
 from confide.campaign.pack import row_files
 from confide.campaign.verification.findings import Broken
 from confide.campaign.verification.results import _rows
-from confide.cli.app import app
 from confide.cli.failures import guarded
 from confide.contract import InvalidInput, PublicWarning, Refused
 from confide.contract.kinds import as_rows
@@ -30,10 +33,7 @@ from confide.contract.outcome import Provenance
 from confide.contract.presentation import Picture
 from confide.privacy.noise import Noise
 from confide.release import Workload
-from confide.release import audited as audit
-from confide.release.campaign.made_up import made_up_table
-from confide.release.campaign.post_processing import more_answers, more_rows
-from confide.release.campaign.results import LEVEL, bars
+from confide.release.made_up import made_up_table
 
 COMPLETE = 'form = "complete"\nwidth = 2'
 ASKED: list[str | list[str]] = [
@@ -48,7 +48,7 @@ class Told:
         self.capsys = capsys
 
     def __call__(self, *arguments: object) -> tuple[int, str, str]:
-        code = guarded(partial(app, [str(each) for each in arguments]))
+        code = guarded(partial(CONFIDE, [str(each) for each in arguments]))
         return code, *self.capsys.readouterr()
 
 

@@ -63,7 +63,6 @@ TRUTH = study_generator(5, "truth").random((9, 32)) < 0.4
 
 GOLDEN: dict[str, tuple[Callable[[], tuple[DualQuery, Any]], str]] = {  # weights, samples and records, as in 0.1.0
     "bits": (lambda: (game(), table()), "359e8d07ef072a0c"),
-    "literal": (lambda: (game(literal=True), table()), "567fcf0c67108cef"),
     "marginals": (lambda: (game(free="marginals", marginal_rho=0.05), table()), "c06765374a1af39c"),
     "parities": (lambda: (game(workload=Workload.parities([[0, 1], [2, 3], [1, 5]], attributes=6)), table()),
                  "93ef9b409c2ff4d6"),

@@ -21,12 +21,14 @@ from scipy.stats import binom
 
 from campaign.forging import words
 from cases import fast
+from cli.commands import CONFIDE
 from confide.audit import AuditReport
 from confide.campaign import Campaign, Store, verify
-from confide.campaign.settlement import data_set_charge
+from confide.campaign.charging import data_set_charge
+from confide.campaign.kinds.release.held import HeldTable
+from confide.campaign.kinds.release.results import bars, released_answers
 from confide.campaign.verification import promises
 from confide.campaign.verification.findings import Broken
-from confide.cli.app import app
 from confide.cli.failures import guarded
 from confide.contract import BudgetExceeded, InvalidInput, Refused, kind
 from confide.contract.encoding import encode
@@ -38,9 +40,7 @@ from confide.privacy.losses import ZCDP
 from confide.privacy.noise import Noise
 from confide.release import Binned, Bit, Levels, Schema, Workload, true_answers
 from confide.release.audited_charges import own_rho
-from confide.release.campaign.held import HeldTable
-from confide.release.campaign.made_up import made_up_table
-from confide.release.campaign.results import bars, released_answers
+from confide.release.made_up import made_up_table
 from confide.tables import open_table
 
 from false_alarms import alpha
@@ -253,9 +253,9 @@ def test_an_altered_table_of_rows_is_found(tmp_path: Path) -> None:
         else:
             table = pq.read_table(rows)
             pq.write_table(table.slice(1), rows)
-        verdicts = {finding.check: finding.verdict for finding in verify(folder).findings}
-        assert verdicts["tables"] == "broken"
-        assert not verify(folder).passed
+        verified = verify(folder)
+        assert {finding.check: finding.verdict for finding in verified.findings}["tables"] == "broken"
+        assert not verified.passed
 
 
 def test_a_stated_loss_must_follow_from_one_of_the_proved_ones(tmp_path: Path) -> None:
@@ -426,7 +426,7 @@ def test_bars_cover_what_they_say(tmp_path: Path) -> None:
 
 def test_the_whole_life_by_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def confide(*arguments: object) -> str:
-        code = guarded(partial(app, [str(each) for each in arguments]))
+        code = guarded(partial(CONFIDE, [str(each) for each in arguments]))
         out, err = capsys.readouterr()
         assert code == 0, err
         return out

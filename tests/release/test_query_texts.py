@@ -83,7 +83,7 @@ def schemas(draw: st.DrawFn) -> Schema:
     return Schema(tuple(columns))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(data=st.data())
 def test_words_are_read_back(data: st.DataObject) -> None:
     """split(words(q)) == q, for any texts of levels."""

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from confide.campaign.kinds.release.config import BitColumn
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.outcome import Outcome
 from confide.privacy.noise import Noise
@@ -40,7 +41,6 @@ from confide.release.baselines import (
     NoisyBillboard,
     Uniform,
 )
-from confide.release.campaign.config import BitColumn
 from confide.release.comparison import compare
 from confide.release.dual_query import _Data
 from confide.release.oracle import Terms

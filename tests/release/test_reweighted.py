@@ -94,7 +94,7 @@ def test_the_fit_minimises_the_penalised_misfit(records, queries, kappa, seed):
     np.testing.assert_allclose(weights, slow_fit(values, targets, kappa), atol=2e-4)
 
 
-@pytest.mark.parametrize("queries", [3, 400], ids=["fewer queries than records", "more"])
+@pytest.mark.parametrize("queries", [3, 120], ids=["fewer queries than records", "more"])
 @pytest.mark.parametrize("kappa", [1e-8, 1e-3, 10.0])
 def test_the_gradient_is_as_small_as_promised(queries, kappa):
     generator = np.random.default_rng(1)

@@ -32,7 +32,7 @@ SCHEMA = Schema((Binned(column="age", lower=0, upper=100, bins=4), Bit(column="s
 PEOPLE: dict[str, list[Any]] = {"age": [3.0, 30.0, 99.0, 60.0] * 10, "smoker": [True, False, False, True] * 10}
 BITS: dict[str, list[Any]] = {"a": [1, 0, 1, 1] * 10, "b": [0, 0, 1, 1] * 10, "c": [1, 1, 1, 0] * 10}
 
-WAYS = ["mapping", "arrow", "pandas", "polars", "csv", "parquet"]
+WAYS = ["mapping", "arrow", "pandas", "polars", "lazy", "csv", "parquet"]
 
 
 def given(way: str, columns: dict[str, list[Any]], folder: Path) -> Any:
@@ -44,6 +44,8 @@ def given(way: str, columns: dict[str, list[Any]], folder: Path) -> Any:
             return pd.DataFrame(columns)
         case "polars":
             return pl.DataFrame(columns)
+        case "lazy":
+            return pl.DataFrame(columns).lazy()
         case "csv":
             pyarrow.csv.write_csv(table, folder / "people.csv")
             return folder / "people.csv"

@@ -108,7 +108,7 @@ def counted(column, table):
     return found.counts.tolist()
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=settings.default.max_examples // 8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(bounds=DECIMALS, bins=st.sampled_from([1, 2, 3, 7, 10, 12, 20, 43, 100]))
 @example(bounds=(0.0, 1.0), bins=10)
 @example(bounds=(36.0, 38.0), bins=20)

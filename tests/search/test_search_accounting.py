@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 
 from confide.contract.errors import InvalidInput
 from confide.privacy.accounting import Accountant
 from confide.search import PTarget
-from confide.search.search_accounting import call_cost, compositions, multipliers, printed_composition, step_events
+from confide.search.search_accounting import call_cost, compositions, multipliers, step_events
 
 
 def test_two_hundred_calls() -> None:
@@ -65,22 +63,10 @@ def test_costs_of_a_call_and_multipliers() -> None:
     assert multipliers(0, 20).claimed == 1
 
 
-def test_the_printed_composition_lacks_its_condition() -> None:
-    printed, proved = printed_composition(1000, 1.0, 0.5)
-    assert printed == pytest.approx(74.5, abs=0.05)
-    assert not proved
-    assert compositions(1000, 1.0, 0.5)["calls: optimal"] == pytest.approx(462, abs=1)
-    below = [m for m in range(1, 200) if printed_composition(m, 0.001, 1e-6)[0] < 0.001 * m]
-    assert below[0] == 111 == math.floor(8 * math.log(1e6)) + 1
-    assert printed_composition(111, 0.001, 1e-6)[1]
-
-
 def test_what_is_refused() -> None:
     for arguments in ((0, 0.1, 1e-6), (1, 0.0, 1e-6), (1, 0.1, 0.0), (1, 0.1, 1.0)):
         with pytest.raises(InvalidInput):
             compositions(*arguments)
-        with pytest.raises(InvalidInput):
-            printed_composition(*arguments)
     with pytest.raises(InvalidInput, match="stop"):
         call_cost(20, 1, "never")
     with pytest.raises(InvalidInput, match="noise_kind"):

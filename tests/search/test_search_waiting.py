@@ -15,14 +15,14 @@ from search_steps import FEW, STOPS, Died, copied, in_steps, journals, straight,
 from toy_network import EDGES
 
 from cases import fast
+from cli.commands import CONFIDE
 from confide.campaign import Store, verify
+from confide.campaign.kinds.searching.held import AnswersSoFar
 from confide.campaign.pausing import KeptNoise
-from confide.cli.app import app
 from confide.cli.failures import guarded
 from confide.contract import InvalidInput, Refused, StoreFailed, kind
 from confide.privacy.noise import JournalNoise, Noise
 from confide.search import DegreeBoundViolated, OracleInconsistent
-from confide.search.campaign.held import AnswersSoFar
 
 
 @pytest.mark.parametrize("stop", fast(1, STOPS))
@@ -265,7 +265,7 @@ def test_a_journal_that_another_process_holds_is_refused(tmp_path: Path) -> None
 
 def test_the_command_line_from_start_to_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def confide(*arguments: object, code: int = 0) -> str:
-        found = guarded(partial(app, [str(each) for each in arguments]))
+        found = guarded(partial(CONFIDE, [str(each) for each in arguments]))
         out, err = capsys.readouterr()
         assert found == code, err
         return out + err

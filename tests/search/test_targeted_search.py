@@ -29,7 +29,6 @@ from confide.search.component_walk import FINISHED, Walk
 from confide.search.graph import Graph
 from confide.search.noise_kinds import wins_over
 from confide.search.oracles import Investigation, OracleInconsistent, OracleUnavailable
-from confide.search.printed import _Printed, printed_search
 from confide.search.releases import CappedOutcome, OperatorLog, PublicRelease
 from confide.search.statistics import CommonNeighbours, CommonNeighboursMulti, LargestFlow
 from confide.search.targeted import PTarget
@@ -166,8 +165,7 @@ def test_the_guarantee_is_pure_and_says_what_it_covers():
     assert "sequence" in promise.note
     assert "at most d" in promise.note
     assert Accountant(HARDENED.events()).neighbours is Relation.EDGES_OF_ONE
-    printed, = HARDENED.guarantees().of(Privacy, claimable=False)
-    assert printed.loss.epsilon == pytest.approx(0.5)
+    assert HARDENED.guarantees().of(Privacy, claimable=False) == ()
     assert PTarget(16, 1, None, 0.3, None, "none").guarantees().privacy[0].loss == PureDP(0.0)
 
 
@@ -463,37 +461,3 @@ def test_an_examined_target_that_is_not_released_is_refused():
 
 
 # ---- the printed algorithm
-
-
-@pytest.mark.parametrize("form", ["algorithm", "text", "experiments"])
-@pytest.mark.parametrize("reset", [False, True])
-def test_the_printed_search_runs_and_promises_nothing(form, reset):
-    found = printed_search(toy(), 3, 3, 1.0, 5, Noise.simulated(2), form=form, reset=reset)
-    assert found.order.tolist()[:4] == FIRST
-    assert set(found.order.tolist()) <= TARGETS
-    assert found.guarantees.privacy[0].vacuous
-    claim, = found.guarantees.of(Privacy, claimable=False)
-    assert claim.loss == PureDP(2.0)
-    assert len(set(found.log.examined.tolist())) == found.log.queries or reset
-
-
-def test_with_resets_a_round_can_come_upon_a_known_target():
-    runs = [printed_search(toy(), 3, 3, 1.0, 5, Noise.simulated(seed), form="experiments", reset=True)
-            for seed in range(20)]
-    assert any(found.calls >= len(found.joined) for found in runs)
-    assert any(len(set(found.log.examined.tolist())) < found.log.queries for found in runs)
-
-
-def test_the_printed_threshold_depends_on_who_was_examined():
-    laws = []
-    for examined in ((), (5, 6, 7, 10, 11, 12, 15)):
-        walk = after_first([v for v in examined if v not in TARGETS], [9])
-        seen, counts = walk.examined.copy(), np.zeros(6)
-        for v in examined:
-            seen[v] = True
-        noise = Noise.simulated(1)
-        printed = _Printed("algorithm", CommonNeighbours(), 0, 40.0, 5, noise)
-        for call in range(60):
-            counts[int(printed.candidates(TOY, walk.order, seen, call).threshold)] += 1
-        laws.append(counts)
-    assert np.abs(laws[0] - laws[1]).sum() > 30

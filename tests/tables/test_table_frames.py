@@ -108,3 +108,59 @@ def test_a_column_is_read_by_its_type(column: Any) -> None:
 
 def test_a_list_is_no_column() -> None:
     assert column_of([1.0]) is None
+
+
+@pytest.mark.parametrize("read", [columns_of, lambda it: named_columns_of(it)[1],
+                                  lambda it: fields_of(it, {"pay": (), "index": ()})])
+def test_a_column_of_a_file_that_holds_text_alone_is_refused_by_its_name(read: Any, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    for cells in (["low", "high", ""], ["", "a secret", " "], ["2024-05-01", "2024-05-02", "2024-05-03"]):
+        path.write_text("pay,index\n" + "".join(f"{cell},{at}\n" for at, cell in enumerate(cells)))
+        with pytest.raises(InvalidInput) as error:
+            read(path)
+        assert (error.value.field, error.value.problem) == ("pay", "the column holds text")
+    for cells in (["low", "7", "high"], ["", "", " "], ["inf", "none", ""], ["TRUE", "maybe", ""]):
+        path.write_text("pay,index\n" + "".join(f"{cell},{at}\n" for at, cell in enumerate(cells)))
+        read(path)  # one person's cell that is no number is hers
+
+
+def test_text_is_looked_for_in_all_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    rows = 70_000  # more than one batch
+    path.write_text("pay\n" + "low\n" * rows + "1.5\n")
+    found = columns_of(path)
+    assert np.isnan(found[:-1]).all()
+    assert found[-1].tolist() == [1.5]
+    path.write_text("pay\n" + "low\n" * (rows + 1))
+    with pytest.raises(InvalidInput, match=r"^pay: the column holds text"):
+        columns_of(path)
+
+
+def test_single_precision_is_read_as_it_shows_beside_wider_columns() -> None:
+    single = pa.array([4.3, None, 0.1], pa.float32())
+    assert columns_of(pa.table({"a": single})).dtype == np.float32
+    beside = columns_of(pa.table({"a": single, "b": [0.1 + 0.2, 1e300, 3.0]}))
+    assert beside.dtype == np.float64
+    assert beside[[0, 2], 0].tolist() == [4.3, 0.1]
+    assert np.isnan(beside[1, 0])
+    assert beside[:, 1].tolist() == [0.1 + 0.2, 1e300, 3.0]
+    assert columns_of(pa.table({"a": single, "b": [1, 2, 3]}))[0].tolist() == [4.3, 1.0]
+
+
+def test_a_mapping_of_lists_may_miss_numbers_and_is_a_column_where_it_is_one() -> None:
+    assert columns_of({"a": [0.5, None], "b": (1, 2)}).tolist()[0] == [0.5, 1.0]
+    found = column_of({"a": [1, None, 0]})
+    assert found is not None
+    assert found.tolist()[::2] == [1.0, 0.0]
+    for cells in ([1, [2]], [1, 1j], [1, "2"], [None, object()]):
+        with pytest.raises(InvalidInput, match=r"^a: the column holds text"):
+            columns_of({"a": cells})
+
+
+def test_true_and_false_are_numbers_but_where_they_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a\ntrue\nFalse\n")
+    for data in (pd.DataFrame({"a": [True, False]}), pl.DataFrame({"a": [True, False]}), {"a": [True, False]}, path):
+        assert columns_of(data).tolist() == [[1.0], [0.0]]
+        with pytest.raises(InvalidInput, match=r"^a: the column holds true and false; say 1 and 0"):
+            columns_of(data, no_truths="say 1 and 0")

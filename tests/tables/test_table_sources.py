@@ -284,10 +284,23 @@ def test_a_failing_query_tells_no_value(tmp_path):
     source = open_table(query.mutate(wage=query.noise.cast("int64")))
     with pytest.raises(InvalidInput) as caught:
         list(source.batches(["wage"]))
-    assert "query failed" in str(caught.value)
+    assert "duckdb did not answer the query" in str(caught.value)
     assert caught.value.__cause__ is None
     with pytest.raises(InvalidInput, match="ibis table expression"):
         open_table(query.wage)
+
+
+def test_a_query_may_fail_for_other_reasons_than_a_column(tmp_path):
+    """The remedy does: the engine's own message tells whoever holds the data why."""
+    import ibis
+    duck = ibis.duckdb.connect()
+    table = duck.create_table("gone", TABLE)
+    duck.drop_table("gone")
+    with pytest.raises(InvalidInput, match=r"call expression\.to_pyarrow\(\)") as caught:
+        list(open_table(table).batches(["noise"]))
+    assert "gone" not in str(caught.value)
+    with pytest.raises(Exception, match="gone does not exist"):
+        table.to_pyarrow()
 
 
 def test_packaged_data_sets():

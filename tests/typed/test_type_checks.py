@@ -82,6 +82,7 @@ def test_mypy_names_the_line_of_the_page(page: tuple[Path, dict[Path, Path]], tm
     assert len(found.errors) == 2  # and how many there are
 
 
+@pytest.mark.slow
 def test_pyright_names_the_line_of_the_page(page: tuple[Path, dict[Path, Path]], tmp_path: Path) -> None:
     command = type_checks.pyright()
     if isinstance(command, str):

@@ -26,6 +26,7 @@ from confide.allocation import plan as plan_allocation
 from confide.channels import Channel, privacy_distortion
 from confide.channels.mechanisms.base import ChannelMechanism
 from confide.contract import Billboard, Certificate, Mechanism, RunOutcome, SimulatedOutcome
+from confide.evidence.wu_2017.private_programs import PrintedDude
 from confide.market import BitBillboard, BitCollection
 from confide.people import MechanismPlan
 from confide.programs import (
@@ -33,7 +34,6 @@ from confide.programs import (
     FlagBillboard,
     PathBillboard,
     PathCertificate,
-    PrintedDude,
     PrivDude,
     Program,
     RoundDude,

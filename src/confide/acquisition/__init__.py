@@ -30,9 +30,7 @@ if TYPE_CHECKING:
     from confide.acquisition.capped.solver import solve_capped
     from confide.acquisition.caps import Caps
     from confide.acquisition.mechanism import Contracts, ErrorCertificate, MeanBillboard, TwoPartMechanism
-    from confide.acquisition.minimax import minimax_bounds
     from confide.acquisition.optimum.grid import solve_grid
-    from confide.acquisition.optimum.printed import algorithm1_as_printed
     from confide.acquisition.optimum.solver import Solution, solve
     from confide.acquisition.paying.payments import PaymentRule, Payments, WeightCap
     from confide.acquisition.planning import AcquisitionPlan, design_for_budget, design_for_error, plan
@@ -71,11 +69,9 @@ __all__ = [
     "VirtualCost",
     "WeightCap",
     "aggregate",
-    "algorithm1_as_printed",
     "design_for_budget",
     "design_for_error",
     "integer_contracts",
-    "minimax_bounds",
     "perturb",
     "plan",
     "solve",
@@ -92,9 +88,7 @@ __getattr__, __dir__ = doors(
         "optimum.grid": ("solve_grid",),
         "release.lattice": ("LatticeContract", "LatticeContracts", "aggregate", "integer_contracts", "perturb"),
         "mechanism": ("Contracts", "ErrorCertificate", "MeanBillboard", "TwoPartMechanism"),
-        "minimax": ("minimax_bounds",),
         "paying.payments": ("PaymentRule", "Payments", "WeightCap"),
-        "optimum.printed": ("algorithm1_as_printed",),
         "beliefs.priors": (
             "ConcernPrior", "DiscretePrior", "EmpiricalPrior", "HistogramPrior", "PowerPrior", "UniformPrior",
         ),
@@ -105,4 +99,7 @@ __getattr__, __dir__ = doors(
         "beliefs.virtual_cost": ("VirtualCost",),
     },
     renamed={"Prior": "ConcernPrior"},
+    moved={
+        "evidence.fallah_2022": ("algorithm1_as_printed", "minimax_bounds"),
+    },
 )

@@ -25,7 +25,7 @@ from confide.acquisition.caps import Caps
 from confide.acquisition.one_column import column_of_numbers, messages_of
 from confide.acquisition.optimum.solver import Solution
 from confide.acquisition.paying.payments import PaymentRule, WeightCap
-from confide.acquisition.records import Contracted, ContractedRecords, ContractTerms, as_record_batches
+from confide.acquisition.records import ContractedRecords, ContractTerms, as_contracted, as_record_batches
 from confide.acquisition.release.lattice import (
     ONE_RECORD,
     LatticeContract,
@@ -534,7 +534,8 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         """One participant's share, from her contract and whether her message arrived.
 
         Args:
-            record: `Contracted`; None for a slot without a contract.
+            record: `Contracted`, or her row of `ContractedRecords` in any form (`as_contracted`); None for a slot
+                without a contract.
             index: her rank in the public list of ids.
             billboard: the run's; it adds nothing to a contract.
 
@@ -545,12 +546,10 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not a MeanBillboard")
         if not 0 <= whole("index", index) < self.people:
             raise InvalidInput("index", f"{index} is out of range", f"must be in 0..{self.people - 1}")
-        if record is not None and not isinstance(record, Contracted):
-            raise InvalidInput("record", f"{type(record).__name__} is no contract", "must be Contracted")
-        if record is None or not record.sent:
+        mine = as_contracted(record)
+        if mine is None or not mine.sent:
             return {"payment": 0, "epsilon_local": 0.0, "epsilon_central": 0.0}
-        return {"payment": record.payment, "epsilon_local": record.epsilon_local,
-                "epsilon_central": record.epsilon_central}
+        return {"payment": mine.payment, "epsilon_local": mine.epsilon_local, "epsilon_central": mine.epsilon_central}
 
     @property
     def mse_bound(self) -> float:

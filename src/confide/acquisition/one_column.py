@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from confide.contract.errors import InvalidInput
-from confide.tables._cells import decimals
+from confide.tables._cells import decimals, real
 from confide.tables.frames import column_of, integers_of, is_table
 
 __all__ = ["column_of_numbers", "messages_of"]
 
 
 def column_of_numbers(field: str, values: ArrayLike) -> NDArray[np.float64]:
-    """The numbers, nan where one is missing; a narrower float is the decimal that it prints as.
+    """The numbers, nan where one is missing, or where a cell is no real number; a narrower float is the decimal that it
+    prints as.
 
     Args:
         field: what they are, for errors about what has no name of its own.
@@ -32,11 +33,19 @@ def column_of_numbers(field: str, values: ArrayLike) -> NDArray[np.float64]:
         [0.5, nan]
     """
     column = column_of(values, field)
+    typed = column is not None or hasattr(type(values), "__array__")
     try:
         found = np.asarray(values if column is None else column)
-        return decimals(found) if found.dtype.kind == "f" else found.astype(np.float64)
-    except (TypeError, ValueError):
-        raise InvalidInput(field, "are not numbers", "one for each person, nan for none") from None
+    except ValueError:  # somebody's cell is a list
+        found = np.empty(0, dtype=object)
+    if found.dtype.kind in "fiub":
+        return decimals(found)
+    cells = list(values) if isinstance(values, Iterable) and not isinstance(values, str | bytes) else []
+    read = np.array([real(cell) for cell in cells], dtype=np.float64)
+    written = any(cell is not None for cell in cells)
+    if not cells or (typed and found.dtype != object) or (written and np.isnan(read).all()):
+        raise InvalidInput(field, "are not numbers", "one for each person, nan for none")
+    return read
 
 
 def messages_of(given: Any) -> Mapping[int, int]:

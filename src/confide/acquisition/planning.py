@@ -22,6 +22,7 @@ from confide.acquisition.targeting import bought, edge
 from confide.charts import intervals
 from confide.contract.checks import positive, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.missing import names_missing
 from confide.contract.plan import Alternative, Plan, Predicted
 from confide.contract.presentation import Picture
 from confide.contract.remedies import tried
@@ -99,14 +100,13 @@ class AcquisitionPlan(Plan[TwoPartMechanism]):
         it = self.mechanism
         return ZCDP(it.concentrated(it.caps.local)).epsilon_at(_DELTA)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The planned numbers, JSON-ready."""
+    def _own_figures(self) -> Mapping[str, Any]:
         it = self.mechanism
         return {
             "people": it.people, "mse_price": it.mse_price, "currency": it.currency, "payments": self.payments,
             "payments_error": self.payments_error, "root_error": self.root_error, "bought": self.bought,
             "draws": self.draws, "largest_local_loss": it.caps.local, "largest_central_loss": it.caps.central,
-            "largest_payment": it.largest_payment, "warnings": list(self.warnings)}
+            "largest_payment": it.largest_payment}
 
     def plot(self) -> Picture:
         """The root mean squared error of the plan, and of each alternative at the same price of an error."""
@@ -132,6 +132,7 @@ def _of_model(it: TwoPartMechanism, found: Benchmark) -> dict[str, Predicted]:
                     it.currency, "exact")
 
 
+@names_missing("budget | error")
 def plan(
     design: TwoPartMechanism, *, budget: float | None = None, error: float | None = None, draws: int = 100,
     seed: int = 0,
@@ -159,8 +160,15 @@ def plan(
         >>> abs(found.payments - 2.0) < 3 * found.payments_error
         True
     """
-    if (budget is None) == (error is None):
-        raise InvalidInput("budget", "give exactly one of budget and error")
+    given: Any = design
+    if not isinstance(given, TwoPartMechanism):
+        what = f"the class {given.__name__}" if isinstance(given, type) else type(given).__name__
+        raise InvalidInput("design", f"{what} is no mechanism", "must be a TwoPartMechanism with the people, their "
+                           "prior and any mse_price, such as 1.0: its price is chosen here")
+    if budget is None and error is None:
+        raise InvalidInput("budget", "is missing, and so is error", "give exactly one of budget and error")
+    if budget is not None and error is not None:
+        raise InvalidInput("budget", "is given beside error", "give exactly one of budget and error")
     if budget is not None:
         return _for_budget(design, positive("budget", budget), draws, seed)
     return _for_error(design, positive("error", error), draws, seed)

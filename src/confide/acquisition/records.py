@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,17 @@ from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
 from confide.contract.renamed import renamed
+from confide.tables.frames import is_table
+from confide.tables.sources import open_table
 
-__all__ = ["ContractTerms", "Contracted", "ContractedRecords", "RecordCodec", "as_record_batches"]
+__all__ = ["ContractTerms", "Contracted", "ContractedRecords", "RecordCodec", "as_contracted",
+           "as_record_batches"]
 
 _TERMS = {"index": np.int64, "steps": np.int64, "noise_std": np.int64, "epsilon_local": np.float64,
           "epsilon_central": np.float64, "payment": np.int64}
 _COLUMNS = {**_TERMS, "message": np.int64, "sent": np.bool_}
+_OF_ONE: dict[str, Any] = {"steps": int, "noise_std": int, "epsilon_local": float, "epsilon_central": float,
+                           "payment": int, "sent": bool}
 _ROW = np.dtype([("steps", "<i8"), ("noise_std", "<i8"), ("epsilon_local", "<f8"), ("epsilon_central", "<f8"),
                  ("payment", "<i8"), ("message", "<i8"), ("sent", "u1"), ("variance", "V24")])
 
@@ -128,6 +134,44 @@ class ContractedRecords(ContractTerms):
             steps=int(self.steps[row]), noise_std=int(self.noise_std[row]),
             epsilon_local=float(self.epsilon_local[row]), epsilon_central=float(self.epsilon_central[row]),
             payment=int(self.payment[row]), sent=bool(self.sent[row]))
+
+
+def as_contracted(record: Any) -> Contracted | None:
+    """One person's part, from whatever holds it; None of a slot without a contract.
+
+    Args:
+        record: `Contracted`; `ContractedRecords` of one row; or a mapping or a table of one row with these columns.
+
+    Raises:
+        InvalidInput: something else, or another number of rows.
+
+    Example:
+        >>> row = {"steps": 3, "noise_std": 9, "epsilon_local": 0.5, "epsilon_central": 0.1, "payment": 4, "sent": True}
+        >>> as_contracted(row) == Contracted(**row)
+        True
+    """
+    if record is None or isinstance(record, Contracted):
+        return record
+    if isinstance(record, ContractedRecords):
+        if len(record.index) != 1:
+            raise InvalidInput("record", f"has {len(record.index)} rows", "must be one, one's own")
+        return record.one(0)
+    names = [each.name for each in fields(Contracted)]
+    if isinstance(record, Mapping):
+        rows = [{name: cell[0] if np.ndim(cell) == 1 and len(cell) == 1 else cell for name, cell in record.items()}]
+    elif is_table(record):
+        rows = [row for batch in open_table(record).batches(names) for row in batch.to_pylist()]  # exact integers
+    else:
+        raise InvalidInput("record", f"{type(record).__name__} is no contract", "must be Contracted")
+    if len(rows) != 1:
+        raise InvalidInput("record", f"has {len(rows)} rows", "must be one, one's own")
+    for name in names:
+        if not isinstance(rows[0].get(name), Real | np.bool_):
+            raise InvalidInput(name, "is missing, or no number", f"the columns of a contract are {', '.join(names)}")
+    try:
+        return Contracted(**{name: kind(rows[0][name]) for name, kind in _OF_ONE.items()})
+    except (ValueError, OverflowError):
+        raise InvalidInput("record", "holds what is no number", "must be Contracted") from None
 
 
 @dataclass(frozen=True)

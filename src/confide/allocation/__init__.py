@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from confide._lazy import doors
 
 if TYPE_CHECKING:
-    from confide.allocation import audit, bundles, printed
+    from confide.allocation import audit, bundles
     from confide.allocation.ascending.auction import Auction
     from confide.allocation.ascending.mechanism import Ascending
     from confide.allocation.ascending.running import Rules
@@ -27,31 +27,14 @@ if TYPE_CHECKING:
     from confide.allocation.billboards import AuctionBillboard, Clearing, WelfareCertificate
     from confide.allocation.bundles.certificate import bundle_dual_bound
     from confide.allocation.bundles.decoding import BundleWalk, decode_bundle, walk_bundle
-    from confide.allocation.bundles.promises import PrintedBundles, bundle_welfare_bound
+    from confide.allocation.bundles.promises import bundle_welfare_bound
     from confide.allocation.bundles.slots import BundleRules
     from confide.allocation.decoding import Walk, decode, walk
     from confide.allocation.duality import dual_bound
+    from confide.allocation.gadgets import PriceGadgets, SpyGadgets
     from confide.allocation.guarantees import EquilibriumPromises
     from confide.allocation.incentives import lie_gain
     from confide.allocation.instances import instance_a, instance_b, sparse_instance
-    from confide.allocation.limits.gadgets import PriceGadgets, SpyGadgets
-    from confide.allocation.limits.lower_bounds import (
-        Floor,
-        allocation_floor,
-        least_supply,
-        price_floor,
-        printed_supply_floor,
-        reconstruction_floor,
-        supply_floor,
-    )
-    from confide.allocation.multiplicative import (
-        BidsPromise,
-        OptimumRange,
-        OptimumRelease,
-        bids_promise,
-        keep_promise,
-        multiplicative_auction,
-    )
     from confide.allocation.optimum.handout import Handout
     from confide.allocation.optimum.solver import OptimalAllocation, exact_optimum
     from confide.allocation.palloc import PAlloc
@@ -68,22 +51,17 @@ __all__ = [
     "Auction",
     "AuctionBillboard",
     "AuctionRun",
-    "BidsPromise",
     "BundleRules",
     "BundleWalk",
     "Clearing",
     "CrowdPrediction",
     "EquilibriumPromises",
-    "Floor",
     "Handout",
     "OptimalAllocation",
-    "OptimumRange",
-    "OptimumRelease",
     "PAlloc",
     "PMatch",
     "PriceGadgets",
     "PriceRelease",
-    "PrintedBundles",
     "Rules",
     "ScalingBillboard",
     "SinkhornMatch",
@@ -91,9 +69,7 @@ __all__ = [
     "Valuations",
     "Walk",
     "WelfareCertificate",
-    "allocation_floor",
     "audit",
-    "bids_promise",
     "bundle_dual_bound",
     "bundle_welfare_bound",
     "bundles",
@@ -105,20 +81,13 @@ __all__ = [
     "greedy",
     "instance_a",
     "instance_b",
-    "keep_promise",
-    "least_supply",
     "lie_gain",
     "lottery",
-    "multiplicative_auction",
     "plan",
-    "price_floor",
-    "printed",
-    "printed_supply_floor",
-    "reconstruction_floor",
+
     "release_prices",
     "serial_dictatorship",
     "sparse_instance",
-    "supply_floor",
     "walk",
     "walk_bundle",
 ]
@@ -133,18 +102,14 @@ __getattr__, __dir__ = doors(
         "billboards": ("AuctionBillboard", "Clearing", "WelfareCertificate"),
         "bundles.certificate": ("bundle_dual_bound",),
         "bundles.decoding": ("BundleWalk", "decode_bundle", "walk_bundle"),
-        "bundles.promises": ("PrintedBundles", "bundle_welfare_bound"),
+        "bundles.promises": ("bundle_welfare_bound",),
         "bundles.slots": ("BundleRules",),
         "decoding": ("Walk", "decode", "walk"),
         "duality": ("dual_bound",),
-        "limits.gadgets": ("PriceGadgets", "SpyGadgets"),
+        "gadgets": ("PriceGadgets", "SpyGadgets"),
         "guarantees": ("EquilibriumPromises",),
         "incentives": ("lie_gain",),
         "instances": ("instance_a", "instance_b", "sparse_instance"),
-        "limits.lower_bounds": ("Floor", "allocation_floor", "least_supply",
-                         "price_floor", "printed_supply_floor", "reconstruction_floor", "supply_floor"),
-        "multiplicative": ("BidsPromise", "OptimumRange", "OptimumRelease",
-                           "bids_promise", "keep_promise", "multiplicative_auction"),
         "optimum.handout": ("Handout",),
         "optimum.solver": ("OptimalAllocation", "exact_optimum"),
         "palloc": ("PAlloc",),
@@ -155,6 +120,13 @@ __getattr__, __dir__ = doors(
         "sinkhorn_match": ("ScalingBillboard", "SinkhornMatch"),
         "valuations": ("Valuations",),
     },
-    packages=("audit", "bundles", "printed"),
+    packages=("audit", "bundles"),
     renamed={"Billboard": "AuctionBillboard", "Optimum": "OptimalAllocation", "Prediction": "CrowdPrediction"},
+    moved={
+        "evidence.wu_2017.private_matchings": (
+            "BidsPromise", "Floor", "OptimumRange", "OptimumRelease", "PrintedBundles", "allocation_floor",
+            "bids_promise", "keep_promise", "least_supply", "multiplicative_auction", "price_floor",
+            "printed_supply_floor", "reconstruction_floor", "supply_floor",
+        ),
+    },
 )

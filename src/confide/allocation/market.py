@@ -56,7 +56,8 @@ def neighbours_today(called: str, given: Any) -> Any:
     return olds[given]
 
 
-@renamed(gamma="failure_probability", failure="overflow_probability", distance="l1_sensitivity")
+@renamed(gamma="failure_probability", failure="overflow_probability", distance="l1_sensitivity",
+         unit="relation")
 @dataclass(frozen=True, kw_only=True)
 class Market(Mechanism[B_co, WelfareCertificate | None]):
     """Base of mechanisms that hand out goods in several copies to bidders.
@@ -172,6 +173,7 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
         """The same as a double that is not above."""
         return down(self.part(share))
 
+    @renamed(distance="l1_sensitivity", squared="squared_l2_sensitivity")
     def measure(self, label: str, share: float, l1_sensitivity: int, squared_l2_sensitivity: int) -> Measure:
         """A release with a share of the budget.
 

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.unusable import Unusable
-from confide.tables.frames import columns_of, is_table
+from confide.tables._cells import real
+from confide.tables.frames import columns_of, is_table, own_row
 
 __all__ = ["Valuations", "as_row"]
 
@@ -89,13 +90,13 @@ class Valuations:
         elif hasattr(data, "tocsr"):
             found = cls._sparse(data)
         elif is_table(data) or isinstance(data, Mapping):
-            found = cls._dense(columns_of(data))
+            found = cls._dense(columns_of(data), goods)
         elif isinstance(data, Iterable) and not hasattr(data, "__len__") and not hasattr(data, "__array__"):
             from confide.allocation.reading.tables import gathered
 
             found = gathered(data, people, goods)
         else:
-            found = cls._dense(data)
+            found = cls._dense(data, goods)
         if (found.people, found.goods) != (people, goods):
             raise InvalidInput("values", f"its shape is {(found.people, found.goods)}", f"must be {(people, goods)}")
         return found if isinstance(data, Valuations) else found._checked(clip=clip, unusable=unusable)
@@ -110,17 +111,22 @@ class Valuations:
         if isinstance(data, Valuations):
             return data
         data = columns_of(data) if is_table(data) or isinstance(data, Mapping) else data
-        shape = data.shape if hasattr(data, "shape") else np.shape(data)
+        try:
+            shape = data.shape if hasattr(data, "shape") else np.shape(data)
+        except ValueError:  # rows of different lengths
+            shape = ()
         if len(shape) != 2:
             raise InvalidInput("values", f"their shape is {tuple(shape)}", "must be bidders by goods")
         return cls.of(data, people=shape[0], goods=shape[1])
 
     @classmethod
-    def _dense(cls, data: Any) -> Valuations:
+    def _dense(cls, data: Any, goods: int) -> Valuations:
         try:
             table = np.asarray(data)
-        except ValueError:
-            raise InvalidInput("values", "is not a table of numbers") from None
+        except ValueError:  # somebody's row or cell has another shape than the others
+            table = np.empty(0, dtype=object)
+        if table.dtype == object or (table.dtype.kind not in "fiub" and isinstance(data, list | tuple)):
+            table = _row_by_row(data, goods)
         if table.ndim != 2 or table.dtype.kind not in "fiub":
             raise InvalidInput("values", f"an array of {table.dtype} with {table.ndim} dimensions",
                                "must be numbers, one row for each bidder and one column for each good")
@@ -214,6 +220,21 @@ class Valuations:
         return out
 
 
+def _row_by_row(data: Any, goods: int) -> NDArray[np.float64]:
+    """Rows of a list or of an array of objects, each read by itself: one that is not so many numbers is NaN, and None,
+    a slot without a record, is zeros.
+    """
+    if not isinstance(data, list | tuple | np.ndarray) or not len(data):
+        raise InvalidInput("values", "is not a table of numbers")
+    found = np.full((len(data), goods), np.nan)
+    for place, row in enumerate(data):
+        if row is None:
+            found[place] = 0.0
+        elif isinstance(row, list | tuple | np.ndarray) and np.ndim(row[:1]) == 1 and len(row) == goods:
+            found[place] = [real(cell) for cell in row]
+    return found
+
+
 def _ascending(starts: NDArray[Any], named: NDArray[Any]) -> bool:
     """Whether goods ascend strictly within each row."""
     if len(named) < 2:
@@ -228,7 +249,8 @@ def as_row(record: Any, goods: int) -> NDArray[np.float64]:
     """One bidder's valuations, checked alone; of a slot without a record, zeros.
 
     Args:
-        record: (k,) numbers in [0, 1], or a mapping of goods (numbers) to them; None where there is none.
+        record: (k,) numbers in [0, 1], or a mapping of goods (numbers) to them, or a row in whatever form a run takes
+            rows (`confide.tables.frames.own_row`); None where there is none.
         goods: k.
 
     Raises:
@@ -236,6 +258,7 @@ def as_row(record: Any, goods: int) -> NDArray[np.float64]:
     """
     if record is None:
         return np.zeros(goods)
+    record = own_row(record, goods)
     if isinstance(record, dict):
         row = np.zeros(goods)
         for good, value in record.items():

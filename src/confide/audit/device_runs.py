@@ -12,7 +12,7 @@ import pyarrow as pa
 from confide.audit.report import AuditRow, Concern
 from confide.contract.errors import InvalidInput
 
-__all__ = ["CHECKED", "DECODED", "JOINTLY", "checked_row", "decoded_row"]
+__all__ = ["CHECKED", "DECODED", "JOINTLY", "checked_row", "decoded_row", "refused_row"]
 
 DECODED = "people whose own device finds another share than the run gave them"
 CHECKED = "billboards of its runs that a verifier would call forged"
@@ -58,4 +58,22 @@ def checked_row(rounds: Iterable[tuple[Any, bool]], check: Callable[[Any], None]
             refused += not agrees
     return AuditRow.at_most(CHECKED, 0.0, float(refused),
                             f"its own check, and the sums of {runs} runs on made-up {of}", unit="runs",
+                            concern=Concern.ACCURACY)
+
+
+def refused_row(boards: Iterable[Any], check: Callable[[Any], None]) -> AuditRow:
+    """Whether billboards of sound runs on made-up people pass their own check.
+
+    Args:
+        boards: of the runs.
+        check: of a billboard.
+    """
+    refused = runs = 0
+    for board in boards:
+        runs += 1
+        try:
+            check(board)
+        except InvalidInput:
+            refused += 1
+    return AuditRow.at_most(CHECKED, 0.0, float(refused), f"{runs} runs on made-up people", unit="billboards",
                             concern=Concern.ACCURACY)

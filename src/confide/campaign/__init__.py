@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 from confide._lazy import doors
 
 if TYPE_CHECKING:
-    from confide.campaign.campaign import Campaign
-    from confide.campaign.file import CampaignFile, load, schema
-    from confide.campaign.handing_out import hand_out
+    from confide.campaign.campaign import Campaign, hand_out, settle
+    from confide.campaign.file import CampaignFile, Planned, load, schema
     from confide.campaign.home import Home
     from confide.campaign.keys import key_sections
-    from confide.campaign.settlement import Settled, settle
+    from confide.campaign.settlement import Settled
     from confide.campaign.states import State, StateEvent, advance
     from confide.campaign.store import Store
     from confide.campaign.verification import Verification, VerificationFinding, verify
@@ -22,6 +21,7 @@ __all__ = [
     "Campaign",
     "CampaignFile",
     "Home",
+    "Planned",
     "Settled",
     "State",
     "StateEvent",
@@ -40,12 +40,11 @@ __all__ = [
 __getattr__, __dir__ = doors(
     __name__,
     {
-        "campaign": ("Campaign",),
-        "file": ("CampaignFile", "load", "schema"),
-        "handing_out": ("hand_out",),
+        "campaign": ("Campaign", "hand_out", "settle"),
+        "file": ("CampaignFile", "Planned", "load", "schema"),
         "home": ("Home",),
         "keys": ("key_sections",),
-        "settlement": ("Settled", "settle"),
+        "settlement": ("Settled",),
         "states": ("StateEvent", "State", "advance"),
         "store": ("Store",),
         "verification": ("VerificationFinding", "Verification", "verify"),

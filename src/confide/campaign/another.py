@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from confide.campaign.charging import charge_of, cost_of
 from confide.campaign.file import CampaignFile
-from confide.campaign.folder import NOTE
-from confide.campaign.settlement import charge_of, cost_of
+from confide.campaign.pack import NOTE
 from confide.campaign.store.store import Store
 from confide.campaign.store.transactions import Stored
 from confide.contract.errors import InvalidInput, Refused

@@ -12,18 +12,23 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from confide.campaign.file import CampaignFile, load
-from confide.campaign.folder import write_rejected
-from confide.campaign.stored import public, unknown
-from confide.contract.errors import InvalidInput, Refused
+from confide.campaign.file import CampaignFile, Planned, default_folder, load
+from confide.campaign.pack import write_rejected
+from confide.contract.errors import Refused
 from confide.contract.files import as_path
-from confide.contract.kinds import CampaignPlan, Check, Collection, ContractKind, LocalKind, Progress
+from confide.contract.kinds import (
+    CampaignPlan,
+    Check,
+    Collection,
+    ContractKind,
+    Kind,
+    LocalKind,
+    PayoutTerms,
+    Progress,
+)
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section
 from confide.people.device_odds import LARGEST_LEVEL
-from confide.privacy.noise import Noise
-from confide.privacy.report_book import ReportBook, Spent
-from confide.tables.roster import Roster
 
 if TYPE_CHECKING:
     from confide.campaign.contracts import Contract, Round
@@ -31,8 +36,9 @@ if TYPE_CHECKING:
     from confide.campaign.payouts import Payouts
     from confide.campaign.settlement import Settled
     from confide.campaign.store import Store
+    from confide.privacy.report_book import ReportBook, Spent
 
-__all__ = ["Campaign"]
+__all__ = ["Campaign", "hand_out", "settle"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,7 +77,7 @@ class Campaign:
     @property
     def default_folder(self) -> Path:
         """`out/NAME` beside the campaign file."""
-        return self.file.folder / "out" / self.file.name
+        return default_folder(self.file)
 
     @property
     def study_folder(self) -> Path:
@@ -92,9 +98,37 @@ class Campaign:
         return planned(self.file, self.home)
 
     @property
+    def planned(self) -> Planned:
+        """The file, its kind and the plan: what the steps of its life take.
+
+        Raises:
+            Refused, InvalidInput: as `plan`.
+        """
+        return Planned(self.file, self.file.kind, self.plan)
+
+    @property
+    def kind(self) -> Kind:
+        """What its records, results and pages are."""
+        return self.file.kind
+
+    @property
     def held(self) -> bool:
         """Whether a custodian holds the records: nobody is invited, and nobody has a share."""
-        return self.file.kind.codec(self.plan) is None
+        return self.planned.held
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """The public list of who is invited; empty where a custodian holds the records."""
+        return self.planned.ids
+
+    @property
+    def terms(self) -> PayoutTerms:
+        """How its shares become money.
+
+        Raises:
+            InvalidInput: it pays nothing.
+        """
+        return self.planned.terms
 
     def offer(self, *, home: Home | None = None) -> Sequence[Section]:
         """The plan as a participant reads it, with the fingerprint of the key that will sign the result.
@@ -118,11 +152,9 @@ class Campaign:
         Raises:
             Refused: contracts are not final.
         """
-        if isinstance(self.file.kind, ContractKind):
-            from confide.campaign.contracts import round_of
+        from confide.campaign.handing_in import collected
 
-            round_of(self.file, home or self.home, final=True)
-        return self.file.kind.collect(self.file.config, self.plan, self.file.folder, progress)
+        return collected(self.planned, home or self.home, progress)
 
     def check(self, progress: Progress | None = None) -> Check:
         """The operator's look at the records before a run; private, whatever it shows. Nothing is charged; that there
@@ -132,7 +164,7 @@ class Campaign:
         """
         from confide.campaign.harm import look
 
-        return look(self, progress=progress)
+        return look(self.planned, self.home, progress)
 
     def list_rejected(self, found: Check, path: str | os.PathLike[str]) -> Path:
         """Write a check's list of rejected records to a file, which its owner alone may read.
@@ -176,7 +208,7 @@ class Campaign:
         """
         from confide.campaign.handing_in import submit
 
-        return submit(self, self._local(), str(identity), record, contract=contract, key=key, total=total,
+        return submit(self.planned, self._local(), str(identity), record, contract=contract, key=key, total=total,
                       largest=largest, home=home or self.home)
 
     def submitted(self, identity: str | int, *, home: Home | None = None) -> bool:
@@ -208,7 +240,7 @@ class Campaign:
         """
         from confide.campaign.contracts import draw_up
 
-        return draw_up(self, [str(each) for each in without], [str(each) for each in again], progress,
+        return draw_up(self.planned, [str(each) for each in without], [str(each) for each in again], progress,
                        home or self.home, reports)
 
     def finish_contracts(self, *, home: Home | None = None, store: Store | None = None) -> Round:
@@ -226,7 +258,7 @@ class Campaign:
         from confide.campaign.store import Store
 
         with Store() if store is None else nullcontext(store) as there:
-            return finish(self, there, home or self.home)
+            return finish(self.planned, there, home or self.home)
 
     def round_sections(self, drawn: Round) -> Sequence[Section]:
         """The operator's look at a round: private, since reports are."""
@@ -244,7 +276,7 @@ class Campaign:
         """
         from confide.campaign.contracts import contract_of
 
-        return contract_of(self, str(identity), home or self.home)
+        return contract_of(self.file, str(identity), home or self.home)
 
     def contract_sections(self, contract: Contract) -> Sequence[Section]:
         """A contract as she reads it."""
@@ -267,9 +299,9 @@ class Campaign:
         Args:
             home: whose; default `Home.default()`.
         """
-        from confide.campaign.home import Home
+        from confide.campaign.handing_in import book_of
 
-        return ReportBook((Home.default() if home is None else home).folder / "own" / "reports.json")
+        return book_of(home)
 
     def rehearse(self, path: str | os.PathLike[str], *, total: float | None = None,
                  home: Home | None = None, progress: Progress | None = None) -> int:
@@ -293,7 +325,7 @@ class Campaign:
         """
         from confide.campaign.handing_in import rehearse
 
-        return rehearse(self, self._local(), as_path("out", path), total, home or self.home, progress)
+        return rehearse(self.planned, self._local(), as_path("out", path), total, home or self.home, progress)
 
     def _local(self) -> LocalKind:
         if not isinstance(self.file.kind, LocalKind):
@@ -320,7 +352,7 @@ class Campaign:
         """
         from confide.campaign.handing_in import hand_in
 
-        hand_in(self, str(identity), values, store)
+        hand_in(self.planned, str(identity), values, store)
 
     def settle(
         self, folder: str | os.PathLike[str] | None = None, *, store: Store | None = None,
@@ -343,7 +375,7 @@ class Campaign:
         """
         from confide.campaign.settlement import settle
 
-        return settle(self, store, folder, progress=progress, accept_unusable=accept_unusable)
+        return settle(self.planned, store, folder, progress=progress, accept_unusable=accept_unusable)
 
     def study(
         self, seed: int, folder: str | os.PathLike[str] | None = None, *, progress: Progress | None = None,
@@ -358,17 +390,10 @@ class Campaign:
         Raises:
             InvalidInput: too many rows of the file cannot be used, as `settle` says.
         """
-        from confide.campaign.harm import check_harm, may_stop
-        from confide.campaign.settlement import simulate
+        from confide.campaign.study import study
 
-        kind = self.file.kind
-        if may_stop(self, None, None):
-            check_harm(self, accept_unusable=accept_unusable)
-        collection = self.collect(progress) if not isinstance(kind, LocalKind) else kind.rehearse(
-            self.file.config, self.plan, self.file.folder, Noise.simulated(seed), progress)
         place = self.study_folder if folder is None else as_path("folder", folder)
-        outcome = simulate(self.file, self.plan, collection, place, seed, progress)
-        return outcome, self.file.kind.study(self.plan, collection, outcome)
+        return study(self.planned, place, seed, self.home, progress=progress, accept_unusable=accept_unusable)
 
     def settled(self, *, store: Store | None = None) -> Outcome:
         """The stored outcome.
@@ -376,9 +401,9 @@ class Campaign:
         Raises:
             Refused: the campaign has not been settled in this store.
         """
-        from confide.campaign.settlement import stored_outcome
+        from confide.campaign.stored import stored_outcome
 
-        return stored_outcome(self, store)
+        return stored_outcome(self.file, store)
 
     def tables(self, *, store: Store | None = None) -> Mapping[str, pa.Table]:
         """The public result of the settled campaign in natural units, such as `tables()["coefficients"]`.
@@ -409,33 +434,12 @@ class Campaign:
             Refused: the campaign has not been settled there; or no record is given, and her share was erased, because
                 she withdrew or because everybody is paid.
         """
+        from confide.campaign.shares import parsed, stored_share
+
         if record is None:
-            return self._stored_share(str(identity), store)
-        hers = self._parsed(identity, record)
+            return stored_share(self.planned, str(identity), store)
+        hers = parsed(self.planned, str(identity), record)
         return self.file.kind.explain(self.plan, self.public(folder), *hers)
-
-    def _stored_share(self, identity: str, store: Store | None) -> Sequence[Section]:
-        from confide.campaign.pages import withdrawn_section
-        from confide.campaign.settlement import stored_outcome
-
-        kind, plan = self.file.kind, self.plan
-        with self._stored(store) as there:
-            known = there.settled(self.file)
-            if self.held:  # the same for every id: whose record the custodian holds is not to be told
-                outcome = stored_outcome(self, there)
-                return kind.explain(plan, outcome, *kind.record(self.file.config, plan, self.file.folder, identity))
-            slot, gone = self._slot(identity), there.withdrawn(known.number)
-            if known.paid is not None:
-                raise Refused("everybody is paid, and the shares were erased",
-                              "the public files and her own record (--record) still give hers")
-            outcome, left = stored_outcome(self, there), there.deposits(known.number)
-        if slot in gone:
-            terms = kind.payouts(plan)
-            back = None
-            if terms is not None and terms.deposit:
-                back = terms.money(terms.deposit) if (gone[slot] if left is None else slot in left) else ""
-            return [withdrawn_section(identity, back, pays=terms is not None)]
-        return kind.explain(plan, outcome, *kind.record(self.file.config, plan, self.file.folder, identity))
 
     def own_file(
         self, identity: str | int, folder: str | os.PathLike[str] | None = None, *, record: Mapping[str, str]
@@ -447,10 +451,9 @@ class Campaign:
             folder: where the pack lies.
             record: her record, column -> value.
         """
-        parsed, index = self._parsed(identity, record)
-        shown = self.public(folder)
-        return {"format": 1, "content": self.file.digest, "id": str(identity), "index": index,
-                "record": dict(record), "share": dict(shown.mechanism.decode(parsed, index, shown.billboard))}
+        from confide.campaign.shares import own_file
+
+        return own_file(self.planned, str(identity), record, self.public(folder))
 
     def withdraw(self, identity: str | int, *, store: Store | None = None) -> bool:
         """Take a participant's record back, at any time: from this campaign, in this store.
@@ -469,19 +472,9 @@ class Campaign:
             InvalidInput: the id is not on the public list.
             Refused: the store does not know this campaign, or a custodian holds its data.
         """
-        from confide.campaign.home import Home
-        from confide.campaign.store import Store
+        from confide.campaign.shares import withdraw
 
-        if self.held:
-            raise Refused("nobody was invited to this campaign: a custodian holds its data",
-                          "ask the custodian to leave a record out of the table before the run; the number of records "
-                          "stays, and an empty one counts in its place")
-        slot, own = self._slot(identity), Store.existing() if store is None else None
-        with nullcontext(store) if own is None else own as there:
-            known = there.find(self.file) if there else None
-            if there is None or known is None:
-                raise unknown(there.name if there else Home.default().store_name)
-            return there.withdraw(known.number, slot)
+        return withdraw(self.planned, str(identity), store)
 
     def payouts(self, *, store: Store | None = None) -> Payouts:
         """How the payouts of the settled campaign stand, by id: private, whatever it shows.
@@ -492,7 +485,7 @@ class Campaign:
         """
         from confide.campaign.payouts.queue import payouts_of
         with self._stored(store) as there:
-            return payouts_of(self, there)
+            return payouts_of(self.planned, there)
 
     def approve_payouts(self, code: str, *, store: Store | None = None) -> int:
         """Approve what is queued; nothing is paid without it.
@@ -534,7 +527,7 @@ class Campaign:
         """
         from confide.campaign.payouts.export import TEXT, export_batch
         with self._stored(store) as there:
-            return export_batch(self, there, path, number=batch, payees=payees, payer=payer,
+            return export_batch(self.planned, there, path, number=batch, payees=payees, payer=payer,
                                 text=TEXT if text is None else text)
 
     def import_confirmations(self, path: str | os.PathLike[str], *, store: Store | None = None) -> Mapping[str, int]:
@@ -554,7 +547,7 @@ class Campaign:
         """
         from confide.campaign.payouts.export import import_confirmations
         with self._stored(store) as there:
-            return import_confirmations(self, there, path)
+            return import_confirmations(self.planned, there, path)
 
     def reopen_payouts(self, *, store: Store | None = None) -> int:
         """Queue again what the bank could not pay; how many. They are approved and exported as before."""
@@ -567,16 +560,9 @@ class Campaign:
 
     def _stored(self, store: Store | None) -> AbstractContextManager[Store]:
         """The store in which it was settled: the installation's own where none is given. None is made."""
-        from confide.campaign.settlement import existing
+        from confide.campaign.stored import existing
 
         return existing(self.file) if store is None else nullcontext(store)
-
-    def _slot(self, identity: str | int) -> int:
-        """Her rank in the public list of ids, from 0."""
-        ids = self.file.kind.identities(self.file.config)
-        if not ids:
-            raise InvalidInput("id", f"{str(identity)!r} is on no list", "the custodian of the data has the records")
-        return Roster.from_ids(ids).rank(str(identity))
 
     def public(self, folder: str | os.PathLike[str] | None = None) -> PublicOutcome:
         """The public result as it lies in a pack: all that anybody has.
@@ -587,13 +573,26 @@ class Campaign:
         Raises:
             Refused: there is none.
         """
+        from confide.campaign.stored import public
+
         return public(self.file, self.plan, self.default_folder if folder is None else as_path("folder", folder))
 
-    def _parsed(self, identity: str | int, record: Mapping[str, str]) -> tuple[Any, int]:
-        if not isinstance(record, Mapping):
-            raise InvalidInput("record", f"{type(record).__name__} is no record", "pass a mapping of column to value")
-        if isinstance(self.file.kind, ContractKind) and "contract" in record:
-            from confide.campaign.contracts import read_contract
 
-            read_contract(self.file, self.file.kind.identity(self.file.config, str(identity)), record["contract"])
-        return self.file.kind.parse_record(self.file.config, self.plan, str(identity), record)
+def settle(
+    campaign: Campaign, store: Store | None = None, folder: str | os.PathLike[str] | None = None, *,
+    progress: Progress | None = None, accept_unusable: bool = False,
+) -> Settled:
+    """Settle a campaign once: `Campaign.settle`, with the store first."""
+    return campaign.settle(folder, store=store, progress=progress, accept_unusable=accept_unusable)
+
+
+def hand_out(campaign: Campaign, path: str | os.PathLike[str], outcome: Outcome) -> Path:
+    """Write who is handed what of a settled campaign to a new CSV file, which its owner alone may read.
+
+    Raises:
+        Refused: the kind hands out nothing.
+        InvalidInput: something is there, or it is no place for a private file.
+    """
+    from confide.campaign import handing_out
+
+    return handing_out.hand_out(campaign.planned, path, outcome)

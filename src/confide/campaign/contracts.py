@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from confide.campaign.file import CampaignFile
+from confide.campaign.charging import commit
+from confide.campaign.file import CampaignFile, Planned
 from confide.campaign.home import Home
-from confide.campaign.settlement import commit
 from confide.campaign.signatures import sign, signed_by
 from confide.contract.encoding import canonical, digest
 from confide.contract.errors import InvalidInput, Refused
@@ -37,7 +37,6 @@ from confide.contract.worded import worded
 from confide.contract.words import cause
 
 if TYPE_CHECKING:
-    from confide.campaign.campaign import Campaign
     from confide.campaign.store import Store
 
 __all__ = ["Contract", "Round", "contract_in", "contract_of", "draw_up", "finish", "read_contract", "round_of"]
@@ -93,7 +92,7 @@ class Contract:
 
 
 def draw_up(
-    campaign: Campaign, without: Sequence[str], again: Sequence[str], progress: Progress | None,
+    campaign: Planned, without: Sequence[str], again: Sequence[str], progress: Progress | None,
     home: Home | None = None, reports: Path | None = None,
 ) -> Round:
     """Draw up the next round from the file of reports; it replaces the one before.
@@ -132,7 +131,7 @@ def draw_up(
 
 
 def finish(
-    campaign: Campaign, store: Store, home: Home | None = None, check: Callable[[Round], None] = lambda _: None,
+    campaign: Planned, store: Store, home: Home | None = None, check: Callable[[Round], None] = lambda _: None,
     number: int | None = None,
 ) -> Round:
     """Make the round final; what was final stays so. The ledger is charged: records are sent from here on.
@@ -208,26 +207,26 @@ def round_of(file: CampaignFile, home: Home | None = None, *, final: bool = Fals
     return found
 
 
-def contract_of(campaign: Campaign, identity: str, home: Home | None = None) -> Contract:
+def contract_of(file: CampaignFile, identity: str, home: Home | None = None) -> Contract:
     """One person's contract of the round as it stands.
 
     Raises:
         Refused: no round was drawn up.
     """
     home = Home.default() if home is None else home
-    return contract_in(campaign, round_of(campaign.file, home), identity, home)
+    return contract_in(file, round_of(file, home), identity, home)
 
 
-def contract_in(campaign: Campaign, found: Round, identity: str, home: Home) -> Contract:
+def contract_in(file: CampaignFile, found: Round, identity: str, home: Home) -> Contract:
     """One person's contract of a round that was read before.
 
     Args:
-        campaign: of a kind with contracts.
+        file: the campaign, of a kind with contracts.
         found: its round.
         identity: hers.
         home: whose key signs.
     """
-    kind, file = _kind(campaign.file), campaign.file
+    kind = _kind(file)
     person = kind.identity(file.config, identity)
     statement = {"format": _FORMAT, "content": file.digest, "round": found.number, "final": found.final, "id": person,
                  "terms": kind.terms(file.config, found.drawn, person)}

@@ -11,7 +11,7 @@ import os
 import re
 import tomllib
 import unicodedata
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -23,13 +23,15 @@ from confide.contract.encoding import canonical, digest, encode
 from confide.contract.errors import InvalidInput
 from confide.contract.file_words import FileWords
 from confide.contract.files import as_path, read_bytes
-from confide.contract.kinds import Kind, RewordedKind, kind
+from confide.contract.kinds import CampaignPlan, Kind, PayoutTerms, RewordedKind, kind
 from confide.contract.known_keys import Keys
 from confide.contract.outcome import FORMAT
 from confide.contract.words import did_you_mean
 from confide.people.campaign_tables import MOST_PEOPLE
+from confide.tables.roster import Roster
 
-__all__ = ["HEAD_WORDS", "BudgetTable", "CampaignFile", "load", "parse", "schema"]
+__all__ = ["HEAD_WORDS", "BudgetTable", "CampaignFile", "Planned", "default_folder", "load", "parse", "schema",
+           "slot_of"]
 
 HEAD_WORDS = FileWords()
 """Old words of what all campaign files begin with: `[budget]` and the keys above it."""
@@ -404,3 +406,72 @@ def _elsewhere(key: str, tables: list[type[BaseModel]]) -> str:
     named = [f"{by} = {word!r}" for table in tables if key in table.model_fields
              for word, by in list(_tags(table).items())[:1]]
     return " or ".join(named)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Planned:
+    """A campaign that was planned.
+
+    Args:
+        file: the validated campaign file.
+        kind: what its records, results and pages are; the file's own.
+        plan: what the kind plans of it.
+    """
+
+    file: CampaignFile
+    kind: Kind
+    plan: CampaignPlan
+
+    def __repr__(self) -> str:
+        return f"<plan of {self.file.title!r}, {self.kind.name}, of {self.file.path}>"
+
+    @property
+    def held(self) -> bool:
+        """Whether a custodian holds the records: nobody is invited, and nobody has a share."""
+        return self.kind.codec(self.plan) is None
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """The public list of who is invited; empty where a custodian holds the records."""
+        return self.kind.identities(self.file.config)
+
+    @property
+    def terms(self) -> PayoutTerms:
+        """How its shares become money.
+
+        Raises:
+            InvalidInput: it pays nothing.
+        """
+        found = self.kind.payouts(self.plan)
+        if found is None:
+            raise InvalidInput("campaign", f"a campaign of kind {self.kind.name} pays nothing")
+        return found
+
+    def record(self, identity: str) -> tuple[Any, int]:
+        """A participant's record and index, as the file that the campaign names has them.
+
+        Args:
+            identity: her id.
+        """
+        return self.kind.record(self.file.config, self.plan, self.file.folder, identity)
+
+
+def slot_of(file: CampaignFile, identity: str) -> int:
+    """The rank of an id in the public list of ids, from 0.
+
+    Args:
+        file: the campaign.
+        identity: the id.
+
+    Raises:
+        InvalidInput: it is not on the list, or there is none.
+    """
+    ids = file.kind.identities(file.config)
+    if not ids:
+        raise InvalidInput("id", f"{identity!r} is on no list", "the custodian of the data has the records")
+    return Roster.from_ids(ids).rank(identity)
+
+
+def default_folder(file: CampaignFile) -> Path:
+    """Where the pack of a campaign goes if nobody says otherwise: `out/NAME` beside the campaign file."""
+    return file.folder / "out" / file.name

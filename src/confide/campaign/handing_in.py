@@ -1,4 +1,4 @@
-"""What people hand in, one by one, and everybody's side played at once."""
+"""What people hand in: in one file, one by one, and everybody's side played at once."""
 
 from __future__ import annotations
 
@@ -9,24 +9,37 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from confide.campaign.home import released_elsewhere
+from confide.campaign.contracts import read_contract, round_of
+from confide.campaign.file import Planned
+from confide.campaign.home import Home, released_elsewhere
 from confide.campaign.opening import charged_at, open_collection
 from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import write_new
-from confide.contract.kinds import ContractKind, LocalKind, Progress
+from confide.contract.kinds import Collection, ContractKind, LocalKind, Progress
 from confide.privacy.noise import Noise
-from confide.privacy.report_book import EVERYBODY
+from confide.privacy.report_book import EVERYBODY, ReportBook
 
 if TYPE_CHECKING:
-    from confide.campaign.campaign import Campaign
-    from confide.campaign.home import Home
     from confide.campaign.store import Store
 
-__all__ = ["hand_in", "rehearse", "submit"]
+__all__ = ["book_of", "collected", "hand_in", "rehearse", "submit"]
 
 
-def hand_in(campaign: Campaign, identity: str, values: Mapping[str, str], store: Store | None) -> None:
+def collected(campaign: Planned, home: Home | None = None, progress: Progress | None = None) -> Collection:
+    """The records that the campaign file names; where there are contracts, the final ones: see `Campaign.collect`."""
+    file, kind = campaign.file, campaign.kind
+    if isinstance(kind, ContractKind):
+        round_of(file, home, final=True)
+    return kind.collect(file.config, campaign.plan, file.folder, progress)
+
+
+def book_of(home: Home | None = None) -> ReportBook:
+    """What the people of an installation have reported: see `Campaign.book`."""
+    return ReportBook((Home.default() if home is None else home).folder / "own" / "reports.json")
+
+
+def hand_in(campaign: Planned, identity: str, values: Mapping[str, str], store: Store | None) -> None:
     """Take one participant's record into the store: see `Campaign.hand_in`."""
     from confide.campaign.store import Store
 
@@ -44,7 +57,7 @@ def hand_in(campaign: Campaign, identity: str, values: Mapping[str, str], store:
 
 
 def submit(
-    campaign: Campaign, kind: LocalKind, person: str, record: Mapping[str, str], *, contract: str | None,
+    campaign: Planned, kind: LocalKind, person: str, record: Mapping[str, str], *, contract: str | None,
     key: str | None, total: float | None, largest: float, home: Home | None,
 ) -> Mapping[str, str]:
     """Draw one participant's report on her own device, once: see `Campaign.submit`."""
@@ -57,8 +70,6 @@ def submit(
     elif contract is None:
         return kind.reported(file.config, plan, person, record)
     else:
-        from confide.campaign.contracts import read_contract
-
         found = read_contract(file, person, contract, key)
         if not found.final:
             raise Refused("this contract is not final: others may decline, and then yours changes",
@@ -68,7 +79,7 @@ def submit(
         unit = "nats" if kind.notion == "epsilon" else "of rho"
         raise Refused(f"a report at level {level:g} {unit} tells more than one at {largest:g}, the largest level at "
                       "which this device draws", "nothing was drawn; take no part, or agree to more (largest)")
-    book, mechanism = campaign.book(home), plan.mechanism
+    book, mechanism = book_of(home), plan.mechanism
     report = book.stored(person, file.digest)
     if report is None:
         report = mechanism.submit(None) if private is None else book.report(
@@ -79,14 +90,12 @@ def submit(
 
 
 def rehearse(
-    campaign: Campaign, kind: LocalKind, target: Path, total: float | None, home: Home | None,
+    campaign: Planned, kind: LocalKind, target: Path, total: float | None, home: Home | None,
     progress: Progress | None,
 ) -> int:
     """Play everybody's side, and write what they would hand in: see `Campaign.rehearse`."""
     file = campaign.file
     if isinstance(kind, ContractKind):
-        from confide.campaign.contracts import round_of
-
         round_of(file, home, final=True)
     write_new("out", target, "", private=False)  # before anything is drawn: a bad path must cost no level
     drawn = False
@@ -103,7 +112,7 @@ def rehearse(
         return len(rows)
 
     try:
-        count = campaign.book(home).report(
+        count = book_of(home).report(
             person=EVERYBODY, bit=file.budget.data_set, question=kind.question(file.config), campaign=file.digest,
             level=kind.level(campaign.plan), notion=kind.notion, total=total, draw=draw)
         if not drawn:

@@ -9,21 +9,18 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from confide.campaign.folder import as_csv
+from confide.campaign.file import Planned
+from confide.campaign.pack import as_csv
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import as_path, check_unpublished, write_new
 from confide.contract.kinds import HandingKind
 from confide.contract.outcome import Outcome
 
-if TYPE_CHECKING:
-    from confide.campaign.campaign import Campaign
-
 __all__ = ["check_handout", "hand_out"]
 
 
-def check_handout(campaign: Campaign, path: str | os.PathLike[str], folder: Path | None = None) -> Path:
+def check_handout(campaign: Planned, path: str | os.PathLike[str], folder: Path | None = None) -> Path:
     """Whether a list could be written there: asked before a run is charged.
 
     Args:
@@ -50,7 +47,7 @@ def check_handout(campaign: Campaign, path: str | os.PathLike[str], folder: Path
     return target
 
 
-def hand_out(campaign: Campaign, path: str | os.PathLike[str], outcome: Outcome) -> Path:
+def hand_out(campaign: Planned, path: str | os.PathLike[str], outcome: Outcome) -> Path:
     """Write who is handed what, a line for each copy of a good.
 
     Args:

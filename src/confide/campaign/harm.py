@@ -15,6 +15,7 @@ from os.path import normpath
 from typing import TYPE_CHECKING, Any
 
 from confide.campaign.check import cell_texts, reasons
+from confide.campaign.file import CampaignFile, Planned
 from confide.campaign.home import Home
 from confide.campaign.states import State
 from confide.contract.encoding import canonical, digest
@@ -23,7 +24,6 @@ from confide.contract.kinds import Check, LocalKind, PausingKind, Progress
 from confide.contract.unusable import MOST_UNUSABLE
 
 if TYPE_CHECKING:
-    from confide.campaign.campaign import Campaign
     from confide.campaign.store import Store, Stored
 
 __all__ = ["accepted", "check_harm", "harm", "harmful", "look", "may_stop"]
@@ -31,7 +31,7 @@ __all__ = ["accepted", "check_harm", "harm", "harmful", "look", "may_stop"]
 _REASONS = 12  # that a stop names
 
 
-def may_stop(campaign: Campaign, store: Store | None, known: Stored | None) -> bool:
+def may_stop(campaign: Planned, store: Store | None, known: Stored | None) -> bool:
     """Whether a run would read the operator's file, with nothing charged yet.
 
     Args:
@@ -47,19 +47,19 @@ def may_stop(campaign: Campaign, store: Store | None, known: Stored | None) -> b
     return known.state is State.OPEN and (campaign.held or not asked)
 
 
-def check_harm(campaign: Campaign, home: Home | None = None, *, accept_unusable: bool = False) -> None:
+def check_harm(campaign: Planned, home: Home | None = None, *, accept_unusable: bool = False) -> None:
     """Look at the operator's file, and stop where a run should not go on.
 
     Args:
         campaign: that is run, and may stop.
-        home: the installation; default the campaign's.
+        home: the installation; default `Home.default()`.
         accept_unusable: whether it goes on whatever a look would find, so that there is none.
 
     Raises:
         InvalidInput: as `harm` says, for the operator alone; or as `accepted` does.
     """
     if accept_unusable:
-        accepted(campaign, home)
+        accepted(campaign.file, home)
         return
     try:
         seen = look(campaign, home)
@@ -72,31 +72,31 @@ def check_harm(campaign: Campaign, home: Home | None = None, *, accept_unusable:
         raise found
 
 
-def look(campaign: Campaign, home: Home | None = None, progress: Progress | None = None) -> Check:
+def look(campaign: Planned, home: Home | None = None, progress: Progress | None = None) -> Check:
     """One pass over the operator's file, as the run reads it, which is noted before.
 
     Args:
         campaign: whose file.
-        home: the installation; default the campaign's.
+        home: the installation; default `Home.default()`.
         progress: told how far it is.
     """
     file = campaign.file
-    accepted(campaign, home)
+    accepted(campaign.file, home)
     return file.kind.check(file.config, campaign.plan, file.folder, progress)
 
 
-def accepted(campaign: Campaign, home: Home | None = None) -> float:
+def accepted(file: CampaignFile, home: Home | None = None) -> float:
     """The share of unusable rows that a run goes on with, as the campaign file declares it.
 
     Args:
-        campaign: whose file.
-        home: the installation, which notes the first look; default the campaign's.
+        file: the campaign's.
+        home: the installation, which notes the first look; default `Home.default()`.
 
     Raises:
         InvalidInput: more is declared than at the first look at the file's records. It may follow from them, and the
             campaign file is published.
     """
-    file, there = campaign.file, home or campaign.home or Home.default()
+    there = home or Home.default()
     said: Any = getattr(getattr(file.config, "data", None), "accept_unusable", None)
     share = MOST_UNUSABLE if said is None else float(said)
     sources = [[key, normpath(where)] for key, where in file.kind.files(file.config)]
@@ -108,31 +108,31 @@ def accepted(campaign: Campaign, home: Home | None = None) -> float:
     return share
 
 
-def harmful(campaign: Campaign, usable: int, lost: int, home: Home | None = None) -> bool:
+def harmful(file: CampaignFile, usable: int, lost: int, home: Home | None = None) -> bool:
     """Whether too many rows of the operator's file cannot be used, or all of them.
 
     Args:
-        campaign: whose file.
+        file: the campaign's.
         usable: rows, or people, that can be used.
         lost: that cannot.
-        home: the installation; default the campaign's.
+        home: the installation; default `Home.default()`.
     """
-    return _too_many(usable, lost, accepted(campaign, home))
+    return _too_many(usable, lost, accepted(file, home))
 
 
 def _too_many(usable: int, lost: int, share: float) -> bool:
     return not usable or lost > share * (usable + lost)
 
 
-def harm(campaign: Campaign, found: Check, home: Home | None = None) -> InvalidInput | None:
+def harm(campaign: Planned, found: Check, home: Home | None = None) -> InvalidInput | None:
     """Why a run of the operator's file stops before the charge; None where it does not. For the operator alone.
 
     Args:
         campaign: whose file.
         found: what a look at it found, such as `Campaign.check`.
-        home: the installation; default the campaign's.
+        home: the installation; default `Home.default()`.
     """
-    share, rows, lost = accepted(campaign, home), found.usable + len(found.rejected), len(found.rejected)
+    share, rows, lost = accepted(campaign.file, home), found.usable + len(found.rejected), len(found.rejected)
     absent = found.slots - found.usable if found.held else 0  # of people who were invited, some stay away
     if isinstance(campaign.file.kind, PausingKind):  # what is missing will be asked for; of a whole file, it is a slip
         if found.usable or not rows:

@@ -16,8 +16,7 @@ from itertools import islice
 from pathlib import Path
 
 from confide.campaign.file import HEAD_WORDS, CampaignFile
-from confide.campaign.folder import NOTE
-from confide.campaign.pack import CAMPAIGN
+from confide.campaign.pack import CAMPAIGN, NOTE
 from confide.campaign.store.store import Store
 from confide.contract.errors import ConfideError
 from confide.contract.files import read_bytes, read_json

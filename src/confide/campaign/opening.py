@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
+from confide.campaign.charging import charge_of, cost_of
+from confide.campaign.file import Planned
 from confide.campaign.own_runs import charged_code
-from confide.campaign.settlement import charge_of, cost_of
 from confide.contract.kinds import ContractKind, Kind, LocalKind
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from confide.campaign.campaign import Campaign
     from confide.campaign.store import Store, Stored
 
 __all__ = ["When", "charged_at", "open_collection", "opening_says"]
@@ -43,7 +43,7 @@ def charged_at(kind: Kind) -> When:
     return "opening" if isinstance(kind, LocalKind) else "settlement"
 
 
-def opening_says(campaign: Campaign) -> str:
+def opening_says(campaign: Planned) -> str:
     """What opening a collection charges, or that it charges nothing yet, in words.
 
     Args:
@@ -62,7 +62,7 @@ def opening_says(campaign: Campaign) -> str:
 
 
 def open_collection(
-    campaign: Campaign, store: Store, also: Callable[[Connection, Stored], None] | None = None
+    campaign: Planned, store: Store, also: Callable[[Connection, Stored], None] | None = None
 ) -> Stored:
     """Open a campaign's collection, and charge the ledger where reports are drawn before they come in; once.
 

@@ -12,25 +12,30 @@ one drawn anew, as for confide's own mechanisms.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import hashlib
+import importlib.machinery
+from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from confide.campaign.own_code import code_digest, is_ours
+from confide.audit.own_modules import outermost, own_modules, place
+from confide.campaign.file import Planned
 from confide.campaign.pausing import kept_in, own_folder, void
 from confide.campaign.states import State
 from confide.contract.errors import InvalidInput, Refused, StoreFailed
+from confide.contract.kinds import Kind
+from confide.contract.mechanism import Mechanism
 from confide.privacy.noise import JournalNoise, Noise
 from confide.privacy.noise.given_noise import given
 
 if TYPE_CHECKING:
-    from confide.campaign.campaign import Campaign
     from confide.campaign.file import CampaignFile
     from confide.campaign.home import Home
     from confide.campaign.store import Store
     from confide.contract.kinds import CampaignPlan
 
-__all__ = ["charged_code", "published", "run_noise", "same_code", "tried_before"]
+__all__ = ["charged_code", "code_digest", "is_ours", "run_noise", "same_code", "tried_before", "until_published"]
 
 _CODE, _WITHDRAWN = ("confide", "code"), ("confide", "withdrawn")
 
@@ -63,7 +68,7 @@ def tried_before(file: CampaignFile, plan: CampaignPlan, home: Home) -> bool:
 
 
 @contextmanager
-def run_noise(campaign: Campaign, store: Store, withdrawals: int) -> Iterator[Noise]:
+def run_noise(campaign: Planned, store: Store, withdrawals: int) -> Iterator[Noise]:
     """The noise of a run: where the mechanism or its kind is not confide's, the one that its first attempt was given.
 
     Args:
@@ -86,7 +91,7 @@ def run_noise(campaign: Campaign, store: Store, withdrawals: int) -> Iterator[No
         yield given(kept.noise)  # what it comes from, an audit's run could not see either
 
 
-def same_code(campaign: Campaign, noise: JournalNoise) -> None:
+def same_code(campaign: Planned, noise: JournalNoise) -> None:
     """Whether a run that goes on has the code with which it was begun; nothing, where all of it is confide's.
 
     Args:
@@ -110,26 +115,72 @@ def _noted(noise: JournalNoise, name: tuple[str, ...], text: str, why: str, reme
     noise.note(name, text)
 
 
-def published(campaign: Campaign, store: Store, number: int, release: Callable[[], bool]) -> bool:
-    """Run and publish, and destroy the noise that nobody will ask for again.
+@contextmanager
+def until_published(campaign: Planned, store: Store, number: int) -> Iterator[None]:
+    """Around what runs and publishes: afterwards the noise is destroyed, as nobody will ask for it again.
+
+    Where somebody else published meanwhile, and destroyed the noise that is looked for, nothing is raised.
 
     Args:
         campaign: which is charged.
         store: where.
         number: the campaign's.
-        release: runs and publishes; whether the outcome is the published one.
-
-    Returns:
-        The same.
     """
     if is_ours(campaign.plan.mechanism, campaign.file.kind):
-        return release()
+        yield
+        return
     try:
-        found = release()
+        yield
     except (InvalidInput, StoreFailed):
         if store.get(number).state is not State.SETTLED:
             raise
-        return False  # somebody else has published, and destroyed the noise that was looked for
+        return
     void(own_folder(campaign.file, store.home), campaign.file, store.home,
          again=store.get(number).state is not State.SETTLED)
-    return found
+
+
+_OURS = __name__.partition(".")[0]
+
+
+def is_ours(*its: Mechanism | Kind) -> bool:
+    """Whether a mechanism, and its kind, come with confide: none of them from somebody else."""
+    return all(type(it).__module__.partition(".")[0] == _OURS for it in its)
+
+
+def code_digest(*objects: object) -> str:
+    """SHA-256 over the source files and compiled modules in which the classes of objects lie, and their bases.
+
+    Of a class that lies in a package, all of the outermost package that has an `__init__` counts, whether it is used or
+    not; of one that lies in a module alone, that file. Where the files lie, and what Python makes of them
+    (`__pycache__`), does not count; nor do confide, Python's own library, and other packages that are only called.
+
+    Args:
+        objects: a mechanism, and its kind.
+
+    Raises:
+        InvalidInput: a class lies in no file, as one that was typed into a session does.
+
+    Example:
+        >>> code_digest(1, "text")  # nothing but Python's own
+        'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
+    """
+    files: dict[str, Path] = {}
+    for module in own_modules(*objects):
+        files |= _files(module)
+    found = hashlib.sha256()
+    for name in sorted(files):
+        found.update(f"{name} {hashlib.sha256(files[name].read_bytes()).hexdigest()}\n".encode())
+    return found.hexdigest()
+
+
+def _files(module: str) -> Iterator[tuple[str, Path]]:
+    """(name from the package on, file) of all code beside a module."""
+    top = outermost(module)
+    if top is None or (file := place(top)) is None:
+        raise InvalidInput("mechanism", f"the code of {module} lies in no file",
+                           "put it into a module or a package: what is charged and what is run are compared by it")
+    if not hasattr(top, "__path__"):
+        return iter([(top.__name__, file)])
+    ends = tuple(importlib.machinery.all_suffixes())
+    return ((f"{top.__name__}/{path.relative_to(file.parent).as_posix()}", path) for path in file.parent.rglob("*")
+            if path.name.endswith(ends) and path.is_file() and "__pycache__" not in path.parts)

@@ -6,26 +6,35 @@ key. All files of a pack are public: the folder that holds it may be published a
 
 from __future__ import annotations
 
+import csv
+import fcntl
+import io
 import json
 import os
-from collections.abc import Mapping, Sequence
+import re
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
 
 from confide.campaign.file import CampaignFile
-from confide.campaign.folder import NOTE, REPORT, as_csv, as_parquet, check_empty, check_place, replace, tidy
 from confide.campaign.report import page, pictures, placed
 from confide.contract.encoding import canonical, digest
 from confide.contract.errors import InvalidInput
+from confide.contract.files import NOTE, make_folder, private_folder, read_json, sync, write_new
 from confide.contract.kinds import CampaignPlan, is_rows
-from confide.contract.outcome import FORMAT, Outcome, PublicOutcome, check_release
+from confide.contract.outcome import FORMAT, Outcome, PublicOutcome, SimulatedOutcome, check_release
 from confide.contract.presentation import Section
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-__all__ = ["CAMPAIGN", "EVENTS", "MANIFEST", "NOTE", "PICTURES", "REPORT", "picture_data", "public_files", "report",
-           "row_files", "sections", "signed_digest", "statement", "table_files", "write_pack"]
+__all__ = ["CAMPAIGN", "EVENTS", "MANIFEST", "NOTE", "OPERATOR", "PICTURES", "REJECTED", "REPORT", "as_csv",
+           "as_parquet", "check_empty", "check_place", "earlier_study", "fill", "hidden_beside", "picture_data",
+           "public_files", "replace", "report", "row_files", "sections", "signed_digest", "statement", "table_files",
+           "tidy", "write_pack", "write_rejected"]
 
 CAMPAIGN = "campaign.toml"
 EVENTS = "events.json"
@@ -140,3 +149,188 @@ def _compare(folder: Path, files: Mapping[str, bytes]) -> None:
     more = sorted({path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()} - set(files))
     if more:
         raise InvalidInput("out", f"{folder / more[0]} is not of the pack", "move it away: all here is public")
+
+
+OPERATOR = "operator"
+REJECTED = "rejected.csv"
+REPORT = "report.html"
+
+_TABLES = (".csv", ".parquet")
+_STUDY_FILES = {"manifest.json", "columns", "shares", OPERATOR, REPORT}
+
+
+def check_place(folder: Path) -> None:
+    """Refuse a place that cannot hold an outcome."""
+    there = folder.absolute()
+    if folder.name == "..":
+        raise InvalidInput("out", f"{folder} names no folder of its own", "choose another folder with --out")
+    if there.is_symlink() or (there.exists() and not there.is_dir()):
+        raise InvalidInput("out", f"{folder} is not a folder", "choose another folder with --out")
+    if there.exists() and there.samefile(Path.cwd()):
+        raise InvalidInput("out", f"{folder} is the working directory", "choose another folder with --out")
+    while not there.exists():
+        there = there.parent
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        raise InvalidInput("out", f"{folder} cannot be written", "choose another folder with --out")
+
+
+def check_empty(folder: Path) -> None:
+    """Refuse a folder that holds something."""
+    if _names(folder):
+        raise InvalidInput("out", f"{folder} is not empty", "choose another folder with --out")
+
+
+def earlier_study(folder: Path, tables: Collection[str] | None = None) -> list[Path]:
+    """What a study may replace in its folder: the files of an earlier study.
+
+    Args:
+        folder: where the study goes.
+        tables: names of the tables that a study writes; None while they are not known.
+
+    Raises:
+        InvalidInput: the folder holds anything else.
+    """
+    if (folder / NOTE).exists():
+        raise InvalidInput("out", f"{folder} holds a settled campaign", "choose another folder for a study")
+    found = _names(folder)
+    if not found:
+        return []
+    try:
+        manifest, _ = read_json("out", folder / "manifest.json")
+    except InvalidInput:
+        manifest = None
+    study = isinstance(manifest, dict) and manifest.get("format") == FORMAT and manifest.get("release_safe") is False
+    others = [name for name in found if name not in _STUDY_FILES
+              and not (name.endswith(_TABLES) and (tables is None or name.rpartition(".")[0] in tables))]
+    if not study or others:
+        raise InvalidInput("out", f"{folder} holds files that are not a study's", "choose another folder with --out")
+    return [folder / name for name in found]
+
+
+def fill(
+    folder: Path, outcome: SimulatedOutcome, tables: Mapping[str, pa.Table], rejected: Mapping[str, str]
+) -> None:
+    """Write a study's outcome, its tables and the list of rejected records, for their owner alone."""
+    outcome.save(folder)
+    for name, table in tables.items():
+        if is_rows(table):
+            write_new("out", folder / f"{name}.parquet", as_parquet(table), private=True)
+        else:
+            write_new("out", folder / f"{name}.csv", as_csv(table), private=True)
+    write_rejected(private_folder(folder / OPERATOR) / REJECTED, rejected)
+
+
+def write_rejected(path: Path, rejected: Mapping[str, str]) -> Path:
+    """Write who was rejected and why: a function of private records, the operator's own, never published.
+
+    Raises:
+        InvalidInput: the file exists, or cannot be written.
+    """
+    write_new("write", path, _lines([("id", "reason"), *rejected.items()]), private=True)
+    return path
+
+
+def as_csv(table: pa.Table) -> str:
+    """A small table as CSV; numbers are written so that they read back exactly."""
+    return _lines([tuple(table.column_names), *(tuple(row.values()) for row in table.to_pylist())])
+
+
+def as_parquet(table: pa.Table) -> bytes:
+    """A long table as Parquet; with one version of pyarrow the bytes depend on the values alone."""
+    import pyarrow.parquet as pq
+
+    sink = pa.BufferOutputStream()
+    pq.write_table(table.combine_chunks().replace_schema_metadata(None), sink, compression="zstd")
+    return bytes(sink.getvalue().to_pybytes())
+
+
+def replace(
+    folder: Path, write: Callable[[Path], None], replaceable: Callable[[], Sequence[Path]], *, private: bool
+) -> None:
+    """Write a new directory beside the folder, then move it into the folder's place, whole also after a loss of power.
+
+    Args:
+        folder: what it becomes.
+        write: fills the new directory.
+        replaceable: what may go from the folder, asked for at the last moment; anything else in it stops the move.
+        private: whether only its owner may look into it.
+    """
+    make_folder(folder.parent)
+    with hidden_beside(folder) as hidden:
+        draft = hidden / folder.name
+        draft.mkdir(mode=0o700 if private else 0o777)
+        write(draft)
+        for place, _, names in os.walk(draft):
+            for path in (*(Path(place, name) for name in names), Path(place)):
+                sync(path)
+        for path in replaceable():
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+        os.replace(draft, folder)
+        sync(folder.parent)
+
+
+@contextmanager
+def hidden_beside(folder: Path) -> Iterator[Path]:
+    """A hidden directory beside a folder, for its owner alone, gone at the end; locked until then.
+
+    Args:
+        folder: in the hidden directory, only something of its name may be made: by that `tidy` knows it.
+    """
+    tidy(folder)
+    with ExitStack() as stack:
+        with _locked(folder.parent):  # nobody takes one that is just being made for one that was left
+            hidden = Path(tempfile.mkdtemp(prefix=_prefix(folder), dir=folder.parent))
+            stack.callback(shutil.rmtree, hidden, ignore_errors=True)
+            stack.enter_context(_locked(hidden))
+        yield hidden
+
+
+def tidy(folder: Path) -> None:
+    """Remove the drafts of a folder that were left by a process that died: those of ours that nobody has locked."""
+    with suppress(OSError), _locked(folder.parent):  # if its writer has just removed one: there is a next time
+        for path in folder.parent.iterdir():
+            if re.fullmatch(re.escape(_prefix(folder)) + "[a-z0-9_]{8}", path.name) and _is_draft(path, folder.name):
+                with _locked(path, wait=False) as left:
+                    if left:
+                        shutil.rmtree(path, ignore_errors=True)
+
+
+def _prefix(folder: Path) -> str:
+    return f".{folder.name}-draft-"
+
+
+def _is_draft(path: Path, name: str) -> bool:
+    """Whether a directory is ours, and holds nothing but what a draft holds."""
+    found = path.lstat()
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and set(_names(path)) <= {name}
+
+
+@contextmanager
+def _locked(folder: Path, *, wait: bool = True) -> Iterator[bool]:
+    """A lock on a folder, which ends with its process; whether it was got: some file systems have none."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        yield _lock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int, how: int) -> bool:
+    try:
+        fcntl.flock(descriptor, how)
+    except OSError:
+        return False
+    return True
+
+
+def _names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+
+
+def _lines(rows: Sequence[Sequence[object]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()

@@ -6,20 +6,27 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 from confide.audit.own_modules import own_modules
-from confide.campaign.file import CampaignFile
+from confide.campaign.charging import data_set_charge
+from confide.campaign.file import BudgetTable, CampaignFile
 from confide.campaign.home import Home
-from confide.campaign.own_code import is_ours
-from confide.contract.errors import ConfideError, InvalidInput
+from confide.campaign.own_runs import is_ours
+from confide.campaign.store.ledger import Charge
+from confide.contract.errors import ConfideError, InvalidInput, Refused
 from confide.contract.faults import fault
 from confide.contract.kinds import CampaignPlan, Kind, NarrowedKind
+from confide.contract.remedies import Remedy, accepted, tried, trying
+from confide.contract.replanned import changed, instead, with_keys
 from confide.contract.wire import wire_parts
+from confide.privacy.filter import price
+from confide.privacy.losses import PROMISES_LITTLE, ZCDP
 
-__all__ = ["planned"]
+__all__ = ["affordable", "planned", "with_changes"]
 
 _MAY_BE_NONE = ("radius", "radius_trivial")
 """Numbers of a promise that are no number where there is nothing to say."""
@@ -36,15 +43,13 @@ def planned(file: CampaignFile, home: Home | None = None) -> CampaignPlan:
         Refused: as `Campaign.plan`.
         InvalidInput: as `Campaign.plan`; or the kind's own code fails, or promises what is no number.
     """
-    from confide.campaign.affordable import affordable
-
     with affordable(file, lambda other: _planned(other, home)):
         return _planned(file, home)
 
 
 def _planned(file: CampaignFile, home: Home | None) -> CampaignPlan:
     """The same, whatever would do instead of a refused file."""
-    from confide.campaign.settlement import check_budget
+    from confide.campaign.charging import check_budget
     from confide.campaign.trial import try_out
     from confide.people.mechanism_plan import MechanismPlan
 
@@ -96,3 +101,119 @@ def _check_numbers(plan: CampaignPlan) -> None:
             if isinstance(value, float) and math.isnan(value) and word not in _MAY_BE_NONE:
                 raise InvalidInput("guarantees", f"{word} of a promise of {promise.name} is no number (NaN)",
                                    "must be a number; infinity, where nothing is promised")
+
+
+_FIXED = "where no earlier campaign fixed a smaller one"
+_OTHERWISE = "ask more people, allow a larger error, or ask for fewer answers"
+
+
+def with_changes(file: CampaignFile, keys: Mapping[str, Any]) -> CampaignFile:
+    """A campaign file with other values of some keys, those of `[budget]` among them.
+
+    Args:
+        file: the campaign.
+        keys: "people.count" -> its value; of a key without a table, such as "method", the whole table.
+
+    Raises:
+        InvalidInput: the kind takes no such value.
+    """
+    budget = {key.removeprefix("budget."): value for key, value in keys.items() if key.startswith("budget.")}
+    own = {key: value for key, value in keys.items() if not key.startswith("budget.")}
+    return replace(file, config=changed(file.config, own) if own else file.config,
+                   budget=BudgetTable.model_validate(file.budget.model_dump(exclude_unset=True) | budget),
+                   document=with_keys(file.document, keys))
+
+
+@contextmanager
+def affordable(file: CampaignFile, plan: Callable[[CampaignFile], Any]) -> Iterator[None]:
+    """Around what plans a file: of a refusal, only what `[budget]` has room for, or what it would have to be.
+
+    Args:
+        file: the campaign.
+        plan: of a whole campaign, its budget included.
+    """
+    try:
+        yield
+    except (InvalidInput, Refused) as error:
+        if trying() or not any(way.file for way in error.remedies):
+            raise
+        raise _followed(file, plan, error) from None
+
+
+def _followed(file: CampaignFile, plan: Callable[[CampaignFile], Any], error: InvalidInput | Refused) -> ConfideError:
+    """The refusal with the ways that do."""
+    ways, hides_nothing = list[str | Remedy](), dict[str, None]()
+    for way in error.ways:
+        if isinstance(way, str) or not way.file:
+            ways.append(way)
+            continue
+        charges = list[tuple[Charge, float]]()
+        if not accepted(lambda keys=way.file, found=charges: found.append(_charge(file, keys))):  # type: ignore[misc]
+            continue
+        (charge, epsilon), = charges
+        does = accepted(lambda keys=way.file: plan(with_changes(file, keys)))  # type: ignore[misc]
+        own = does and not any(key.startswith("privacy.") and key != "privacy.delta" for key in way.file)
+        if epsilon > PROMISES_LITTLE and not own:  # if own, the file spends so much already
+            hides_nothing |= dict.fromkeys(map(_as_key, way.file))
+        elif does:
+            ways.append(way)
+        else:
+            ways += _with_budget(file, plan, way, charge)
+    if hides_nothing:
+        said = (f"; with another {' and '.join(hides_nothing)} alone it would do only at a loss of over epsilon = "
+                f"{PROMISES_LITTLE:g}, which no [budget] that still hides anything allows")
+        error = (InvalidInput(error.field, error.problem + said) if isinstance(error, InvalidInput)
+                 else Refused(error.reason + said))
+    return instead(error, ways or [_OTHERWISE])
+
+
+def _as_key(key: str) -> str:
+    table, _, name = key.rpartition(".")
+    return f"[{table}] {name}" if table else f"[{name}]"
+
+
+def _charge(file: CampaignFile, keys: Mapping[str, Any]) -> tuple[Charge, float]:
+    """What a changed file asks of the ledger, and the same as an epsilon, by either rule."""
+    there = with_changes(file, keys)
+    found = data_set_charge(there, there.kind.plan(there.config))
+    return found, float(price("basic", found.events, found.delta or there.budget.delta).epsilon)
+
+
+def _with_budget(
+    file: CampaignFile, plan: Callable[[CampaignFile], Any], way: Remedy, charge: Charge
+) -> tuple[Remedy, ...]:
+    """A way out together with the keys of `[budget]` that it needs; none, where no budget does."""
+    needed = {f"budget_{key}": value for key, value in _needed(file.budget, charge).items()}
+    if not needed:
+        return ()
+
+    def again(**keys: float) -> Any:
+        return plan(with_changes(file, {**way.file, **_budget(keys)}))
+
+    words = " and ".join(f"[budget] {name.removeprefix('budget_')} = {{{name}}}" for name in needed)
+    comma = "," if "," in way.words else ""
+    return tuple(replace(way, words=f"{way.words}{comma} together with {words}, {_FIXED}",
+                         settings={**way.settings, **each.settings}, file={**way.file, **_budget(each.settings)})
+                 for each in tried(words, again, **needed))  # type: ignore[arg-type]
+
+
+def _budget(settings: Mapping[str, float]) -> dict[str, float]:
+    return {f"budget.{name.removeprefix('budget_')}": value for name, value in settings.items()}
+
+
+def _needed(budget: BudgetTable, charge: Charge) -> dict[str, float]:
+    """The keys of `[budget]` that are too small for a charge -> about the least value that does."""
+    cost, found = price(charge.rule, charge.events, charge.delta), dict[str, float]()
+    for whose in ("", "subject_"):
+        epsilon, delta = getattr(budget, f"{whose}epsilon"), getattr(budget, f"{whose}delta")
+        own_delta = budget.delta if delta is None else delta
+        if charge.rule == "zcdp":
+            needed = ZCDP(float(cost.rho)).epsilon_at(own_delta)
+            needed = min(needed, float(cost.epsilon)) if cost.pure else needed
+        else:
+            needed = float(cost.epsilon)
+            if delta is not None and delta < float(cost.delta):
+                found[f"{whose}delta"] = float(cost.delta)
+        if epsilon is not None and epsilon < needed:
+            found[f"{whose}epsilon"] = needed
+    return found

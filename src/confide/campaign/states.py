@@ -14,12 +14,14 @@ a campaign is cancelled.
 
 from __future__ import annotations
 
+import shlex
 from enum import StrEnum
+from pathlib import Path
 
 from confide.contract.errors import Refused
 from confide.contract.worded import worded
 
-__all__ = ["MOVES", "State", "StateEvent", "advance"]
+__all__ = ["MOVES", "State", "StateEvent", "advance", "unknown", "unsettled"]
 
 
 class State(StrEnum):
@@ -94,3 +96,23 @@ def advance(state: State, event: StateEvent) -> State:
             "this campaign is over")
         raise Refused(worded("a campaign that is %(state)s cannot %(move)s", state=state.value, move=event.value),
                       remedy) from None
+
+
+def unsettled(path: Path, where: object, elsewhere: str) -> Refused:
+    """Nothing is settled there. Says what to do first.
+
+    Args:
+        path: of the campaign file.
+        where: a folder or a store.
+        elsewhere: what else may be the case, and what to do then.
+    """
+    return Refused(f"{path.stem} is not settled in {where}",
+                   f"run `confide run {shlex.quote(str(path))}` first; if its file was changed since it was "
+                   f"settled, it is another campaign; if {elsewhere}")
+
+
+def unknown(where: object) -> Refused:
+    """A store was never asked to settle a campaign."""
+    return Refused(f"{where} does not know this campaign",
+                   "before it is run, take her row out of the data file: the slots stay; if the campaign file was "
+                   "changed since it was run, use the one that ran")

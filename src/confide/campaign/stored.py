@@ -1,24 +1,29 @@
-"""A settled campaign's public files, read back from a folder: only of this campaign, only if unaltered."""
+"""A settled campaign, read back: its public files from a folder, only of this campaign and only if unaltered; its
+outcome with the shares from a store.
+"""
 
 from __future__ import annotations
 
-import shlex
 import tomllib
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 from confide.campaign.file import CampaignFile
+from confide.campaign.home import Home
 from confide.campaign.pack import CAMPAIGN, MANIFEST, NOTE
+from confide.campaign.states import unsettled
+from confide.campaign.store import Store
 from confide.campaign.verification.reading import Folder, read_folder
 from confide.contract.encoding import canonical, digest, encode
-from confide.contract.errors import InvalidInput, Refused
+from confide.contract.errors import InvalidInput
 from confide.contract.files import parse_json, reading
 from confide.contract.kinds import CampaignPlan
-from confide.contract.outcome import PublicOutcome
-from confide.contract.outcome_folder import public_parts
+from confide.contract.outcome import Outcome, PublicOutcome
+from confide.contract.outcome_folder import public_parts, rebuild
 
-__all__ = ["public", "unknown", "unsettled"]
+__all__ = ["existing", "public", "stored_outcome"]
 
 _SHOWN = 3  # differing keys that a message names
 
@@ -32,7 +37,7 @@ def public(file: CampaignFile, plan: CampaignPlan, folder: Path) -> PublicOutcom
         Refused: nothing is settled there.
     """
     if not any((folder / name).exists() for name in (NOTE, MANIFEST)):
-        raise unsettled(file, folder.absolute(), "its public files lie elsewhere, name their folder with --out")
+        raise unsettled(file.path, folder.absolute(), "its public files lie elsewhere, name their folder with --out")
     there = read_folder(folder, field="out", tables=False)
     noted = NOTE in there.files or NOTE in there.strange
     if noted:
@@ -44,26 +49,6 @@ def public(file: CampaignFile, plan: CampaignPlan, folder: Path) -> PublicOutcom
         raise InvalidInput("out", f"{folder / MANIFEST} has other parameters than {file.path}",
                            f"must be this campaign's; where versions of confide differ, {NOTE} has to lie beside it")
     return found
-
-
-def unsettled(file: CampaignFile, where: object, elsewhere: str) -> Refused:
-    """Nothing is settled there. Says what to do first.
-
-    Args:
-        file: the campaign.
-        where: a folder or a store.
-        elsewhere: what else may be the case, and what to do then.
-    """
-    return Refused(f"{file.name} is not settled in {where}",
-                   f"run `confide run {shlex.quote(str(file.path))}` first; if its file was changed since it was "
-                   f"settled, it is another campaign; if {elsewhere}")
-
-
-def unknown(where: object) -> Refused:
-    """A store was never asked to settle a campaign."""
-    return Refused(f"{where} does not know this campaign",
-                   "before it is run, take her row out of the data file: the slots stay; if the campaign file was "
-                   "changed since it was run, use the one that ran")
 
 
 def _manifest(file: CampaignFile, there: Folder) -> str:
@@ -111,3 +96,34 @@ def _differences(old: Any, new: Any, where: str = "") -> Iterator[str]:
             yield from _differences(mine, theirs, f"{where}[{place}]")
     elif old != new:
         yield where
+
+
+# ---- from a store
+
+
+def stored_outcome(file: CampaignFile, store: Store | None = None) -> Outcome:
+    """The outcome of a settled campaign, with its shares.
+
+    Raises:
+        Refused: it is not settled in this store.
+    """
+    with existing(file) if store is None else nullcontext(store) as there:
+        number = there.settled(file).number
+        return Outcome(**rebuild(there.pack(number), there.shares(number)))
+
+
+def existing(file: CampaignFile, url: str | None = None) -> Store:
+    """Open the store in which a campaign was settled; to be closed, as by `with`. None is made.
+
+    Args:
+        file: the campaign.
+        url: of the store; default the installation's own.
+
+    Raises:
+        Refused: the installation has no store of its own yet, so nothing is settled there.
+        InvalidInput: the named store is not there.
+    """
+    found = Store.existing(url)
+    if found is None:
+        raise unsettled(file.path, Home.default().store_name, "it is settled in another store, name that with --store")
+    return found

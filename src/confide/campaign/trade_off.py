@@ -19,8 +19,8 @@ from weakref import WeakKeyDictionary
 from pydantic import ValidationError
 
 from confide.campaign.campaign import Campaign
+from confide.campaign.charging import check_budget
 from confide.campaign.file import CampaignFile
-from confide.campaign.settlement import check_budget
 from confide.charts import curves
 from confide.contract.errors import BudgetExceeded, InvalidInput, Refused, SolverFailed
 from confide.contract.guarantees import Accuracy, Budget, Guarantees, Privacy

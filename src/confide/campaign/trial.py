@@ -17,13 +17,11 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import Any, cast
 
-import numpy as np
-
 from confide.campaign.file import CampaignFile
 from confide.campaign.home import Home
 from confide.campaign.own_runs import tried_before
 from confide.campaign.pack import public_files
-from confide.campaign.settlement import amounts, check_shares
+from confide.campaign.payouts.terms import amounts
 from confide.contract.encoding import canonical, column_bytes, table_from_bytes
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.faults import fault
@@ -31,7 +29,7 @@ from confide.contract.kinds import CampaignPlan, Trial, TriedKind
 from confide.contract.mechanism import Mechanism
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.outcome_folder import public_parts
-from confide.contract.running import Batches, ran
+from confide.contract.running import Batches, check_shares, ran
 from confide.contract.written_shares import written
 from confide.privacy.noise import Noise, RecordingNoise
 from confide.privacy.noise.given_noise import given
@@ -113,7 +111,7 @@ def _tried(file: CampaignFile, kind: TriedKind, trial: Trial) -> list[str]:
     with _told(it, "paying shares by `payouts`"):
         terms = kind.payouts(plan)
         if terms is not None:
-            for _ in amounts(terms, found.shares, np.zeros(0, np.int64)):
+            for _ in amounts(terms, found.shares):
                 pass
     return [str(draw.stream[0]) for draw in noise.draws if not draw.centered]
 

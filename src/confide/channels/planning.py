@@ -5,7 +5,7 @@ an error.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ from confide.charts import curves
 from confide.contract.checks import non_negative
 from confide.contract.errors import InvalidInput, Refused, Unsupported
 from confide.contract.kinds import Progress
+from confide.contract.missing import names_missing
 from confide.contract.plan import Alternative, Plan, Predicted
 from confide.contract.presentation import Picture
 from confide.contract.wire import wire_name
@@ -64,27 +65,26 @@ class ChannelPlan(Plan[ChannelMechanism]):
                 _LEVELS[self.notion]: Predicted(self.level, "nats", basis)}
 
     @property
-    def alternatives(self) -> Sequence[Alternative]:
+    def alternatives(self) -> tuple[Alternative, ...]:
         it = self.baseline
         if it is None or isinstance(self.mechanism, RandomizedResponse):
             return ()
         level = it.epsilon if self.notion == "dp" else getattr(it.levels(self.prior), self.notion.replace("-", "_"))
-        return (Alternative(name=wire_name(it), predicted={
+        return (Alternative(name=wire_name(it), mechanism=it, predicted={
             _CHANGED: Predicted(it.distortion, f"of {it.records:,} rows"),
             _LEVELS[self.notion]: Predicted(float(level), "nats")}),)
 
     @property
-    def warnings(self) -> Sequence[str]:
+    def warnings(self) -> tuple[str, ...]:
         said = [self.found.note] if self.found.note else []
         if getattr(self.mechanism, "prior_provenance", "public") is None:
             said.append("a release with secure noise needs prior_provenance: 'public' or 'released privately'")
-        return said
+        return tuple(said)
 
-    def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready dictionary. Infinite levels stay floats."""
-        return {"mechanism": wire_name(self.mechanism), "notion": self.notion, "level": self.level,
+    def _own_figures(self) -> Mapping[str, Any]:
+        return {"notion": self.notion, "level": self.level,
                 "changed_records": self.changed, "records": self.prior.records, "letters": self.prior.letters,
-                "found": self.found.to_dict(), "warnings": list(self.warnings)}
+                "found": self.found.to_dict()}
 
     def plot(self) -> Picture:
         """The least level that is known at each error, with the plan marked."""
@@ -101,6 +101,7 @@ class ChannelPlan(Plan[ChannelMechanism]):
         return [(error, privacy_distortion(self.notion, self.prior, error, solve=False)) for error in errors]
 
 
+@names_missing("epsilon | error")
 def plan(
     prior: Prior | ArrayLike, *, epsilon: float | None = None, error: float | None = None, notion: Notion = "dp",
     letters: int | None = None, records: int | None = None, prior_provenance: PriorProvenance | None = None,

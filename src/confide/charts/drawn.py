@@ -7,9 +7,11 @@ against their numbers also where other fonts, or no drawing software, are at han
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from confide.charts.axes import Axis, axis
@@ -40,7 +42,12 @@ def fault(spec: Mapping[str, Any], drawing: str, *, first: bool = False, retitle
         first: whether confide 0.1.0 drew it, which cut long labels.
         retitled: whether the titles of the picture and its axes may have other words, though no other numbers.
     """
-    it = plotted(spec)
+    return _fault(json.dumps(spec), drawing, first, retitled)
+
+
+@lru_cache(maxsize=64)  # a settlement and whoever verifies it ask of one picture several times
+def _fault(spec: str, drawing: str, first: bool, retitled: bool) -> str:
+    it = plotted(json.loads(spec))
     if it is None:
         return "its shape is none whose marks can be held against numbers"
     try:

@@ -138,7 +138,7 @@ def _target(out: Path) -> Path:
 
 
 def _write(target: Path, table: pa.Table) -> None:
-    from confide.campaign.folder import as_csv, as_parquet
+    from confide.campaign.pack import as_csv, as_parquet
     from confide.contract.files import write_new
 
     write_new("out", target, as_parquet(table) if target.suffix == ".parquet" else as_csv(table), private=False,

@@ -34,6 +34,7 @@ from confide.cli.options import (
 )
 from confide.cli.reproduce import reproduce
 from confide.cli.serving import operators, serve
+from confide.contract.words import json_ready
 
 if TYPE_CHECKING:
     from confide.campaign import Campaign, Store
@@ -78,17 +79,15 @@ def _root(
 
 
 def _guarantees(found: Guarantees) -> list[dict[str, Any]]:
-    from confide.cli.output import finite
-    from confide.contract.promised import promises_json
+    from confide.contract.guarantees import promises_json
 
-    return [finite(each) for each in promises_json(found)]
+    return [json_ready(each) for each in promises_json(found)]
 
 
 def _groups(mechanism: Mechanism, found: Guarantees) -> list[dict[str, Any]]:
-    from confide.cli.output import finite
     from confide.privacy.groups import group_losses
 
-    return [finite(each.to_dict()) for each in group_losses(mechanism, found.privacy)]
+    return [json_ready(each.to_dict()) for each in group_losses(mechanism, found.privacy)]
 
 
 @app.command()
@@ -151,7 +150,7 @@ def plan(campaign: CampaignPath, store: StoreUrl = None, as_json: AsJson = False
         print(f"confide: warning: {key}: {printable(str(place))} is not there yet; a run reads it", file=sys.stderr)
     _warn([*hides_next_to_nothing(it.plan.guarantees.privacy), *gaps])
     if as_json:
-        emit(output.PlanOutput(**head(it), plan=output.finite(it.plan.to_dict()),
+        emit(output.PlanOutput(**head(it), plan=json_ready(it.plan.to_dict()),
                                 guarantees=_guarantees(it.plan.guarantees),
                                 groups=_groups(it.plan.mechanism, it.plan.guarantees), budget=left,
                                 offer=output.sections(it.plan.offer())))
@@ -201,10 +200,10 @@ def check(
     because of them. For the operator alone.
     """
     from confide.campaign.another import another_campaign
+    from confide.campaign.charging import ledger_says
     from confide.campaign.check import SHOWN, cell_texts, check_sections, reasons
     from confide.campaign.harm import harm, may_stop
     from confide.campaign.ledger_gaps import ledger_warnings
-    from confide.campaign.settlement import ledger_says
     from confide.cli import output
     from confide.cli.render import show, show_title
     from confide.contract.progress import progress_bar
@@ -217,10 +216,10 @@ def check(
         anew = another_campaign(it.file, it.plan, there, it.default_folder)
         known = there.find(it.file) if there else None
         gone = known.withdrawals if known else 0
-        stoppable = may_stop(it, there, known)
+        stoppable = may_stop(it.planned, there, known)
     with progress_bar("checking") as bar:
         found = it.check(bar)
-    stop = str(harm(it, found) or "") if stoppable else ""
+    stop = str(harm(it.planned, found) or "") if stoppable else ""
     listed = None if write is None else it.list_rejected(found, write)
     if as_json:
         first = [output.Rejected(id=name, reason=why) for name, why in list(found.rejected.items())[:SHOWN]]
@@ -275,9 +274,9 @@ def run(
     """Collect from the named file, settle, and print the public result; once per campaign."""
     from confide.campaign import Store
     from confide.campaign.another import check_meant
-    from confide.campaign.folder import REPORT
     from confide.campaign.handing_out import hand_out
     from confide.campaign.ledger_gaps import ledger_warnings
+    from confide.campaign.pack import REPORT
     from confide.campaign.report import page
     from confide.cli import output
     from confide.cli.places import places, where
@@ -298,7 +297,7 @@ def run(
             settled = it.settle(folder, store=there, progress=bar, accept_unusable=accept_unusable)
             _tell_of_empty_slots(it, there, settled)
         if handout is not None:
-            hand_out(it, handout, settled.outcome)
+            hand_out(it.planned, handout, settled.outcome)
         result = it.file.kind.result(it.plan, settled.outcome.published())
         background = [*it.plan.sections(), *it.plan.offer()]
         fresh, safe, guarantees = settled.fresh, True, settled.outcome.guarantees
@@ -337,7 +336,7 @@ def _check_handout(it: Campaign, handout: Path | None, noise: NoiseKind, out: Pa
         return
     if noise is NoiseKind.simulated:
         raise InvalidInput("handout", "a study hands out nothing", "leave it out, or run with secure noise")
-    check_handout(it, handout, out or it.default_folder)
+    check_handout(it.planned, handout, out or it.default_folder)
 
 
 def _tell_of_empty_slots(it: Campaign, there: Store, settled: Settled) -> None:
@@ -416,7 +415,7 @@ def audit(
     with progress_bar("auditing") as bar:
         report = it.audit(seed, bar)
     if as_json:
-        emit(output.AuditOutput(**head(it), passed=report.passed, report=output.finite(report.to_dict())))
+        emit(output.AuditOutput(**head(it), passed=report.passed, report=json_ready(report.to_dict())))
     else:
         show([report.to_section()])
     if not report.passed:

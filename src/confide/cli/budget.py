@@ -50,8 +50,8 @@ def _budget(
     campaign: Campaign, name: str, store: Store | None
 ) -> tuple[BudgetModel, Refused | InvalidInput | None, tuple[str, ...]]:
     from confide.campaign.another import another_campaign
+    from confide.campaign.charging import data_set_charge, ledger_says
     from confide.campaign.ledger_gaps import ledger_warnings
-    from confide.campaign.settlement import data_set_charge, ledger_says
     from confide.cli.output import BudgetModel
     from confide.privacy.filter import Filter, price
 

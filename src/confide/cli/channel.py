@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from confide.cli.options import AsJson, emit, write_public
+from confide.contract.words import json_ready
 
 __all__ = ["channel"]
 
@@ -29,7 +30,7 @@ def channel(
     if html is not None:
         write_public("html", html, page(it.title, "How private is this randomisation? Levels in nats.", parts))
     if as_json:
-        emit(output.ChannelOutput(file=str(file), sections=output.sections(parts), **output.finite(answer.to_dict())))
+        emit(output.ChannelOutput(file=str(file), sections=output.sections(parts), **json_ready(answer.to_dict())))
         return
     show_title(it.title)
     show(parts)

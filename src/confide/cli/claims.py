@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from confide.cli.options import AsJson, emit, write_public
+from confide.contract.words import json_ready
 
 if TYPE_CHECKING:
     from confide.cli.output import ClaimModel
     from confide.contract.presentation import Section
-    from confide.study import Claim, Verified
+    from confide.evidence import Claim, Verified
 
 __all__ = ["claims"]
 
@@ -45,8 +46,8 @@ def claims(
     from confide.cli.render import show
     from confide.contract import InvalidInput
     from confide.contract.progress import progress_bar
-    from confide.study import claims as table
-    from confide.study import claims_markdown, pins_toml, verify_claims
+    from confide.evidence import claims as table
+    from confide.evidence import claims_markdown, pins_toml, verify_claims
 
     if slow and not verify:
         raise InvalidInput("slow", "nothing is recomputed", "give --verify too")
@@ -85,7 +86,7 @@ def _one(row: Claim) -> Section:
 
     facts = (("family", row.family),
              ("source", f"{row.document}, {row.statement}, line {row.line} of the text that we read"),
-             ("claim", row.claim), ("verdict", row.verdict), ("what we found", row.ours),
+             ("claim", row.claim), ("verdict", row.verdict), ("what we found", row.correction),
              ("evidence", str(row.evidence)), ("recompute it", row.command), *_stored(row))
     return Section(title=row.id, blocks=(Table(columns=("", ""), rows=facts),))
 
@@ -101,9 +102,9 @@ def _stored(row: Claim) -> tuple[tuple[str, str], ...]:
 
 
 def _many(rows: Sequence[Claim]) -> Section:
-    from confide.contract.claims import Verdict
     from confide.contract.presentation import Section, Table
-    from confide.study import parts_of_families
+    from confide.evidence import parts_of_families
+    from confide.evidence.claim import Verdict
 
     counts = Counter(row.verdict for row in rows)
     told = ", ".join(f"{counts[each]:,} {each}" for each in get_args(Verdict) if counts[each])
@@ -154,11 +155,11 @@ def _model(row: Claim, verified: Verified | None) -> ClaimModel:
     stored = row.measured
     return output.ClaimModel(
         id=row.id, family=row.family, document=row.document, statement=row.statement, line=row.line, claim=row.claim,
-        verdict=row.verdict, ours=row.ours, evidence=str(row.evidence), cost=row.cost, command=row.command,
+        verdict=row.verdict, ours=row.correction, evidence=str(row.evidence), cost=row.cost, command=row.command,
         measured=None if stored is None else output.MeasuredModel(
-            claimed=output.finite(stored.claimed), found=output.finite(stored.found), day=stored.day.isoformat(),
+            claimed=json_ready(stored.claimed), found=json_ready(stored.found), day=stored.day.isoformat(),
             seconds=stored.seconds),
         verified=None if verified is None else output.VerifiedModel(
             recomputed=verified.recomputed, verdict=verified.verdict, changed=verified.changed,
-            claimed=output.finite(verified.claimed), found=output.finite(verified.found), seconds=verified.seconds,
+            claimed=json_ready(verified.claimed), found=json_ready(verified.found), seconds=verified.seconds,
             fault=verified.fault))

@@ -42,7 +42,7 @@ def open_store(url: str | None, campaign: Campaign) -> Store:
     """The store in which a campaign was settled; to be closed, as by `with`. None is made: a slip of the finger must
     not show a fresh budget.
     """
-    from confide.campaign.settlement import existing
+    from confide.campaign.stored import existing
 
     return existing(campaign.file, url)
 

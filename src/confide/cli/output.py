@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from confide.contract.presentation import Section
+from confide.contract.words import json_ready
 
 __all__ = ["AnswerModel", "AnswerOutput", "AuditOutput", "BudgetModel", "ChannelOutput", "CheckOutput", "ClaimModel",
            "ClaimsOutput", "ContractsOutput", "KindsOutput", "MeasuredModel", "MigrateOutput", "MigratedModel",
@@ -535,20 +535,7 @@ Output = (PlanOutput | OfferOutput | CheckOutput | RunOutput | ShareOutput | Sub
 
 def sections(parts: Sequence[Section]) -> list[SectionModel]:
     """Sections as their JSON model."""
-    return [SectionModel.model_validate(finite(part.to_dict())) for part in parts]
-
-
-def finite(value: Any) -> Any:
-    """The value with infinities and NaN as strings, so that every JSON reader accepts it."""
-    if isinstance(value, dict):
-        return {k: finite(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(v) for v in value]
-    if isinstance(value, float) and math.isnan(value):
-        return "NaN"
-    if isinstance(value, float) and math.isinf(value):
-        return "Infinity" if value > 0 else "-Infinity"
-    return value
+    return [SectionModel.model_validate(json_ready(part.to_dict())) for part in parts]
 
 
 def schema() -> dict[str, Any]:

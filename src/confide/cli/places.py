@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from confide.campaign.folder import NOTE, OPERATOR, REJECTED, REPORT
-from confide.campaign.pack import EVENTS, PICTURES
+from confide.campaign.pack import EVENTS, NOTE, OPERATOR, PICTURES, REJECTED, REPORT
 from confide.contract.presentation import Section, Table
 
 __all__ = ["places", "where"]

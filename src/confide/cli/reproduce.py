@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from confide.cli.options import AsJson, emit, write_public
+from confide.contract.words import json_ready
 
 if TYPE_CHECKING:
     from confide.cli.output import ReproducedModel
     from confide.contract.kinds import Progress
     from confide.contract.presentation import Section
-    from confide.study import NotReproduced, Reproduced, StudyCache
+    from confide.evidence import NotReproduced, Reproduced, StudyCache
 
 __all__ = ["reproduce"]
 
@@ -48,7 +49,7 @@ def reproduce(
     Findings are kept, and not computed again until the library, or a part it stands on, changes.
     """
     from confide.contract import InvalidInput
-    from confide.study import StudyCache, study_names
+    from confide.evidence import StudyCache, study_names
 
     if everything and names:
         raise InvalidInput("name", "all studies are asked for", "leave out the names, or --all")
@@ -83,7 +84,7 @@ def reproduce(
 def _list(as_json: bool) -> None:
     from confide.cli import output
     from confide.cli.render import console, escape
-    from confide.study import full_times, studies
+    from confide.evidence import full_times, studies
 
     times = full_times()
     if as_json:
@@ -110,8 +111,8 @@ def _one(name: str, quick: bool, cache: StudyCache | None, out: Path | None, as_
     from confide.cli.render import console, show
     from confide.contract.presentation import Text
     from confide.contract.progress import progress_bar
-    from confide.study import reproduce as computed
-    from confide.study import write_section
+    from confide.evidence import reproduce as computed
+    from confide.evidence import write_section
 
     with progress_bar("computing") as bar:
         found = computed(name, quick=quick, cache=cache, progress=bar)
@@ -136,7 +137,7 @@ def _one(name: str, quick: bool, cache: StudyCache | None, out: Path | None, as_
 
 def _full(name: str) -> str:
     """How long a study's full run takes, where that was measured."""
-    from confide.study import full_times
+    from confide.evidence import full_times
 
     seconds = full_times().seconds.get(name)
     return "" if seconds is None else f", in about {_seconds(seconds)} s of processor time"
@@ -159,7 +160,7 @@ def _write(
     asked: Sequence[str], quick: bool, cache: StudyCache | None, folder: Path, found: list[Reproduced | NotReproduced],
 ) -> dict[str, dict[str, Path]]:
     """Compute studies and write each one's folder as soon as it is done."""
-    from confide.study import Reproduced, reproduce_all, write_section
+    from confide.evidence import Reproduced, reproduce_all, write_section
 
     files: dict[str, dict[str, Path]] = {}
     with _bars(len(asked)) as bars:
@@ -174,7 +175,7 @@ def _write(
 def _show(
     asked: Sequence[str], quick: bool, cache: StudyCache | None, folder: Path, found: list[Reproduced | NotReproduced],
 ) -> Path:
-    from confide.study import Reproduced, reproduce_all, shown_quick, write_gallery
+    from confide.evidence import Reproduced, reproduce_all, shown_quick, write_gallery
 
     def reproduced() -> Iterator[Reproduced]:
         for each in reproduce_all(asked, quick=quick or shown_quick, cache=cache, progress=bars):
@@ -188,7 +189,7 @@ def _show(
 
 
 def _timed(found: Sequence[Reproduced | NotReproduced]) -> str:
-    from confide.study import FullTimes, Reproduced, this_machine, times_toml
+    from confide.evidence import FullTimes, Reproduced, this_machine, times_toml
 
     seconds = {each.study.name: each.processor for each in found if isinstance(each, Reproduced)}
     return times_toml(FullTimes(machine=this_machine(), day=_today(), seconds=seconds))
@@ -206,7 +207,7 @@ def _tell(
     from confide.cli import output
     from confide.cli.render import console, show
     from confide.contract import InvalidInput
-    from confide.study import Reproduced
+    from confide.evidence import Reproduced
 
     done = [each for each in found if isinstance(each, Reproduced)]
     failed = [each for each in found if not isinstance(each, Reproduced)]
@@ -255,7 +256,7 @@ def _model(each: Reproduced, files: dict[str, Path]) -> ReproducedModel:
     told = each.findings.headline
     return output.ReproducedModel(
         study=output.StudyModel(**each.study.to_dict()), quick=each.quick, seconds=each.seconds, cached=each.cached,
-        quantity=told.quantity, published=output.finite(told.published), ours=output.finite(told.ours),
+        quantity=told.quantity, published=json_ready(told.published), ours=json_ready(told.ours),
         relation=told.told, kind=told.kind, origin=told.origin,
         stand=each.findings.count("stands"), differ=each.findings.count("differs"),
         files={key: str(path) for key, path in files.items()})

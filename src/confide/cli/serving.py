@@ -14,7 +14,7 @@ import typer
 from confide.cli.options import StoreUrl
 
 if TYPE_CHECKING:
-    from confide.campaign.service.access import Operators
+    from confide.service.access import Operators
 
 __all__ = ["operators", "serve"]
 
@@ -84,10 +84,10 @@ def serve(
     from pydantic import ValidationError
 
     from confide.campaign import Store
-    from confide.campaign.service.access import Operators
-    from confide.campaign.service.serving import serve as run
-    from confide.campaign.service.shell.settings import OidcSettings, Settings
     from confide.contract import InvalidInput
+    from confide.service.access import Operators
+    from confide.service.serving import serve as run
+    from confide.service.shell.settings import OidcSettings, Settings
 
     if data is not None and not data.is_dir():
         raise InvalidInput("data", f"{data} is not a folder", "make it first")
@@ -137,8 +137,8 @@ def add(
     store: StoreUrl = None,
 ) -> None:
     """Make somebody an operator; her password is asked for, or an issuer says who she is."""
-    from confide.campaign.service.access import Role
     from confide.contract import InvalidInput
+    from confide.service.access import Role
 
     if (issuer is None) is not (subject is None) or (issuer is not None and password_file is not None):
         raise InvalidInput("issuer", "stands without a subject, or beside a password",
@@ -161,7 +161,7 @@ def change(
     store: StoreUrl = None,
 ) -> None:
     """Change what somebody may do, or her password; her sessions end."""
-    from confide.campaign.service.access import Role
+    from confide.service.access import Role
 
     with _opened(store) as there:
         found = there.change(there.named(name).number, role=None if role is None else Role(role.value), active=active,
@@ -174,7 +174,7 @@ def _opened(url: str | None) -> Iterator[Operators]:
     """The operators of a store, which is closed behind them."""
     _extra()
     from confide.campaign import Store
-    from confide.campaign.service.access import Operators
+    from confide.service.access import Operators
 
     with Store(url) as store:
         yield Operators(store)

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     )
     from confide.contract.known_keys import Keys, keys_of
     from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
+    from confide.contract.missing import MissingArguments
     from confide.contract.outcome import (
         Billboard,
         Certificate,
@@ -96,6 +97,7 @@ __all__ = [
     "Kind",
     "LocalKind",
     "Mechanism",
+    "MissingArguments",
     "NoiseSource",
     "NotGuaranteed",
     "Outcome",
@@ -156,6 +158,7 @@ __getattr__, __dir__ = doors(
         ),
         "known_keys": ("Keys", "keys_of"),
         "mechanism": ("Mechanism", "NoiseSource", "Phase", "Progress"),
+        "missing": ("MissingArguments",),
         "outcome": ("Billboard", "Certificate", "Outcome", "Provenance", "PublicOutcome", "RunOutcome",
                     "SimulatedOutcome", "as_billboard"),
         "parameters": ("Declared", "Parameter"),

@@ -1,25 +1,17 @@
-"""What the evidence for a published claim says. Each family keeps a table `claims.toml`, one row a claim, and a module
-`evidence` of functions, each of which recomputes what decides one row.
-"""
+"""The old place of what `confide.evidence.claim` calls `Recomputed` and `Verdict`; it goes with confide 1.0.0."""
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from importlib import import_module
+from typing import Any
 
-__all__ = ["Finding", "Verdict"]
+from confide.contract.renamed import warn_of_old
 
-Verdict = Literal["holds", "holds-with-correction", "false", "vacuous-at-practical-size"]
+_TODAY = {"Finding": "Recomputed", "Verdict": "Verdict"}
 
 
-class Finding(NamedTuple):
-    """What the evidence says.
-
-    Args:
-        verdict: what follows for the claim.
-        claimed: the number that the claim gives.
-        found: the number that we find.
-    """
-
-    verdict: Verdict
-    claimed: float
-    found: float
+def __getattr__(name: str) -> Any:
+    if name not in _TODAY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    warn_of_old("confide", f"contract.claims.{name}", f"evidence.claim.{_TODAY[name]}")
+    return getattr(import_module("confide.evidence.claim"), _TODAY[name])

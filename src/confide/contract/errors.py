@@ -4,6 +4,7 @@
 
     ConfideError                       exit code 1: a fault of ours
     ├── InvalidInput (ValueError)      exit code 2: a parameter, file or key is wrong
+    │   ├── MissingArguments           ... a call lacks arguments; it names all (`confide.contract.missing`)
     │   └── Unsupported                ... no proved rule is known for it; nothing is approximated
     ├── Refused                        exit code 3: understood, and declined on public grounds
     │   ├── BudgetExceeded             ... the privacy ledger has no room for it
@@ -20,12 +21,9 @@ printable line, whatever names out of a stranger's file stand in it. A number th
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Any, TypeAlias
 
 from confide.contract.words import printable
-
-if TYPE_CHECKING:
-    from confide.contract.remedies import Remedy
 
 __all__ = [
     "BudgetExceeded",
@@ -39,22 +37,22 @@ __all__ = [
     "Unsupported",
 ]
 
-Ways: TypeAlias = "str | Iterable[str | Remedy]"
-"""What would do: words, or several ways of which each does."""
+Ways: TypeAlias = str | Iterable[Any]
+"""What would do: words, or several ways of which each does, in words or as a `Remedy`."""
 
 
 class ConfideError(Exception):
     """Base of every error that confide raises on purpose."""
 
     exit_code = 1
-    ways: tuple[str | Remedy, ...] = ()
+    ways: tuple[Any, ...] = ()
     """What would do, one way after the other."""
 
     def __init__(self, message: str = "") -> None:
         super().__init__(printable(message))
 
     @property
-    def remedies(self) -> tuple[Remedy, ...]:
+    def remedies(self) -> tuple[Any, ...]:
         """The ways that are numbers: a program can follow them."""
         return tuple(each for each in self.ways if not isinstance(each, str))
 

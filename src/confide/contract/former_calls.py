@@ -43,6 +43,7 @@ def by_position_before(*names: str, first: int = 1) -> Callable[[_Door], _Door]:
             warn_of_old(door.__name__, f"{', '.join(words)} by position", f"{'=, '.join(words)}=")
             return door(*given[:first], **late, **keywords)
 
+        taking.__by_position__ = names  # type: ignore[attr-defined]
         return taking  # type: ignore[return-value]
 
     return mend

@@ -2,18 +2,24 @@
 
 A mechanism's `guarantees()` returns a `Guarantees` collection, computed from public parameters alone. Every guarantee
 names its source and flags itself `vacuous` when, at these sizes, it says no more than what was known without it.
+
+A promise is printed whole, by one rule for every kind, page and JSON output: its sentence, the probability with which
+it may fail, its condition and its note. A reader who sees the sentence alone may read more into it than is promised.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
+from confide.contract.presentation import Shown, Table, Text
 from confide.contract.renamed import renamed
 from confide.contract.wire import declared, parts_of, wire, wire_parts, wire_types
+from confide.contract.worded import worded
+from confide.contract.words import as_sentence, json_ready
 
 __all__ = [
     "GUARANTEES",
@@ -26,8 +32,15 @@ __all__ = [
     "Privacy",
     "PrivacyLoss",
     "Relation",
+    "Sentence",
     "Source",
     "Truthfulness",
+    "in_full",
+    "promises_json",
+    "promises_table",
+    "says_something",
+    "sentences_of",
+    "stated",
 ]
 
 
@@ -185,6 +198,13 @@ class Guarantee:
         """The promise in one sentence."""
         raise NotImplementedError
 
+    def __str__(self) -> str:
+        """The whole promise: its sentence, how often it may fail, its condition and its note."""
+        return in_full(self)
+
+    def _repr_html_(self) -> str:
+        return Text((str(self),)).to_html()
+
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready dictionary; infinities become the string "Infinity", what is no number becomes "NaN"."""
         return {"guarantee": self.name, "sentence": self.sentence(),
@@ -204,9 +224,7 @@ def _plain(part: Any) -> Any:
         return wire_parts(part)
     if isinstance(part, PrivacyLoss):
         return part.to_dict()
-    if isinstance(part, float) and not math.isfinite(part):
-        return "NaN" if math.isnan(part) else "Infinity" if part > 0 else "-Infinity"
-    return part
+    return json_ready(part)
 
 
 _ALL_OF_IT = {
@@ -373,8 +391,16 @@ _Kind = TypeVar("_Kind", bound=Guarantee)
 
 
 @dataclass(frozen=True)
-class Guarantees:
-    """All guarantees of one mechanism, in reading order."""
+class Guarantees(Shown):
+    """All guarantees of one mechanism, in reading order. They print as one whole promise a line.
+
+    Example:
+        >>> mine = Source(document="confide", statement="a sketch")
+        >>> Guarantees((Budget(expected=5.0, lowest=0.0, highest=1.0, source=mine),
+        ...             Accuracy(bound=2.0, baseline=1.0, measure="the error", source=mine)))
+        Budget: The expected total is at most 5.00, each payment between 0.00 and 1.00.
+        Accuracy: The error is at most 2. It says nothing at these sizes.
+    """
 
     items: tuple[Guarantee, ...] = field(default_factory=tuple)
 
@@ -388,6 +414,13 @@ class Guarantees:
         """All guarantees of one type; printed claims that are false only with `claimable=False`."""
         return tuple(g for g in self.items if isinstance(g, kind) and g.claimable is claimable)
 
+    def _blocks(self) -> Sequence[Text | Table]:
+        said = tuple(f"{each.name.capitalize()}: {each}" for each in self.items)
+        return (Text(said or ("Nothing is promised.",)),)
+
+    def _repr_html_(self) -> str:
+        return promises_table(self.items).to_html() if self.items else super()._repr_html_()
+
     @property
     def privacy(self) -> tuple[Privacy, ...]:
         """The privacy guarantees that can be claimed."""
@@ -400,3 +433,111 @@ class Guarantees:
     def to_wire(self) -> list[dict[str, Any]]:
         """As `to_dict`, under the names that packs have for ever."""
         return [g.to_wire() for g in self.items]
+
+
+# ---- promises printed whole: the sentence alone may be read as more than is promised
+
+
+Sentence = Callable[[Any], str]
+"""The words of one promise without a full stop, where a kind has a unit of its own for it."""
+
+
+def _own_words(promise: Guarantee) -> str:
+    return promise.sentence()
+
+
+def in_full(promise: Guarantee, sentence: Sentence = _own_words) -> str:
+    """A promise with all that belongs to it, in whole sentences.
+
+    Args:
+        promise: of a mechanism.
+        sentence: its words, where a kind has its own.
+
+    Example:
+        >>> print(in_full(Truthfulness(gain=0.25, baseline=1.0, who="every bidder", condition="the bidder is served",
+        ...                            note="in the mean", source=Source(document="a", statement="b"))))
+        No lie gains more than 0.25, for every bidder. Condition: the bidder is served. Nobody can know this \
+beforehand, so that the promise tells a participant nothing when they decide. Note: in the mean.
+    """
+    return " ".join(sentences_of(promise, sentence))
+
+
+def sentences_of(promise: Guarantee, sentence: Sentence = _own_words) -> tuple[str, ...]:
+    """The sentences of a promise, one after another; `worded` where they are not a kind's own words.
+
+    Args:
+        promise: of a mechanism.
+        sentence: its words, where a kind has its own.
+    """
+    said = as_sentence(sentence(promise).rstrip("."))
+    if promise.failure_probability:
+        said = worded("%(promise)s, but with probability %(failure)s.", promise=said[:-1],
+                      failure=f"{promise.failure_probability:g}")
+    parts = [said]
+    if not promise.claimable:
+        parts.append(worded("This is a printed claim, and it is false."))
+    elif promise.vacuous:
+        parts.append(worded("It says nothing at these sizes."))
+    if promise.condition:
+        parts.append(worded("Condition: %(condition)s.", condition=promise.condition.rstrip(".")))
+        parts.append(worded("Nobody can know this beforehand, so that the promise tells a participant nothing when "
+                            "they decide."))
+    if promise.note:
+        parts.append(worded("Note: %(note)s.", note=promise.note.rstrip(".")))
+    return tuple(parts)
+
+
+def says_something(promise: Guarantee) -> str:
+    """Whether a promise says anything, and to whom, in a table's cell.
+
+    Args:
+        promise: of a mechanism.
+    """
+    if not promise.claimable:
+        return "no: as printed, and false"
+    if promise.vacuous:
+        return "no: vacuous at these sizes"
+    return "to participants nothing: they cannot know its condition beforehand" if promise.condition else "yes"
+
+
+def promises_table(
+    promises: Iterable[Guarantee], note: str = "", *, sentence: Sentence = _own_words,
+    says: Callable[[Guarantee], str] = says_something,
+) -> Table:
+    """Every promise with its condition and note, its source, how often it may fail, and whether it says anything.
+
+    Args:
+        promises: of a mechanism, in reading order.
+        note: what holds for all of them.
+        sentence: the words of a promise, where a kind has its own.
+        says: the cell of whether it says anything.
+    """
+    rows = tuple((sentence(each), _beside(each), str(each.source), each.failure_probability, says(each))
+                 for each in promises)
+    return Table(columns=("promise", "condition and note", "source", "may fail with probability", "says something"),
+                 rows=rows, note=note)
+
+
+def _beside(promise: Guarantee) -> str:
+    """The condition and the note, in one cell."""
+    condition = f"only if {promise.condition}" if promise.condition else ""
+    return "; ".join(filter(None, (condition, promise.note)))
+
+
+def stated(promises: Iterable[Guarantee], sentence: Sentence = _own_words) -> tuple[str, ...]:
+    """What is promised, a paragraph each: all that can be claimed and says anything.
+
+    Args:
+        promises: of a mechanism.
+        sentence: the words of a promise, where a kind has its own.
+    """
+    return tuple(in_full(each, sentence) for each in promises if each.claimable and not each.vacuous)
+
+
+def promises_json(promises: Iterable[Guarantee]) -> list[dict[str, Any]]:
+    """Every promise for programs: its fields, the whole of it in words, and whether it says anything.
+
+    Args:
+        promises: of a mechanism.
+    """
+    return [{**each.to_dict(), "in_full": in_full(each), "says": says_something(each)} for each in promises]

@@ -10,9 +10,8 @@ import math
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
-from confide.contract.guarantees import Guarantees, Truthfulness
+from confide.contract.guarantees import Guarantees, Sentence, Truthfulness, stated
 from confide.contract.presentation import Block, Section, Text
-from confide.contract.promised import Sentence, stated
 
 __all__ = ["CUSTODIANS_WITHDRAWAL", "NO_TRUTH", "Question", "answer", "best_guess", "lies", "likelier", "unanswered",
            "withdrawing"]

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, Self
 
+import numpy as np
 import pyarrow as pa
 
 from confide._version import __version__
@@ -23,9 +24,11 @@ from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import as_path
 from confide.contract.guarantees import Guarantees
 from confide.contract.metered import Metered
+from confide.contract.presentation import Shown, Table, Text
 from confide.contract.type_variables import B_co, C_co
 from confide.contract.veiled import is_veiled
 from confide.contract.wire import wire
+from confide.contract.words import printable
 
 if TYPE_CHECKING:
     from confide.contract.mechanism import Mechanism
@@ -40,8 +43,15 @@ _PARTS = ("numpy", "scipy", "pyarrow", "opendp", "python-flint")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Billboard:
-    """Base of every family's billboard: a frozen dataclass of numbers, strings and arrays, all of them public."""
+class Billboard(Shown):
+    """Base of every family's billboard: a frozen dataclass of numbers, strings and arrays, all of them public.
+
+    It shows itself as a small table of its fields; of a long array it shows the shape and the first numbers.
+    """
+
+    def _blocks(self) -> Sequence[Text | Table]:
+        public = tuple((each.name, _short(getattr(self, each.name))) for each in fields(self))
+        return (Text((f"{type(self).__name__}, public",)), Table(columns=("field", "value"), rows=public))
 
     @staticmethod
     def load(folder: str | os.PathLike[str]) -> Billboard:
@@ -51,6 +61,19 @@ class Billboard:
             InvalidInput: as `PublicOutcome.load`.
         """
         return PublicOutcome.load(folder).billboard
+
+
+_FIRST, _LONGEST = 6, 60  # numbers of an array, and letters of a text, that are shown
+
+
+def _short(value: Any) -> str | int | float:
+    """A public value as a cell: numbers as they are, the shape and the first numbers of an array."""
+    if isinstance(value, int | float):
+        return value
+    if isinstance(value, np.ndarray):
+        first = [f"{each:.6g}" if isinstance(each, float) else str(each) for each in value.flat[:_FIRST].tolist()]
+        return printable(f"{value.dtype} {value.shape}: {', '.join(first)}{', ...' * (value.size > _FIRST)}")
+    return "none" if value is None else printable(str(value), _LONGEST)
 
 
 def as_billboard(given: object) -> Billboard:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import operator
 import sys
 import types
 from collections.abc import Iterable, Mapping
@@ -22,6 +23,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_ori
 
 from confide.contract.checks import finite, one_of, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.missing import names_missing
 from confide.contract.remedies import printed
 
 __all__ = ["Declared", "DeclaredParameter", "Parameter", "check_parameters", "parameters"]
@@ -29,8 +31,9 @@ __all__ = ["Declared", "DeclaredParameter", "Parameter", "check_parameters", "pa
 _SECTIONS = ("Returns:", "Raises:", "Source:", "Example:", "Examples:")
 _MARGIN = " " * 4
 _WIDTH = 116  # of a line of a docstring
+_FEW_KINDS = 6  # that a message names
 _FEW = 64  # items of a tuple that are looked at one by one
-_LEAST = -sys.maxsize**2  # of whole numbers without a bound
+_MOST = 2**126  # of whole numbers without a bound: no people, rounds or coins are more, and products stay exact
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +173,8 @@ def _read(base: type, name: str, annotation: Any) -> DeclaredParameter | None:
 class Declared:
     """Base of dataclasses with declared parameters: it checks them, and describes them in the docstring.
 
-    A subclass with checks of its own calls `super().__post_init__()` first.
+    A subclass with checks of its own calls `super().__post_init__()` first. A subclass's `for_budget` names all
+    arguments that a call lacks.
     """
 
     def __init_subclass__(cls, **more: Any) -> None:
@@ -178,13 +182,25 @@ class Declared:
         own = vars(cls).get("__doc__")
         if own is None or isinstance(own, str):
             setattr(cls, "__doc__", _Described(own))  # noqa: B010
+        for_budget = vars(cls).get("for_budget")
+        if isinstance(for_budget, classmethod):
+            setattr(cls, "for_budget", classmethod(names_missing()(for_budget.__func__)))  # noqa: B010
 
     def __post_init__(self) -> None:
         check_parameters(self)
 
+    @classmethod
+    def _said_of_parameters(cls) -> Mapping[str, str]:
+        """Each parameter, and what is declared of it in words: for errors that name what a call lacks."""
+        kind: Any = cls  # mypy holds no class with a `__hash__` of its instances for hashable
+        return {name: ", ".join(filter(None, (each.parameter.text, each.parameter.range)))
+                for name, each in parameters(kind).items()}
+
 
 def check_parameters(it: Any) -> None:
     """Check all declared parameters of a dataclass's instance, in the order of the fields.
+
+    Numbers of numpy become Python's, which do not overflow in products.
 
     Args:
         it: the instance.
@@ -201,10 +217,30 @@ def check_parameters(it: Any) -> None:
         if items is not None and type(value) is tuple and len(value) <= _FEW and all(map(items.holds, value)):
             continue
         _check(name, value, kind, parameter)
+        plain = _plain(value)
+        if plain is not value:
+            object.__setattr__(it, name, plain)
         usual.remember(value)
-        if items is not None:
+        if items is not None and type(value) is tuple:
             for each in value[:_FEW]:
                 items.remember(each)
+
+
+def _plain(value: Any) -> Any:
+    """A number of numpy as Python's own, in a tuple or list of them too; anything else as it is."""
+    if type(value) in (tuple, list):
+        there = set(map(type, value))
+        if there == {tuple}:
+            there = set(map(type, chain.from_iterable(value)))
+        if not any(each.__module__ == "numpy" or each in (tuple, list) for each in there):
+            return value
+        found = [_plain(each) for each in value]
+        return value if all(map(operator.is_, found, value)) else type(value)(found)
+    if type(value).__module__ != "numpy" or not hasattr(value, "item") or not (
+            isinstance(value, Real) or type(value).__name__ == "bool"):
+        return value
+    plain = value.item()
+    return plain if type(plain) in (int, float, bool) else float(plain)  # a long double has no type of Python's
 
 
 class _Usual:
@@ -221,7 +257,7 @@ class _Usual:
                              and not getattr(each, "_is_protocol", False)
                              and (each is bool or not issubclass(each, Real)))
         self.passes = set[type](self.classes)
-        least, most = ((_LEAST, math.inf) if number is int else (-math.inf, math.inf) if it.infinite
+        least, most = ((-_MOST, _MOST) if number is int else (-math.inf, math.inf) if it.infinite
                        else (-sys.float_info.max, sys.float_info.max))
         low = _first(it.at_least, None if it.above is None else math.nextafter(it.above, math.inf))
         high = _first(it.at_most, None if it.below is None else math.nextafter(it.below, -math.inf))
@@ -263,7 +299,8 @@ def _usual(of: Any) -> tuple[_Prepared, ...]:
     for name, kind, it in parameters(of).values():
         if _can_fail(kind):
             usual = _Usual(kind, it)
-            items = _Usual(get_args(kind)[0], it) if get_origin(kind) is tuple else None
+            several, _ = _told_apart(get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,))
+            items = _Usual(get_args(several[0])[0], it) if several else None
             found.append(_Prepared(name, usual.number, usual.low, usual.high, usual.words, usual.passes, usual, items,
                                    kind, it))
     return tuple(found)
@@ -287,7 +324,7 @@ def _check(name: str, value: Any, kind: Any, parameter: Parameter) -> None:
     elif kind in (int, float):
         _check_number(name, value, kind, parameter)
     elif kind is not Any and isinstance(kind, type) and not isinstance(value, kind):
-        raise InvalidInput(name, f"{type(value).__name__} is no {kind.__name__}")
+        raise _no_such(name, value, (kind,))
 
 
 def _check_one_of(name: str, value: Any, kinds: tuple[Any, ...], parameter: Parameter) -> None:
@@ -313,7 +350,32 @@ def _check_one_of(name: str, value: Any, kinds: tuple[Any, ...], parameter: Para
     elif words:
         one_of(name, value, words)
     elif classes:
-        raise InvalidInput(name, f"{type(value).__name__} is no {' or '.join(each.__name__ for each in classes)}")
+        raise _no_such(name, value, classes)
+
+
+def _no_such(name: str, value: Any, classes: tuple[type, ...]) -> InvalidInput:
+    """What is said of a value of another class: what it is, and which classes will do."""
+    wanted = " or ".join(each.__name__ for each in classes)
+    if value is None:
+        return InvalidInput(name, "is missing", f"must be a {wanted}{_such_as(classes)}")
+    if isinstance(value, type) and issubclass(value, classes):
+        return InvalidInput(name, f"is the class {value.__name__}", f"must be an object of it, {value.__name__}(...)")
+    return InvalidInput(name, f"{type(value).__name__} is no {wanted}", _such_as(classes).removeprefix(", "))
+
+
+def _such_as(classes: tuple[type, ...]) -> str:
+    """The public subclasses that are known, a few of them, of classes that are kinds of things."""
+    found = dict[str, None]()
+    waiting: list[type] = []
+    for kind in classes:
+        waiting += kind.__subclasses__()
+    while waiting:
+        each = waiting.pop(0)
+        waiting += each.__subclasses__()
+        public = not each.__name__.startswith("_") and each.__module__.startswith("confide.")
+        if public and not inspect.isabstract(each):
+            found[each.__name__] = None
+    return f", such as {', '.join(list(found)[:_FEW_KINDS])}" if found else ""
 
 
 @cache
@@ -340,7 +402,11 @@ def _check_items(name: str, value: Any, kind: Any, parameter: Parameter) -> None
 
 def _check_number(name: str, value: Any, kind: type, parameter: Parameter) -> None:
     if kind is int:
-        whole(name, value, at_least=_LEAST)
+        whole(name, value, at_least=-_MOST)
+        if value > _MOST:
+            bounded = parameter.at_most is not None or parameter.below is not None
+            raise InvalidInput(name, f"a whole number of {int(value).bit_length()} bits is too large",
+                               f"must be {parameter.range}" if bounded else "must be at most 2^126")
     elif not (parameter.infinite and isinstance(value, float) and math.isinf(value)):
         finite(name, value)
     if not parameter.holds(value):

@@ -9,15 +9,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
-from confide.contract.guarantees import Guarantees
-from confide.contract.presentation import Picture, Table
+from confide.contract.guarantees import Guarantees, in_full
+from confide.contract.presentation import Picture, Shown, Table, Text
 from confide.contract.wire import wire_name
+from confide.contract.words import json_ready
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Alternative", "Plan", "Predicted"]
-
 
 
 class _Guaranteed(Protocol):
@@ -26,7 +26,7 @@ class _Guaranteed(Protocol):
     def guarantees(self) -> Guarantees: ...
 
 
-_M_co = TypeVar("_M_co", bound=_Guaranteed | None, covariant=True)
+_M_co = TypeVar("_M_co", bound=_Guaranteed, covariant=True)
 
 
 class Predicted(NamedTuple):
@@ -51,29 +51,32 @@ class Alternative:
         name: of the method or the mechanism.
         predicted: the same figures as of the plan, where they are known.
         refused: why it cannot run, or was not chosen; empty for what was chosen.
+        mechanism: ready to run; None where it cannot run, or is a figure to compare with and no mechanism.
     """
 
     name: str
     predicted: Mapping[str, Predicted] = field(default_factory=dict)
     refused: str = ""
+    mechanism: Any = field(default=None, repr=False)
 
 
-class Plan(ABC, Generic[_M_co]):
+class Plan(Shown, ABC, Generic[_M_co]):
     """A mechanism with settings that a family's `plan` chose from public facts, and what to expect of it.
 
-    A subclass is a frozen dataclass with the field `mechanism`. Nothing in a plan depends on anybody's data.
+    A subclass is a frozen dataclass with the field `mechanism`. Nothing in a plan depends on anybody's data. It prints
+    its figures and warnings; in a notebook it shows its alternatives and promises, too.
     """
 
     if TYPE_CHECKING:  # a property that ran would be taken for the default of the subclass's field
 
         @property
         def mechanism(self) -> _M_co:
-            """What to run; None where nothing has to be asked."""
+            """What to run."""
 
     @property
     def guarantees(self) -> Guarantees:
         """Every promise of the mechanism."""
-        return Guarantees(()) if self.mechanism is None else self.mechanism.guarantees()
+        return self.mechanism.guarantees()
 
     @property
     @abstractmethod
@@ -81,18 +84,31 @@ class Plan(ABC, Generic[_M_co]):
         """What a run is expected to show: the name of each figure, and the figure. The figure to choose by is first."""
 
     @property
-    def alternatives(self) -> Sequence[Alternative]:
+    def alternatives(self) -> tuple[Alternative, ...]:
         """What else was compared, the best first, without what was chosen."""
         return ()
 
     @property
-    def warnings(self) -> Sequence[str]:
+    def warnings(self) -> tuple[str, ...]:
         """What whoever runs it should know before, one sentence each."""
         return ()
 
-    @abstractmethod
+    @property
+    def _name(self) -> str:
+        """What is planned, in a table's cell."""
+        return wire_name(self.mechanism)
+
     def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready dictionary."""
+        """A JSON-ready dictionary: the keys that every plan has, then those of its family."""
+        return {
+            "mechanism": self._name, "predicted": _listed(self.predicted),
+            "alternatives": [{"name": each.name, "predicted": _listed(each.predicted), "refused": each.refused}
+                             for each in self.alternatives],
+            "warnings": list(self.warnings), "guarantees": self.guarantees.to_dict(), **json_ready(self._own_figures())}
+
+    def _own_figures(self) -> Mapping[str, Any]:
+        """What this family's dictionary has besides: numbers, texts, arrays, sequences and mappings."""
+        return {}
 
     @abstractmethod
     def plot(self) -> Picture:
@@ -100,8 +116,7 @@ class Plan(ABC, Generic[_M_co]):
 
     def table(self) -> Table:
         """The plan and its alternatives as a small table, with a row each and a column for each figure."""
-        here = Alternative(name="nothing" if self.mechanism is None else wire_name(self.mechanism),
-                           predicted=self.predicted)
+        here = Alternative(name=self._name, predicted=self.predicted)
         rows = [here, *self.alternatives]
         names = list(dict.fromkeys(name for each in rows for name in each.predicted))
         units = {name: next(each.predicted[name].unit for each in rows if name in each.predicted) for name in names}
@@ -122,11 +137,21 @@ class Plan(ABC, Generic[_M_co]):
         shown = self.table()
         return pd.DataFrame(list(shown.rows), columns=list(shown.columns))
 
+    def _blocks(self) -> Sequence[Text | Table]:
+        figures = tuple((name, _shown(each), each.unit, each.basis) for name, each in self.predicted.items())
+        return (Text((f"{type(self).__name__}: {self._name}",)),
+                Table(columns=("predicted", "value", "unit", "basis"), rows=figures),
+                *([Text(tuple(f"Warning: {each}" for each in self.warnings))] if self.warnings else []))
+
     def _repr_html_(self) -> str:
         warnings = "".join(f"<li>{html.escape(each)}</li>" for each in self.warnings)
-        promises = "".join(f"<li>{html.escape(each.sentence())}</li>" for each in self.guarantees)
+        promises = "".join(f"<li>{html.escape(in_full(each))}</li>" for each in self.guarantees)
         return self.table().to_html() + f"<ul>{promises}</ul>" + f"<p>Warnings</p><ul>{warnings}</ul>" * bool(warnings)
 
 
 def _shown(figure: Predicted | None) -> float | None:
     return None if figure is None or math.isnan(figure.value) else figure.value
+
+
+def _listed(figures: Mapping[str, Predicted]) -> dict[str, dict[str, Any]]:
+    return {name: json_ready(each._asdict()) for name, each in figures.items()}

@@ -1,21 +1,29 @@
 """How families show things without knowing where: sections of text, tables and pictures.
 
 The command line prints them, `--json` dumps them, a report page draws them. A section that uses private data is marked
-`study` or `private`, and the renderers say so.
+`study` or `private`, and the renderers say so. Plans, guarantees and billboards are `Shown`: text in a terminal,
+tables in a notebook.
 """
 
 from __future__ import annotations
 
 import html
+import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any
 
+from confide.contract.errors import InvalidInput
+from confide.contract.files import as_path
 from confide.contract.wire import wire
-from confide.contract.words import number
+from confide.contract.words import number, printable
 
-__all__ = ["Block", "Picture", "Section", "Table", "Text"]
+__all__ = ["Block", "Picture", "Section", "Shown", "Table", "Text"]
+
+_GAP = "  "  # between columns of text
+_DRAWN = (".svg", ".png", ".html")
 
 
 @wire("Text", "paragraphs")
@@ -27,6 +35,13 @@ class Text:
 
     def to_dict(self) -> dict[str, Any]:
         return {"text": list(self.paragraphs)}
+
+    def __str__(self) -> str:
+        return "\n".join(map(printable, self.paragraphs))
+
+    def to_html(self) -> str:
+        """The paragraphs as HTML; every text is escaped."""
+        return "".join(f"<p>{html.escape(each)}</p>" for each in self.paragraphs)
 
 
 @wire("Table", "columns rows note")
@@ -63,8 +78,35 @@ class Table:
         note = f'<p class="note">{html.escape(self.note)}</p>' if self.note else ""
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{note}"
 
+    def __str__(self) -> str:
+        """The table and its note in plain text, with columns below each other."""
+        cells = [[printable(number(value)) for value in row] for row in (self.columns, *self.rows)]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        right = [self.numeric(k) for k in range(len(widths))]
+        lines = (_GAP.join(cell.rjust(width) if to_the_right else cell.ljust(width) for cell, width, to_the_right in
+                           zip(row, widths, right, strict=True)).rstrip() for row in cells)
+        return "\n".join([*lines, *([printable(self.note)] if self.note else [])])
+
     def _repr_html_(self) -> str:
         return self.to_html()
+
+
+class Shown:
+    """Base of what shows itself as texts and tables: as HTML in a notebook, and as plain text elsewhere."""
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        setattr(cls, "__repr__", cls.__repr__)  # noqa: B010 - `@dataclass` would write one that lists all fields
+
+    def _blocks(self) -> Sequence[Text | Table]:
+        """What is shown, from top to bottom."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return "\n".join(map(str, self._blocks()))
+
+    def _repr_html_(self) -> str:
+        return "".join(each.to_html() for each in self._blocks())
 
 
 @wire("Picture", "spec alt")
@@ -82,6 +124,33 @@ class Picture:
 
     def to_dict(self) -> dict[str, Any]:
         return {"picture": self.alt, "vega_lite": self.spec}
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the picture to a file; an older file of that name is replaced.
+
+        Args:
+            path: ends in .svg, .png or .html for a drawing, which needs the extra `[plots]`; in .json for the
+                specification alone.
+
+        Raises:
+            InvalidInput: another ending, nothing to draw, or the extra is not installed.
+        """
+        file = as_path("path", path)
+        ending = file.suffix.lower()
+        if ending == ".json":
+            file.write_text(json.dumps(self.spec, indent=1), encoding="utf-8")
+            return
+        if ending not in _DRAWN:
+            raise InvalidInput("path", f"ends in {ending!r}", f"must end in {', '.join(_DRAWN)} or .json")
+        if not self.spec:
+            raise InvalidInput("picture", "has nothing to draw")
+        if find_spec("vl_convert") is None:
+            raise InvalidInput("path", "vl-convert is not installed, which draws pictures",
+                               "pip install 'confide[plots]' installs it; .json needs nothing")
+        import vl_convert
+
+        drawn = getattr(vl_convert, f"vegalite_to_{ending[1:]}")(self.spec)
+        file.write_bytes(drawn if isinstance(drawn, bytes) else str(drawn).encode())
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
         # Some notebooks draw Vega-Lite by themselves, others and pages show the SVG, a terminal the words.

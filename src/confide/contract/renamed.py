@@ -13,20 +13,21 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from functools import wraps
+from functools import cached_property, wraps
 from importlib import import_module
-from inspect import signature
-from types import FrameType
+from inspect import getattr_static, signature
+from types import FrameType, MemberDescriptorType
 from typing import Any, TypeVar
 
 from confide.contract.errors import InvalidInput
 
-__all__ = ["REMOVED_AT", "ConfideDeprecationWarning", "Rename", "renamed", "renames", "warn_of_old"]
+__all__ = ["REMOVED_AT", "ConfideDeprecationWarning", "Rename", "renamed", "renamed_keywords", "renames", "warn_of_old"]
 
 REMOVED_AT = "1.0.0"
 """The version without the old names."""
 
 _Door = TypeVar("_Door", bound=Callable[..., Any])
+_Class = TypeVar("_Class", bound=type)
 
 _PASSED_THROUGH = ("copy", "dataclasses", "functools", "contextlib")
 """Modules that may stand between a caller and the house."""
@@ -104,6 +105,24 @@ def renamed(**today: str) -> Callable[[_Door], _Door]:
     return mend
 
 
+def renamed_keywords(**today: str) -> Callable[[_Class], _Class]:
+    """Let a class take old keywords that today are attributes with another meaning. It stands between `renamed` and
+    `@dataclass`.
+
+    Args:
+        today: old name -> the name of the parameter now.
+
+    Raises:
+        TypeError: an old name is a parameter, or a new one is none.
+    """
+
+    def mend(door: _Class) -> _Class:
+        setattr(door, "__init__", renamed(**today)(door.__init__))  # type: ignore[misc] # noqa: B010
+        return door
+
+    return mend
+
+
 def _check(called: str, names: Mapping[str, str], takes: Mapping[str, Any]) -> None:
     """Whether each new name is a parameter, and no old one is."""
     for old, new in names.items():
@@ -145,16 +164,27 @@ def _is_the_originals(value: Any, name: str, caller: FrameType) -> bool:
 
 
 class _OldAttribute:
-    """An attribute under its old name."""
+    """An attribute under its old name; of the class, a constant, a default or a method."""
 
     def __init__(self, old: str, new: str) -> None:
         self._old, self._new = old, new
 
     def __get__(self, it: Any, owner: type | None = None) -> Any:
-        if it is None:  # somebody looks through the class, as documentation does
+        if it is None and (isinstance(getattr_static(owner, self._new, self), _OF_OBJECTS) or _looks(sys._getframe(1))):
             return self
-        warn_of_old(type(it).__name__, self._old, self._new)
-        return getattr(it, self._new)
+        warn_of_old((owner or type(it)).__name__, self._old, self._new)
+        return getattr(owner if it is None else it, self._new)
+
+
+_OF_OBJECTS = (property, cached_property, MemberDescriptorType, _OldAttribute)
+"""What a class holds of an attribute that its objects alone have."""
+
+_LOOKING = ("inspect", "pydoc", "sphinx")
+
+
+def _looks(caller: FrameType) -> bool:
+    """Whether somebody looks through a whole class, as documentation does, and asks for no name in particular."""
+    return str(caller.f_globals.get("__name__", "")).partition(".")[0] in _LOOKING
 
 
 def warn_of_old(called: str, old: str, new: str) -> None:
@@ -187,7 +217,7 @@ def renames() -> tuple[Rename, ...]:
     from confide._lazy import RENAMED
 
     house = import_module("confide")
-    found, seen = set[Rename](), set[int]()
+    found, seen, public = set[Rename](), set[int](), list[tuple[str, Any]]()
     packages = [house, *_packages(house)]
     for package in sorted(packages, key=lambda each: each.__name__.count(".")):  # the shortest public name is told
         place = package.__name__
@@ -197,7 +227,13 @@ def renames() -> tuple[Rename, ...]:
                 door = getattr(package, name)
                 if id(door) not in seen:
                     seen.add(id(door))
-                    found |= set(_of_door(f"{place}.{name}", door))
+                    public.append((f"{place}.{name}", door))
+    told = set[int]()
+    for place, door in public:
+        found |= set(_of_door(place, door, told))
+    for place, door in public:  # methods of bases that are not public stand at the first class that has them
+        for base in door.__mro__[1:] if isinstance(door, type) else ():
+            found |= set(_of_methods(place, base, told))
     return tuple(sorted(found))
 
 
@@ -210,13 +246,22 @@ def _packages(package: Any) -> Iterator[Any]:
                 yield from _packages(inner)
 
 
-def _of_door(place: str, door: Any) -> Iterator[Rename]:
+def _of_door(place: str, door: Any, told: set[int]) -> Iterator[Rename]:
     """The old names of a class or a function, and of the class's methods."""
     if not isinstance(door, type):
         yield from (Rename(place, old, new) for old, new in getattr(door, "__renamed__", {}).items())
         return
     yield from (Rename(place, old, new) for old, new in vars(door).get("__renamed__", {}).items())
+    yield from _of_methods(place, door, told)
+
+
+def _of_methods(place: str, door: type, told: set[int]) -> Iterator[Rename]:
+    """The old names of a class's methods, but for those that were told."""
     for name, part in vars(door).items():
         inner = getattr(part, "__func__", part)  # of a class method
-        if name != "__init__" and callable(inner) and not isinstance(inner, type):  # neither default nor class
-            yield from (Rename(f"{place}.{name}", old, new) for old, new in getattr(inner, "__renamed__", {}).items())
+        if name == "__init__" or not callable(inner) or isinstance(inner, type) or id(inner) in told:
+            continue  # neither default nor class
+        names = getattr(inner, "__renamed__", {})
+        if names:
+            told.add(id(inner))
+        yield from (Rename(f"{place}.{name}", old, new) for old, new in names.items())

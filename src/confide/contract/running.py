@@ -12,12 +12,15 @@ from inspect import signature
 from operator import index
 from typing import Any
 
+import pyarrow as pa
+
+from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.veiled import behind, put_behind
 
-__all__ = ["Batches", "Told", "ran"]
+__all__ = ["Batches", "Told", "check_shares", "ran"]
 
 
 class Batches:
@@ -83,3 +86,30 @@ def ran(mechanism: Mechanism, data: Any, noise: Any, progress: Progress | None =
         return run(data, noise)
     more: dict[str, Any] = {"progress": Told(progress)}
     return run(data, noise, **more)
+
+
+def check_shares(shares: Any, slots: int) -> None:
+    """Whether shares can be published: a row for each slot, and something in it.
+
+    Args:
+        shares: of a run.
+        slots: invited.
+
+    Raises:
+        InvalidInput: they are no table of that many rows, or leave a cell empty, as only the erasure of a share does.
+
+    Example:
+        >>> check_shares(pa.table({"like": [3, 0]}), 2)
+        >>> check_shares(pa.table({"like": [3, None]}), 2)  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        ...
+        confide.contract.errors.InvalidInput: shares: like is empty somewhere; must hold a value for each slot: ...
+    """
+    if not isinstance(shares, pa.Table):
+        raise InvalidInput("shares", f"{type(shares).__name__} is no table", "must be a pyarrow.Table")
+    if shares.num_rows != slots:
+        raise InvalidInput("shares", f"have {shares.num_rows:,} rows", f"must have one for each of {slots:,} slots")
+    empty = [name for name in shares.column_names if shares[name].null_count]
+    if empty:
+        raise InvalidInput("shares", f"{', '.join(empty)} is empty somewhere",
+                           "must hold a value for each slot: an empty share is one that was erased")

@@ -6,11 +6,12 @@ import difflib
 import errno
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
+from typing import Any
 
-__all__ = ["as_sentence", "cause", "did_you_mean", "few", "money", "money_at_least", "money_at_most", "number",
-           "percent", "printable"]
+__all__ = ["as_sentence", "cause", "did_you_mean", "few", "json_ready", "money", "money_at_least", "money_at_most",
+           "number", "percent", "printable"]
 
 _MOST_DIGITS = 8  # of a percentage
 _FEW = 0.01  # of the invited: plans warn where fewer decide something
@@ -190,3 +191,26 @@ def number(value: str | float | None) -> str:
     if value and not 1e-4 <= abs(value) < 1e6:
         return f"{value:.3e}"
     return f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
+def json_ready(value: Any) -> Any:
+    """A value of numbers, texts, sequences and mappings as every JSON reader accepts it.
+
+    Sequences become lists; infinities the strings "Infinity" and "-Infinity"; what is no number "NaN".
+
+    Args:
+        value: of plain Python or numpy numbers.
+
+    Example:
+        >>> json_ready({"a": (1.5, float("inf"))})
+        {'a': [1.5, 'Infinity']}
+    """
+    if isinstance(value, Mapping):
+        return {k: json_ready(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [json_ready(v) for v in value]
+    if hasattr(value, "tolist"):  # numpy's
+        return json_ready(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return value

@@ -18,7 +18,7 @@ from confide._lazy import doors
 if TYPE_CHECKING:
     from confide.market.collection import BitBillboard, BitCollection, Reports
     from confide.market.costs import CustomCost, ExponentialCost, LinearCost, PowerCost, SumCost
-    from confide.market.enumeration import enumerated_interim, genie_replica, relabelled_rule
+    from confide.market.decision import StateEstimate
     from confide.market.equilibrium import (
         EquilibriumReport,
         Robustness,
@@ -28,13 +28,11 @@ if TYPE_CHECKING:
         robustness,
         symmetric_equilibria,
     )
-    from confide.market.genie import GenieMarket
-    from confide.market.heterogeneous import HeterogeneousMarket
     from confide.market.majority import MajorityMarket
+    from confide.market.no_purchase import NoPurchase
     from confide.market.optimum import CapTooLow, OptimalCountMechanism, Optimum, least_payment
     from confide.market.pairs.accuracy import MeanEstimate
     from confide.market.pairs.insiders import Insider, audit_groups, group_counts
-    from confide.market.pairs.least import PairOptimum, least_pair_payment
     from confide.market.pairs.market import PairMarket
     from confide.market.pairs.planner import MeanPlan, TooFewPeople, plan_mean
     from confide.market.pairs.prior import PairPrior
@@ -69,8 +67,6 @@ __all__ = [
     "ExponentialCost",
     "ExponentialLaw",
     "GammaLaw",
-    "GenieMarket",
-    "HeterogeneousMarket",
     "HistogramLaw",
     "Insider",
     "LinearCost",
@@ -80,11 +76,11 @@ __all__ = [
     "MeanEstimate",
     "MeanPlan",
     "MixtureLaw",
+    "NoPurchase",
     "OptimalCountMechanism",
     "Optimum",
     "OutOfReach",
     "PairMarket",
-    "PairOptimum",
     "PairPrior",
     "PowerCost",
     "Quote",
@@ -94,6 +90,7 @@ __all__ = [
     "ScipyLaw",
     "SignalModel",
     "Simulation",
+    "StateEstimate",
     "Strategy",
     "SumCost",
     "SymmetricEquilibrium",
@@ -108,18 +105,14 @@ __all__ = [
     "check_equilibrium",
     "check_types",
     "common_equilibria",
-    "enumerated_interim",
-    "genie_replica",
     "group_counts",
     "interim_matrix",
-    "least_pair_payment",
     "least_payment",
     "plan",
     "plan_mean",
     "plan_unknown_costs",
     "privacy_level",
     "regret",
-    "relabelled_rule",
     "robustness",
     "simulate",
     "symmetric_equilibria",
@@ -131,18 +124,16 @@ __getattr__, __dir__ = doors(
     {
         "collection": ("BitBillboard", "BitCollection", "Reports"),
         "costs": ("CustomCost", "ExponentialCost", "LinearCost", "PowerCost", "SumCost"),
-        "enumeration": ("enumerated_interim", "genie_replica", "relabelled_rule"),
+        "decision": ("StateEstimate",),
         "equilibrium": (
             "EquilibriumReport", "Robustness", "SymmetricEquilibrium", "check_equilibrium",
             "interim_matrix", "robustness", "symmetric_equilibria",
         ),
-        "genie": ("GenieMarket",),
-        "heterogeneous": ("HeterogeneousMarket",),
         "majority": ("MajorityMarket",),
         "optimum": ("CapTooLow", "OptimalCountMechanism", "Optimum", "least_payment"),
+        "no_purchase": ("NoPurchase",),
         "pairs.accuracy": ("MeanEstimate",),
         "pairs.insiders": ("Insider", "audit_groups", "group_counts"),
-        "pairs.least": ("PairOptimum", "least_pair_payment"),
         "pairs.market": ("PairMarket",),
         "pairs.planner": ("MeanPlan", "TooFewPeople", "plan_mean"),
         "pairs.prior": ("PairPrior",),
@@ -161,4 +152,10 @@ __getattr__, __dir__ = doors(
         "threshold.type_equilibrium": ("check_types", "common_equilibria"),
     },
     renamed={"BestResponse": "BestReply", "Nature": "SignalModel"},
+    moved={
+        "evidence.wang_2016.data_market": (
+            "GenieMarket", "HeterogeneousMarket", "PairOptimum", "enumerated_interim", "genie_replica",
+            "least_pair_payment", "relabelled_rule",
+        ),
+    },
 )

@@ -20,8 +20,18 @@ from confide.audit import AuditRow, Concern, DeviceNoise, Neighbours, Verdict, p
 from confide.audit.device_runs import CHECKED, DECODED, JOINTLY, checked_row, decoded_row
 from confide.audit.engine import Audited, Examined, Laws, Transcripts, heard
 from confide.contract.guarantees import Accuracy, Audience, Budget, Participation, Relation, Truthfulness
-from confide.contract.renamed import renamed
-from confide.market.audited_faults import Alike, AsIfAllAtEpsilon, Asymptotic, NeverAlone, Noiseless, OneTooFew
+from confide.market.audited_faults import (
+    Alike,
+    AsIfAllAtEpsilon,
+    Asymptotic,
+    InWholeCoins,
+    InWholeCoinsByType,
+    NeverAlone,
+    Noiseless,
+    OneTooFew,
+    again,
+    of_types,
+)
 from confide.market.collection import BitCollection, Reports
 from confide.market.counts import binomial_weights
 from confide.market.equilibrium import check_equilibrium
@@ -77,7 +87,7 @@ def majority(collection: BitCollection, seed: int = 0) -> Audited:
     small = replace(market, people=5, presence=1.0, epsilon=1.0)
 
     def truth() -> list[AuditRow]:
-        found = check_equilibrium(_again(InWholeCoins, market, minor_units=collection.minor_units), tolerance=0.0)
+        found = check_equilibrium(again(InWholeCoins, market, minor_units=collection.minor_units), tolerance=0.0)
         return [_reply(collection, found.regret, market.liability()[1], "the exact best reply over all channels, to "
                        f"payments in whole coins; its level is {found.rows[0].best.level:.6g}, {market.epsilon:g} is "
                        "bought"),
@@ -89,7 +99,7 @@ def majority(collection: BitCollection, seed: int = 0) -> Audited:
                 _right(collection, wrong, f"{evidence}; the better guess of each")]
 
     def bent(kind: type[MajorityMarket]) -> list[AuditRow]:
-        return [_gain(check_equilibrium(_again(kind, small), tolerance=0.0).regret, small.margin)]
+        return [_gain(check_equilibrium(again(kind, small), tolerance=0.0).regret, small.margin)]
 
     return _audited(collection, seed, (None,), (), truth, money, {
         "payments as if infinitely many took part (in a market of 5 people)": partial(bent, Asymptotic),
@@ -141,7 +151,7 @@ def unknown_costs(collection: BitCollection, seed: int = 0) -> Audited:
     small = replace(market, people=3, participation=0.5, threshold=None)
 
     def truth() -> list[AuditRow]:
-        types = check_types(_of_types(InWholeCoinsByType, market, minor_units=collection.minor_units))
+        types = check_types(of_types(InWholeCoinsByType, market, minor_units=collection.minor_units))
         return [_reply(collection, types.regret, market.terms.stake, "the exact best reply over all channels up to the "
                        f"ceiling, of {len(types.rows)} types, to payments in whole coins"),
                 _worth_it(collection, min(row.utility for row in types.rows),
@@ -158,7 +168,7 @@ def unknown_costs(collection: BitCollection, seed: int = 0) -> Audited:
                 _right(collection, wrong, evidence)]
 
     def bent(kind: type[ThresholdMarket]) -> list[AuditRow]:
-        return [_gain(check_types(_of_types(kind, small)).regret, small.margin)]
+        return [_gain(check_types(of_types(kind, small)).regret, small.margin)]
 
     return _audited(
         collection, seed, [share * market.cost_threshold for share in _TYPES],
@@ -487,56 +497,3 @@ def _enumerated(market: ThresholdMarket) -> tuple[float, float]:
             total = np.where(ones > 0, ones * for_one, 0.0) + np.where(ones < k, (k - ones) * for_zero, 0.0)
             mean += present[k] * float((laws[0] + laws[1]) @ total)
     return mean, wrong
-
-
-# ---- markets as they really pay
-
-
-def _again(kind: type[MajorityMarket], sound: MajorityMarket, **more: int) -> MajorityMarket:
-    """Another market with the parameters of a sound one."""
-    return kind(sound.people, sound.signal_accuracy, sound.prior_one, sound.cost, sound.epsilon, sound.presence, **more)
-
-
-def _of_types(kind: type[ThresholdMarket], sound: ThresholdMarket, **more: int) -> ThresholdMarket:
-    """Another market with the parameters of a sound one."""
-    return kind(sound.people, sound.signal_accuracy, sound.prior_one, sound.cost_law, sound.epsilon,
-                participation=sound.participation, ceiling=sound.ceiling, **more)
-
-
-@renamed()
-@dataclass(frozen=True)
-class InWholeCoins(MajorityMarket):
-    """The market as it really pays.
-
-    Args:
-        minor_units: smallest coins per unit.
-
-    Example:
-        >>> from confide.market import LinearCost
-        >>> market = (10, 0.8, 0.7, LinearCost(1.0), 1.0)
-        >>> [round(check_equilibrium(InWholeCoins(*market, minor_units=coins)).regret, 6) for coins in (1, 100)]
-        [0.002423, 0.0]
-    """
-
-    minor_units: int = 100
-
-    def tariff(self, least: int = 2, largest: int | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        for_one, for_zero = (np.ceil(each * self.minor_units) / self.minor_units
-                             for each in super().tariff(least, largest))
-        return for_one, for_zero
-
-
-@renamed()
-@dataclass(frozen=True)
-class InWholeCoinsByType(ThresholdMarket):
-    """The market as it really pays.
-
-    Args:
-        minor_units: smallest coins per unit.
-    """
-
-    minor_units: int = 100
-
-    def payment_tables(self, least: int = 2, largest: int | None = None) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = np.ceil(super().payment_tables(least, largest) * self.minor_units)
-        return found / self.minor_units

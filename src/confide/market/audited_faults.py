@@ -1,4 +1,4 @@
-"""Markets that were broken on purpose: each must be flagged by the audit that a sound one passes."""
+"""Markets as they really pay, in whole coins, and such as were broken on purpose, which their audit must flag."""
 
 from __future__ import annotations
 
@@ -17,7 +17,42 @@ from confide.market.pairs.market import PairMarket
 from confide.market.threshold.signed_payments import signed_tables
 from confide.market.threshold.threshold_market import ThresholdMarket, reporting_of
 
-__all__ = ["Alike", "AsIfAllAtEpsilon", "Asymptotic", "NeverAlone", "Noiseless", "OneTooFew"]
+__all__ = ["Alike", "AsIfAllAtEpsilon", "Asymptotic", "InWholeCoins", "InWholeCoinsByType",
+           "NeverAlone", "Noiseless", "OneTooFew", "again", "of_types"]
+
+
+def again(kind: type[MajorityMarket], sound: MajorityMarket, **more: int) -> MajorityMarket:
+    """Another market with the parameters of a sound one."""
+    return kind(sound.people, sound.signal_accuracy, sound.prior_one, sound.cost, sound.epsilon, sound.presence, **more)
+
+
+def of_types(kind: type[ThresholdMarket], sound: ThresholdMarket, **more: int) -> ThresholdMarket:
+    """Another market with the parameters of a sound one."""
+    return kind(sound.people, sound.signal_accuracy, sound.prior_one, sound.cost_law, sound.epsilon,
+                participation=sound.participation, ceiling=sound.ceiling, **more)
+
+
+@renamed()
+@dataclass(frozen=True)
+class InWholeCoins(MajorityMarket):
+    """The market as it really pays.
+
+    Args:
+        minor_units: smallest coins per unit.
+
+    Example:
+        >>> from confide.market import LinearCost, check_equilibrium
+        >>> market = (10, 0.8, 0.7, LinearCost(1.0), 1.0)
+        >>> [round(check_equilibrium(InWholeCoins(*market, minor_units=coins)).regret, 6) for coins in (1, 100)]
+        [0.002423, 0.0]
+    """
+
+    minor_units: int = 100
+
+    def tariff(self, least: int = 2, largest: int | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        for_one, for_zero = (np.ceil(each * self.minor_units) / self.minor_units
+                             for each in super().tariff(least, largest))
+        return for_one, for_zero
 
 
 @renamed()
@@ -64,6 +99,22 @@ class Alike(PairMarket):
     def payment(self) -> MatchingPayment:
         sound = super().payment
         return replace(sound, statistic=PeerStatistic(0.5, 0.5, sound.statistic.covariance))
+
+
+@renamed()
+@dataclass(frozen=True)
+class InWholeCoinsByType(ThresholdMarket):
+    """The market as it really pays.
+
+    Args:
+        minor_units: smallest coins per unit.
+    """
+
+    minor_units: int = 100
+
+    def payment_tables(self, least: int = 2, largest: int | None = None) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = np.ceil(super().payment_tables(least, largest) * self.minor_units)
+        return found / self.minor_units
 
 
 @renamed()

@@ -12,7 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Protocol
+from numbers import Real
+from typing import Annotated, Any, ClassVar, Protocol, cast
 
 import numpy as np
 import pyarrow as pa
@@ -26,22 +27,25 @@ from confide.contract.outcome import Billboard, RunOutcome
 from confide.contract.parameters import Parameter
 from confide.contract.progress import advance
 from confide.contract.wire import wire
-from confide.market.costs import CustomCost
+from confide.market.decision import StateEstimate
 from confide.market.paid import Paid
-from confide.market.strategies import NONE, as_reports
+from confide.market.pairs.accuracy import MeanEstimate
+from confide.market.strategies import NO_TRUTHS, NONE, are_truths, as_bits, as_reports, numbers_of
 from confide.privacy.charge import Line, OnDevices
 from confide.privacy.events import PureEvent
-from confide.privacy.noise import Noise
+from confide.privacy.noise import Noise, Stream
 from confide.privacy.noise.base import as_noise
 from confide.privacy.response import randomized_response
-from confide.tables.frames import column_of, fields_of, is_table
+from confide.tables.frames import column_of, fields_of, is_table, own_fields, own_row
 from confide.tables.reader import Reader
 
-__all__ = ["BitBillboard", "BitCollection", "BitMarket", "Reports", "as_batches"]
+__all__ = ["LARGEST", "BitBillboard", "BitCollection", "BitMarket", "Reports", "as_batches"]
 
 _REPORT = "one report"  # the line of the charge that a device spends
-_LARGEST = 2**62  # coins of one payment
 _DIGITS = 1e-12  # relative, within which processors compute the same amount
+
+LARGEST = 2**62
+"""Coins of one payment, at most."""
 
 
 class BitMarket(Protocol):
@@ -65,7 +69,12 @@ class BitMarket(Protocol):
 
     def payment_range(self) -> tuple[float, float]: ...
 
+    def estimate(self, ones: int, zeros: int) -> StateEstimate | MeanEstimate: ...
+
     def guarantees(self) -> Guarantees: ...
+
+
+_NEEDED = tuple(name for name in vars(BitMarket) if not name.startswith("_"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +132,7 @@ class BitCollection(Mechanism[BitBillboard, None]):
     `for_budget`.
 
     Raises:
-        InvalidInput: a field out of range, or a cost that is a function of one's own, which no file can hold.
+        InvalidInput: a field out of range, a market that is none, or payments that public counts do not fix.
 
     Example:
         >>> from confide.market import LinearCost, MajorityMarket
@@ -136,6 +145,9 @@ class BitCollection(Mechanism[BitBillboard, None]):
         >>> board = outcome.billboard
         >>> board.ones.tolist(), board.zeros.tolist(), board.for_one.tolist(), board.for_zero.tolist()
         ([7], [2], [1749], [0])
+        >>> found = collection.answer(board)
+        >>> found.state, round(found.wrong, 4), found.people
+        (1, 0.0243, 9)
         >>> paid = outcome.shares["payment"].to_pylist()
         >>> paid == [collection.decode(report, k, board)["payment"] for k, report in enumerate(reports)]
         True
@@ -153,24 +165,25 @@ class BitCollection(Mechanism[BitBillboard, None]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(getattr(self.market, "cost", None), CustomCost):
-            raise InvalidInput("cost", "is a function of one's own", "only costs that a file can hold are published")
+        _check_market(self.market)
         if not getattr(self.market, "average", True):
             raise InvalidInput("average", "is false: public counts do not say what one peer each pays", "must be true")
         most = max(map(abs, self.market.payment_range())) * self.minor_units
-        if not most <= _LARGEST:
+        if not most <= LARGEST:
             raise InvalidInput("minor_units", f"{self.minor_units:,} makes payments of up to {most:.3g} coins",
                                "at most 2^62: larger coins, a smaller epsilon, or more people")
 
     # ---- promises
 
     def events(self) -> tuple[PureEvent, ...]:
-        """One report of each person, at the largest level that anybody's client uses.
+        """One report of each person, at the largest level that anybody's client uses; nothing where nobody is asked.
 
         Raises:
             NotGuaranteed: the market knows no such level.
         """
         level = self.market.largest_level
+        if not self.market.people:
+            return ()
         if math.isinf(level):
             raise NotGuaranteed("a level of the reports", "people whose privacy is worth little to them choose any",
                                 "give a ceiling")
@@ -190,6 +203,8 @@ class BitCollection(Mechanism[BitBillboard, None]):
         Rounding raises each payment by less than a coin, and what a lie gains by less than one. Where a coin is worth
         more than the margin of truth over reports that ignore the bit, nothing is promised of truth.
         """
+        if not self.market.people:
+            return Guarantees(tuple(self.market.guarantees()))
         found: list[Guarantee] = []
         attended = self.market.people * self.market.presence  # on average
         for each in self.market.guarantees():
@@ -219,18 +234,63 @@ class BitCollection(Mechanism[BitBillboard, None]):
             0 or 1, or 2 for taking no part.
 
         Raises:
-            InvalidInput: not a bit, or no noise.
+            InvalidInput: not a bit, no worth where costs are unknown, or no noise.
         """
+        return self._report(private, noise, "report")
+
+    def _report(self, private: Any, noise: NoiseSource | None, stream: Stream) -> int:
         if isinstance(private, tuple) and len(private) != 2:
             raise InvalidInput("private", "is no pair", "must be a bit, or (bit, what a nat of privacy is worth)")
         bit, worth = private if isinstance(private, tuple) else (private, None)
         worth = None if worth is None else positive("worth", worth)
+        if bit is not None and worth is None and hasattr(self.market, "cost_law"):
+            raise InvalidInput("worth", "is missing", "where costs are unknown, must be what a nat of privacy is worth "
+                               "to each person, above 0")
         level = math.nan if bit is None else self.market.level_of(worth)
         if math.isnan(level):
             return NONE
         if isinstance(bit, bool) or bit not in (0, 1):  # never says which
             raise InvalidInput("private", "is no bit", "must be 0, 1, or None for taking no part")
-        return int(randomized_response([int(bit)], level, as_noise(noise), stream="report", line=_REPORT)[0])
+        return int(randomized_response([int(bit)], level, as_noise(noise), stream=stream, line=_REPORT)[0])
+
+    def reports(self, bits: Any, noise: NoiseSource, *, worth: Any = None) -> NDArray[np.uint8]:
+        """Everybody's reports, each drawn from their own bit as `submit` does: what their devices do, in one call.
+
+        It is for those who hold bits that they may see: a rehearsal, a study, or a custodian whose people trust it.
+        Whoever shall not see the bits has each person call `submit` on their own device.
+
+        Args:
+            bits: (N,) true and false, or 1 and 0; nan or None takes no part. An array or a list, a column, or a frame
+                or a file with one column.
+            noise: `Noise.secure()`, or `Noise.simulated(seed)` for a study.
+            worth: (N,) what a nat of privacy is worth to each, above 0, where costs are unknown; else left out.
+
+        Returns:
+            (N,) reports, which `run` takes: 0, 1, or 2 for no part.
+
+        Raises:
+            InvalidInput: not N bits, or not N numbers; which one is wrong is not said.
+
+        Example:
+            >>> from confide.market import LinearCost, MajorityMarket
+            >>> market = MajorityMarket(people=4, signal_accuracy=0.8, prior_one=0.7, cost=LinearCost(1.0), epsilon=9.0)
+            >>> collection = BitCollection(market=market)
+            >>> collection.reports([True, False, None, True], Noise.simulated(4)).tolist()
+            [1, 0, 2, 1]
+        """
+        people = self.market.people
+        given = as_bits(bits, people)
+        costs = None if worth is None else numbers_of("worth", worth)
+        if costs is not None and costs.shape != (people,):
+            raise InvalidInput("worth", f"has shape {costs.shape}", f"must be ({people},), a number for each person")
+        here = np.flatnonzero(given != NONE)
+        if costs is not None and not (np.isfinite(costs[here]) & (costs[here] > 0)).all():
+            raise InvalidInput("worth", "is missing or out of range", "must be above 0 for each person who takes part")
+        sent = np.full(people, NONE, dtype=np.uint8)
+        for k in here.tolist():
+            bit = int(given[k])
+            sent[k] = self._report(bit if costs is None else (bit, float(costs[k])), noise, ("report", k))
+        return sent
 
     # ---- the operator's side
 
@@ -280,11 +340,29 @@ class BitCollection(Mechanism[BitBillboard, None]):
     def _coins(self, amount: float) -> int:
         return math.ceil(amount * self.minor_units)
 
+    def answer(self, billboard: Billboard) -> StateEstimate | MeanEstimate:
+        """What the public counts of all groups together say: the state, or the share of ones with its standard error.
+
+        Args:
+            billboard: the run's.
+
+        Returns:
+            A `StateEstimate` of markets that ask for a state, and a `MeanEstimate` of `PairMarket`.
+
+        Raises:
+            InvalidInput: not such a billboard; or nobody reported, where a share is asked for.
+        """
+        self.check(billboard)
+        board = cast("BitBillboard", billboard)
+        found: StateEstimate | MeanEstimate = self.market.estimate(int(board.ones.sum()), int(board.zeros.sum()))
+        return found
+
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
         """One participant's share.
 
         Args:
-            record: her report, or (report, group) where there are several groups; None without a report.
+            record: her report, or (report, group) where there are several groups; None without a report. Or in whatever
+                form `run` takes everybody's: a table of one row, a mapping of columns, an array of one.
             index: her rank in the public list of ids.
             billboard: the run's.
 
@@ -295,12 +373,12 @@ class BitCollection(Mechanism[BitBillboard, None]):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not a BitBillboard")
         if not 0 <= whole("index", index) < self.market.people:
             raise InvalidInput("index", f"{index} is out of range", f"must be in 0..{self.market.people - 1}")
-        report, group = record if isinstance(record, tuple) else (record, 0)
+        report, group = _own_report(record, self.groups)
         if not 0 <= whole("group", group) < len(billboard.ones):
             raise InvalidInput("group", f"{group} is out of range", f"must be in 0..{len(billboard.ones) - 1}")
         if report is None or report == NONE:
             return {"payment": 0}
-        if isinstance(report, bool) or report not in (0, 1):
+        if isinstance(report, bool) or not isinstance(report, Real) or report not in (0, 1):
             raise InvalidInput("record", "is no report", "must be 0, 1, or 2 for taking no part")
         return {"payment": int((billboard.for_one if report else billboard.for_zero)[group])}
 
@@ -325,6 +403,18 @@ class BitCollection(Mechanism[BitBillboard, None]):
                     raise InvalidInput(f"billboard.{name}", "is not what the counts pay")
 
 
+def _check_market(market: Any) -> None:
+    """Whether something is a market that pays by public counts."""
+    if isinstance(market, type) or not all(hasattr(market, name) for name in _NEEDED):
+        planned = getattr(market, "market", None)
+        what = (f"the class {market.__name__}, and not one of its markets, was given" if isinstance(market, type) else
+                f"{type(market).__name__} is a plan, and no market" if planned is not None else
+                f"{type(market).__name__} is no market that pays by public counts")
+        raise InvalidInput("market", what,
+                           "pass the plan's `market`" if planned is not None else
+                           "must be a MajorityMarket, ThresholdMarket or PairMarket")
+
+
 def as_batches(data: Any, people: int, groups: int = 1) -> Iterator[Reports]:
     """Reports in batches, each checked.
 
@@ -336,15 +426,17 @@ def as_batches(data: Any, people: int, groups: int = 1) -> Iterator[Reports]:
     Raises:
         InvalidInput: not reports, or an index out of range; which one is not said.
     """
-    if groups > 1 and is_table(data):
-        yield _grouped(fields_of(data, {"report": (), "group": ()}), people)
+    if groups > 1 and (is_table(data) or isinstance(data, Mapping)):
+        yield _grouped(fields_of(data, {"report": (), "group": ()}, no_truths=NO_TRUTHS), people)
         return
-    column = column_of(data)
+    column = column_of(data, no_truths=NO_TRUTHS)
     listed = isinstance(data, np.ndarray | list | tuple) and not any(isinstance(each, Reports) for each in data[:1])
     if column is None and not listed and isinstance(data, Iterable):
         for batch in data:
             if not isinstance(batch, Reports):
                 raise InvalidInput("data", f"a batch is {type(batch).__name__}", "must be Reports")
+            if are_truths(batch.report):
+                raise InvalidInput("data", "a batch's reports are true and false", NO_TRUTHS)
             if not len(batch.index) == len(batch.report) == len(batch.group):
                 raise InvalidInput("data", "a batch has parts of different lengths")
             if batch.index.size and not (batch.index.min() >= 0 and batch.index.max() < people):
@@ -355,6 +447,23 @@ def as_batches(data: Any, people: int, groups: int = 1) -> Iterator[Reports]:
         return
     report = as_reports(data if column is None else _cells(column), people)
     yield Reports(np.arange(people), report.astype(np.uint8), np.zeros(people, dtype=np.int64))
+
+
+def _own_report(record: Any, groups: int) -> tuple[Any, Any]:
+    """One person's report and group, from her pair or from a table of one row."""
+    if groups > 1:
+        record = own_fields(record, {"report": (), "group": ()}, no_truths=NO_TRUTHS)
+        if isinstance(record, Mapping):
+            record = (float(record["report"]), float(record["group"]))
+    if not isinstance(record, tuple) or len(record) == 1:
+        record = own_row(record, 2 if groups > 1 else 1, no_truths=NO_TRUTHS)
+    cells = np.asarray(record).tolist() if isinstance(record, np.ndarray) and record.ndim == 1 else record
+    if isinstance(cells, list | tuple) and len(cells) == 1:
+        cells = cells[0]
+    report, group = cells if isinstance(cells, list | tuple) and len(cells) == 2 else (cells, 0)
+    if isinstance(report, float) and math.isnan(report):
+        return NONE, 0 if isinstance(group, float) and math.isnan(group) else group
+    return report, int(group) if isinstance(group, float) and group.is_integer() else group
 
 
 def _cells(column: NDArray[Any]) -> pa.Array:

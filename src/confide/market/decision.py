@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,15 @@ from scipy.special import betainc, expit
 
 from confide.market.signal_model import Reporting, SignalModel
 
-__all__ = ["at_least", "chernoff_bound", "decision_threshold", "error_probability", "errors_at", "posterior_one"]
+__all__ = [
+    "StateEstimate",
+    "at_least",
+    "chernoff_bound",
+    "decision_threshold",
+    "error_probability",
+    "errors_at",
+    "posterior_one",
+]
 
 
 def at_least(n: ArrayLike, p: ArrayLike, k: ArrayLike) -> Any:
@@ -57,6 +66,26 @@ def error_probability(people: int, signal_model: SignalModel, reporting: Reporti
 def chernoff_bound(signal_model: SignalModel, information: float) -> float:
     """sqrt(P1 P0) e^(-information): no best guess is worse, with the sum of all reports' Chernoff informations."""
     return math.sqrt(signal_model.prior_one * signal_model.prior_zero) * math.exp(-information)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StateEstimate:
+    """What the counts of reports say about the state, if everybody played the equilibrium and the beliefs are right.
+
+    Args:
+        state: 0 or 1, the guess.
+        wrong: probability that it is wrong, given the counts, in [0, 1].
+        people: how many reported.
+    """
+
+    state: int
+    wrong: float
+    people: int
+
+    @property
+    def probability_one(self) -> float:
+        """P(state = 1), given the counts."""
+        return 1.0 - self.wrong if self.state else self.wrong
 
 
 def posterior_one(ones: int, zeros: int, signal_model: SignalModel, reporting: Reporting) -> float:

@@ -30,7 +30,7 @@ from confide.market.binomials import (
 )
 from confide.market.costs import Cost
 from confide.market.counts import binomial_weights
-from confide.market.decision import error_probability, errors_at
+from confide.market.decision import StateEstimate, error_probability, errors_at, posterior_one
 from confide.market.known_level import KnownLevel
 from confide.market.matching import MatchingPayment, PeerStatistic, check_payable, price_floor
 from confide.market.paid import Paid
@@ -292,6 +292,20 @@ class MajorityMarket(Settled, KnownLevel):
         n, weights = binomial_weights(self.people, self.presence)
         nobody = min(self.signal_model.prior_one, self.signal_model.prior_zero)
         return float(weights @ np.where(n > 0, errors_at(np.maximum(n, 1), self.signal_model, self.reporting), nobody))
+
+    def estimate(self, ones: int, zeros: int) -> StateEstimate:
+        """The best guess of the state from the two public counts; what the prior says where nobody reports.
+
+        Args:
+            ones: number of reports 1.
+            zeros: number of reports 0; everybody else took no part.
+
+        Raises:
+            InvalidInput: more reports than people.
+        """
+        n = self.participants(ones, zeros)
+        now = posterior_one(ones, zeros, self.signal_model, self.reporting)
+        return StateEstimate(state=int(now > 0.5), wrong=min(now, 1.0 - now), people=n)
 
     @renamed(nature="signal_model")
     def interim_matrix(self, others: Any = None, signal_model: SignalModel | None = None) -> NDArray[np.float64]:

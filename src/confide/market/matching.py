@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,20 @@ def payment_unit(cost: Cost, epsilon: float) -> float:
     return float(cost.slope(epsilon)) * (1.0 + math.cosh(epsilon))
 
 
+@lru_cache(maxsize=256)
+def _kept_unit(cost: Cost, epsilon: float) -> float:
+    """The same, infinite where it leaves the doubles; markets of one cost and level are made by the thousand."""
+    with np.errstate(over="ignore"):
+        return payment_unit(cost, epsilon)
+
+
+def _unit(cost: Cost, epsilon: float) -> float:
+    try:
+        return _kept_unit(cost, epsilon)
+    except TypeError:  # a cost of somebody's own that has no hash
+        return _kept_unit.__wrapped__(cost, epsilon)
+
+
 def check_payable(epsilon: float, costs: Collection[Cost], covariance: Callable[[float], float]) -> None:
     """Refuse a level whose payments leave the doubles: the largest, and the smallest, of steep costs and weak bits.
 
@@ -47,12 +61,12 @@ def check_payable(epsilon: float, costs: Collection[Cost], covariance: Callable[
 
     def payable(epsilon: float) -> bool:
         divided = covariance(epsilon)
-        return divided > 0 and all(math.isfinite(payment_unit(cost, epsilon) / divided * _SPARE) for cost in costs)
+        return divided > 0 and all(math.isfinite(_unit(cost, epsilon) / divided * _SPARE) for cost in costs)
 
+    if payable(epsilon):
+        return
     high = epsilon > 1.0
     with np.errstate(over="ignore"):
-        if payable(epsilon):
-            return
         does = tried(f"must be at {'most' if high else 'least'} {{epsilon}}", payable, up=not high,
                      epsilon=lambda: first_that(payable, epsilon, up=not high, close=1e-5, farthest=_FARTHEST))
     raise InvalidInput("epsilon", f"{epsilon:g} makes payments that leave the doubles", does or "no level can be paid")

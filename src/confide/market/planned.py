@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,16 +12,18 @@ from confide.charts import curves
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Guarantees
 from confide.contract.plan import Alternative, Plan
-from confide.contract.presentation import Picture, Table
+from confide.contract.presentation import Picture
 from confide.contract.renamed import warn_of_old
 from confide.contract.wire import wire_name
-from confide.market.collection import BitCollection
+from confide.market.collection import LARGEST, BitCollection
+from confide.market.costs import CustomCost
 
 __all__ = ["ERROR", "LEVEL", "MONEY", "TOTAL", "PlannedMarket", "Sentences", "around", "by_criterion", "picture"]
 
 TOTAL, ERROR, LEVEL = "expected total", "probability of a wrong guess", "level of one report"
 MONEY = "in the unit of the costs"
 
+_HUNDREDTHS = 100
 _POINTS = 24
 _WIDEST = 4.0  # times the plan's number on the horizontal axis of a picture, and its part
 
@@ -39,56 +41,63 @@ class Sentences(tuple[str, ...]):
 class Promising(Protocol):
     """What a plan needs of its market."""
 
+    def payment_range(self) -> tuple[float, float]: ...
+
     def guarantees(self) -> Guarantees: ...
 
 
-class PlannedMarket(Plan[BitCollection | None]):
+class PlannedMarket(Plan[BitCollection]):
     """The plan of a market. A subclass has the fields `market` and `total`."""
 
     @property
     @abstractmethod
-    def _market(self) -> Promising | None:
-        """The market whose payments are planned; None where nothing is bought."""
+    def _market(self) -> Promising:
+        """The market whose payments are planned."""
 
     @property
-    def mechanism(self) -> BitCollection | None:
-        """What counts and pays the reports, in hundredths of the unit of the costs; None where nothing is bought, and
-        where the payments cannot be published. `BitCollection(market=plan.market, ...)` takes another currency.
-        """
-        return self._collection()[0]
+    def mechanism(self) -> BitCollection:
+        """What counts and pays the reports, in hundredths of the unit of the costs; of nobody where nothing is bought.
 
-    def _collection(self) -> tuple[BitCollection | None, str]:
-        """The mechanism, or why this market has none."""
-        if self._market is None:
-            return None, ""
-        try:
-            return BitCollection(market=self._market), ""
-        except InvalidInput as error:
-            return None, str(error)
+        Where hundredths would be too many, it pays whole units. `BitCollection(market=plan.market, ...)` takes another
+        currency.
+
+        Raises:
+            InvalidInput: single payments of more than 2^62 units.
+        """
+        most = max(map(abs, self._market.payment_range()))
+        return BitCollection(market=self._market, minor_units=_HUNDREDTHS if most * _HUNDREDTHS <= LARGEST else 1)
 
     @property
     def guarantees(self) -> Guarantees:
-        """Every promise of the mechanism, or of the market where there is no mechanism."""
-        it = self.mechanism or self._market
-        return Guarantees(()) if it is None else it.guarantees()
+        """Every promise of the mechanism, or of the market where payments are beyond any coin."""
+        try:
+            return self.mechanism.guarantees()
+        except InvalidInput:
+            return self._market.guarantees()
+
+    @property
+    def _name(self) -> str:
+        return wire_name(self._market)
 
     @property
     def warnings(self) -> Sentences:
         """What its reader should know, one sentence each."""
-        why = self._collection()[1]
-        return Sentences([*self._warned(), *([f"no campaign can run this market: {why}"] if why else [])])
+        return Sentences([*self._warned(), *self._doubts()])
 
     def _warned(self) -> Sequence[str]:
         """The plan's own warnings."""
         return ()
 
-    def table(self) -> Table:
-        """The plan and its alternatives, with a row each and a column for each figure."""
-        shown, it = super().table(), self._market
-        if it is None:
-            return shown
-        first = (wire_name(it), *shown.rows[0][1:])
-        return Table(columns=shown.columns, rows=(first, *shown.rows[1:]), note=shown.note)
+    def _doubts(self) -> Iterator[str]:
+        """Why its outcome cannot be paid or published, where that is so."""
+        try:
+            cost = getattr(self.mechanism.market, "cost", None)
+        except InvalidInput as error:
+            yield f"this market cannot be run: {error}"
+        else:
+            if isinstance(cost, CustomCost):
+                yield ("no campaign can run this market, and its outcome cannot be saved: the cost is a function of "
+                       "one's own, which no file holds")
 
 
 def by_criterion(compared: Mapping[str, Any], own: str) -> tuple[Alternative, ...]:
@@ -100,7 +109,8 @@ def by_criterion(compared: Mapping[str, Any], own: str) -> tuple[Alternative, ..
     """
     others = [(name, each) for name, each in compared.items() if name != own]
     found = sorted((each.total, name) for name, each in others if not isinstance(each, str))
-    return (*(Alternative(name=f"criterion {name}", predicted=compared[name].predicted) for _, name in found),
+    return (*(Alternative(name=f"criterion {name}", predicted=compared[name].predicted,
+                          mechanism=compared[name].mechanism) for _, name in found),
             *(Alternative(name=f"criterion {name}", refused=each) for name, each in others if isinstance(each, str)))
 
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, Refused
+from confide.contract.missing import names_missing
 from confide.contract.plan import Alternative, Predicted
 from confide.contract.presentation import Picture
 from confide.contract.remedies import tried, trying
@@ -25,6 +26,7 @@ from confide.market.binomials import MajorityErrors, majority_errors
 from confide.market.costs import Cost, as_cost
 from confide.market.decision import errors_at
 from confide.market.majority import MajorityMarket, excess
+from confide.market.no_purchase import NoPurchase
 from confide.market.planned import ERROR, LEVEL, MONEY, TOTAL, PlannedMarket, around, by_criterion, picture
 from confide.market.price_levels import GRID, HIGHEST, best_price_level, price_floors, price_ratios, thesis_bounds
 from confide.market.signal_model import LARGEST_LEVEL, Reporting, SignalModel
@@ -113,10 +115,11 @@ class MarketPlan(PlannedMarket):
     market: MajorityMarket | None
     max_payment: float | None = None
     _inputs: tuple[float, float, Cost, int] | None = field(default=None, repr=False, compare=False)
+    _guess: int = field(default=0, repr=False, compare=False)
 
     @property
-    def _market(self) -> MajorityMarket | None:
-        return self.market
+    def _market(self) -> MajorityMarket | NoPurchase:
+        return NoPurchase(self.error, self._guess) if self.market is None else self.market
 
     @property
     def predicted(self) -> Mapping[str, Predicted]:
@@ -124,7 +127,7 @@ class MarketPlan(PlannedMarket):
                 "people": Predicted(self.people, "people"), LEVEL: Predicted(self.epsilon, "nats")}
 
     @property
-    def alternatives(self) -> Sequence[Alternative]:
+    def alternatives(self) -> tuple[Alternative, ...]:
         """The plans by the other criteria at the same target; none where the level was given."""
         return () if self._inputs is None else by_criterion(self.compared, self.criterion)
 
@@ -168,11 +171,9 @@ class MarketPlan(PlannedMarket):
                     found[criterion] = str(refusal)
         return found
 
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-ready, with the law of the budget and the quote."""
+    def _own_figures(self) -> Mapping[str, Any]:
         out: dict[str, Any] = {key: getattr(self, key) for key in (
             "target", "criterion", "people", "epsilon", "total", "error", "lower_bound", "searched", "complete")}
-        out["warnings"] = list(self.warnings)
         if self.market is not None:
             budget = self.market.total_payment()
             out["budget"] = {"mean": budget.mean, "sd": budget.sd, "q95": budget.quantile(0.95), "max": budget.largest}
@@ -396,6 +397,7 @@ def _refuse_infeasible(
         raise OutOfReach(error, limit, reach(limit), None if trying() else least_people(reached), again)
 
 
+@names_missing("error | budget | epsilon", "signal_accuracy", "prior_one", "cost", people="epsilon")
 def plan(error: float | None = None, signal_accuracy: float | None = None, prior_one: float | None = None,
          cost: Cost | None = None, criterion: str = "exact", *, budget: float | None = None,
          epsilon: float | None = None, people: int | None = None, max_people: int = LARGEST_PLAN,
@@ -423,7 +425,8 @@ def plan(error: float | None = None, signal_accuracy: float | None = None, prior
         that beats it.
 
     Raises:
-        InvalidInput: a parameter out of range, or not exactly one of error, budget and epsilon.
+        InvalidInput: a parameter out of range, or not exactly one of error, budget and epsilon; all that are missing
+            are named at once (`MissingArguments`).
         OutOfReach: a target that max_people cannot reach; says how many could.
         Refused: criterion thesis with a cost that has no best level (erratum E1).
 
@@ -443,10 +446,6 @@ def plan(error: float | None = None, signal_accuracy: float | None = None, prior
         >>> round(found.total, 2), round(found.error, 6)
         (544.18, 0.0021)
     """
-    given = {"signal_accuracy": signal_accuracy, "prior_one": prior_one, "cost": cost}
-    for name, value in given.items():
-        if value is None:
-            raise InvalidInput(name, "is missing")
     if sum(each is not None for each in (error, budget, epsilon)) != 1:
         raise InvalidInput("error", "give exactly one of error, budget and epsilon")
     signal_model = SignalModel(prior_one, signal_accuracy)  # type: ignore[arg-type]
@@ -454,7 +453,7 @@ def plan(error: float | None = None, signal_accuracy: float | None = None, prior
     chosen, limit = one_of("criterion", criterion, CRITERIA), whole("max_people", max_people, at_least=2)
     cap = None if max_payment is None else positive("max_payment", max_payment)
     if epsilon is not None:
-        return _at_level(signal_model, price, chosen, epsilon, people, cap)
+        return _at_level(signal_model, price, chosen, epsilon, people, cap)  # type: ignore[arg-type]
     if people is not None:
         raise InvalidInput("people", "belongs to epsilon", "give max_people, or epsilon")
     if budget is not None:
@@ -467,14 +466,13 @@ def _nothing(signal_model: SignalModel, target: float, criterion: str, cap: floa
     """Nobody is asked: the prior alone is good enough, or the best that there is."""
     return MarketPlan(target=target, criterion=criterion, people=0, epsilon=0.0, total=0.0,
                       error=min(signal_model.prior_one, signal_model.prior_zero), lower_bound=0.0, searched=0,
-                      complete=True, market=None, max_payment=cap, _inputs=inputs)
+                      complete=True, market=None, max_payment=cap, _inputs=inputs,
+                      _guess=int(signal_model.prior_one > signal_model.prior_zero))
 
 
-def _at_level(signal_model: SignalModel, cost: Cost, criterion: str, epsilon: float, people: int | None,
+def _at_level(signal_model: SignalModel, cost: Cost, criterion: str, epsilon: float, people: int,
               cap: float | None) -> MarketPlan:
     """The market of a given level and number of people."""
-    if people is None:
-        raise InvalidInput("people", "is missing, which epsilon needs")
     if criterion != "exact":
         raise InvalidInput("criterion", f"{criterion!r} has no choice left where epsilon is given", "must be 'exact'")
     market = MajorityMarket(people, signal_model.signal_accuracy, signal_model.prior_one, cost, epsilon)

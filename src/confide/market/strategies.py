@@ -17,32 +17,91 @@ from confide.contract.probabilities import as_probabilities
 from confide.market.signal_model import LARGEST_LEVEL
 from confide.tables.frames import column_of
 
-__all__ = ["NONE", "REPORTS", "Strategy", "as_reports", "privacy_level"]
+__all__ = ["NONE", "NO_TRUTHS", "REPORTS", "Strategy", "are_truths", "as_bits", "as_reports", "numbers_of",
+           "privacy_level"]
 
 NONE = 2
 """The row, and the code in arrays of reports, of taking no part."""
 
 REPORTS = ("0", "1", "none")
 
+NO_TRUTHS = ("reports are 0, 1 or 2 (none) and already randomised: make them from true and false on each person's own "
+             "device, with `BitCollection.submit`, or with `BitCollection.reports(bits, noise)` for many")
+"""What to do with a column of true and false, which are people's bits and no reports."""
+
+
+def are_truths(values: Any) -> bool:
+    """Whether an array is of true and false, or a sequence holds one of them.
+
+    Args:
+        values: an array, or a list or tuple.
+    """
+    kind = getattr(getattr(values, "dtype", None), "kind", "O")
+    return kind == "b" or (kind == "O" and isinstance(values, np.ndarray | list | tuple)
+                           and any(isinstance(each, bool | np.bool_) for each in values))
+
 
 def as_reports(reports: Any, people: int) -> NDArray[np.int64]:
     """(N,) reports 0, 1, or 2 for none.
 
     Args:
-        reports: an array, a column of pandas, Polars or Arrow, or a frame, an Arrow table or a file with one column; an
-            empty cell is none.
+        reports: an array or a list, a column of pandas, Polars or Arrow, or a frame, an Arrow table, a mapping or a
+            file with one column; an empty cell, nan or None is none.
         people: N.
 
     Raises:
-        InvalidInput: not N reports, one that is something else (which one is not said), or a column of text, by its
-            name.
+        InvalidInput: not N reports, true and false, which are bits and not yet reports, something else (which one is
+            not said), or a column of text, by its name.
     """
-    column = column_of(reports)
-    found = np.asarray(reports) if column is None else np.where(np.isnan(column), NONE, column)
+    if are_truths(reports):
+        raise InvalidInput("reports", "are true and false", NO_TRUTHS)
+    return _coded("reports", reports, people, "each must be 0, 1 or 2 (none)", NO_TRUTHS)
+
+
+def as_bits(bits: Any, people: int) -> NDArray[np.int64]:
+    """(N,) people's own bits as 0, 1, or 2 for taking no part: as `as_reports`, and true and false, too.
+
+    Args:
+        bits: as for `as_reports`.
+        people: N.
+
+    Raises:
+        InvalidInput: not N bits, something else (which one is not said), or a column of text, by its name.
+    """
+    return _coded("bits", bits, people, "each must be true or false, or 1 or 0, and nan for taking no part")
+
+
+def numbers_of(field: str, values: Any, *, no_truths: str = "") -> NDArray[Any]:
+    """The array of a sequence, a column or a table of one column, in which what is missing is nan.
+
+    Args:
+        field: what they are, for errors.
+        values: as for `as_reports`.
+        no_truths: what to do instead of handing in a column of true and false; by default they are 1 and 0.
+
+    Raises:
+        InvalidInput: no numbers.
+    """
+    column = column_of(values, field, no_truths=no_truths)
+    try:
+        found = np.asarray(values) if column is None else column
+        if found.dtype == object:
+            found = np.array([math.nan if each is None else each for each in found], dtype=np.float64)
+    except (TypeError, ValueError):
+        found = np.empty(0, dtype=object)
+    if found.dtype.kind not in "biuf":
+        raise InvalidInput(field, "are not numbers", "nan for none")
+    return found
+
+
+def _coded(field: str, values: Any, people: int, limit: str, no_truths: str = "") -> NDArray[np.int64]:
+    found = numbers_of(field, values, no_truths=no_truths)
     if found.shape != (people,):
-        raise InvalidInput("reports", f"have shape {found.shape}", f"must be ({people},)")
+        raise InvalidInput(field, f"have shape {found.shape}", f"must be ({people},)")
+    if found.dtype.kind == "f":
+        found = np.where(np.isnan(found), NONE, found)
     if not np.all((found == 0) | (found == 1) | (found == NONE)):
-        raise InvalidInput("reports", "contain something else", "each must be 0, 1 or 2 (none)")
+        raise InvalidInput(field, "contain something else", limit)
     return found.astype(np.int64)
 
 

@@ -27,4 +27,6 @@ __getattr__, __dir__ = doors(
     __name__,
     {"integer_cross": ("IntegerCross",), "map_reduce": ("accumulate", "block_rows", "map_blocks", "threads"),
      "ray_shards": ("RayShards",), "shards": ("Shards", "ThreadShards")},
+    renamed={"root_down": "confide.privacy.accounting.roots.root_down",
+             "root_up": "confide.privacy.accounting.roots.root_up"},
 )

@@ -7,15 +7,16 @@ on one core: nested thread pools fight for the cores and can be ten times slower
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from functools import lru_cache
 from queue import SimpleQueue
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
-__all__ = ["accumulate", "block_rows", "map_blocks", "threads"]
+__all__ = ["accumulate", "block_rows", "map_blocks", "one_core_each", "threads"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -41,10 +42,19 @@ def block_rows(width: int) -> int:
     return max(256, min(width, _TALLEST), _BLOCK_BYTES // (8 * max(1, width)))
 
 
-@contextmanager
-def _one_core_each() -> Iterator[None]:
-    with threadpool_limits(limits=1):
-        yield
+def one_core_each(kind: str | None = None) -> Any:
+    """A context in which each call of linear algebra, and of other native pools of threads, runs on one core.
+
+    Args:
+        kind: of pools, "blas" or "openmp"; default all.
+    """
+    return _pools(len(sys.modules)).limit(limits=1, user_api=kind)
+
+
+@lru_cache(maxsize=1)
+def _pools(modules: int) -> ThreadpoolController:  # noqa: ARG001
+    """The pools of this process: they are looked for anew where modules were imported, which may have brought some."""
+    return ThreadpoolController()
 
 
 def map_blocks(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
@@ -59,7 +69,7 @@ def map_blocks(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterato
     """
     count = threads()
     pending: list[Future[Result]] = []
-    with _one_core_each(), ThreadPoolExecutor(count) as pool:
+    with one_core_each(), ThreadPoolExecutor(count) as pool:
         for item in items:
             pending.append(pool.submit(work, item))
             if len(pending) > 2 * count:

@@ -12,9 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-from threadpoolctl import threadpool_limits
-
-from confide.numerics.map_reduce import threads
+from confide.numerics.map_reduce import one_core_each, threads
 
 __all__ = ["Shards", "ThreadShards"]
 
@@ -56,7 +54,7 @@ class ThreadShards:
         self._limits: Any = None
 
     def __enter__(self) -> Self:
-        self._limits = threadpool_limits(limits=1)  # nested pools of linear algebra would fight for the cores
+        self._limits = one_core_each()  # nested pools of linear algebra would fight for the cores
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from confide.contract.guarantees import promises_table
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_share
 from confide.contract.presentation import Section, Table, Text
-from confide.contract.promised import promises_table
 from confide.contract.running import ran
 from confide.contract.wire import parts_of
 from confide.contract.written_shares import written

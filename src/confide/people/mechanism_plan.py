@@ -11,11 +11,10 @@ from typing_extensions import TypeVar
 
 from confide.audit.device_reports import to_the_collector
 from confide.contract.encoding import encode
-from confide.contract.guarantees import Audience, Guarantees, Privacy, Truthfulness
+from confide.contract.guarantees import Audience, Guarantees, Privacy, Truthfulness, in_full, promises_table
 from confide.contract.mechanism import Mechanism
 from confide.contract.offering import Question, answer, lies, withdrawing
 from confide.contract.presentation import Section, Table, Text
-from confide.contract.promised import in_full, promises_table
 from confide.contract.wire import parts_of, wire_name
 from confide.contract.words import as_sentence
 from confide.privacy.groups import groups_section, guess_in_words

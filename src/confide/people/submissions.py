@@ -8,7 +8,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Reading", "Submissions"]
+from confide.contract.kinds import Collection, HeldData
+from confide.contract.running import Batches
+
+__all__ = ["Reading", "Submissions", "as_data"]
 
 Reading = Callable[[dict[str, str], list[int]], Iterator[Any]]
 """One pass over a file: it tells (id -> reason) what it rejects, and may tell how many rows there were."""
@@ -50,3 +53,15 @@ class Submissions:
             usable: of them, as one pass found them.
         """
         return sum(self.counted) if self.counted else usable + len(self.rejected)
+
+
+def as_data(collection: Collection) -> Any:
+    """What a run takes of what was collected.
+
+    Args:
+        collection: as a kind's `collect` gives it; a custodian's table is read now.
+    """
+    data = collection.data
+    if isinstance(data, Submissions):
+        return Batches(data)
+    return data.read() if isinstance(data, HeldData) else data

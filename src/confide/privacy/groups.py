@@ -23,6 +23,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from confide.contract.checks import whole
@@ -281,7 +282,15 @@ def _together(
     mechanism: Mechanism, promises: Sequence[Privacy], events: Sequence[Event], audience: Audience, size: int
 ) -> GroupLoss:
     """The least loss that follows from any promise, or from the events."""
-    steps = mechanism.group_steps(size)
+    loss, guess = _least(tuple(promises), tuple(events), audience, size, mechanism.group_steps(size))
+    return GroupLoss(size=size, audience=audience, loss=loss, guess=min(mechanism.group_guess(size, audience), guess))
+
+
+@lru_cache(maxsize=512)  # the pages of a campaign say it again and again
+def _least(
+    promises: tuple[Privacy, ...], events: tuple[Event, ...], audience: Audience, size: int, steps: int
+) -> tuple[PureDP | ApproxDP, float]:
+    """That loss, and how often a guess is right by it."""
 
     def of(promised: Audience) -> tuple[int, bool]:
         """Steps, and whether each is a device's: whoever sees less than the collector learns no more from reports."""
@@ -311,8 +320,7 @@ def _together(
     known = [each for each in losses if isinstance(each, ApproxDP)]
     if best.vacuous and known:  # a pair, and nothing more is known
         best = min(known, key=lambda each: each.delta)
-    return GroupLoss(size=size, audience=audience, loss=best,
-                     guess=min(mechanism.group_guess(size, audience), *(guess_at(each) for each in (best, *losses))))
+    return best, min(guess_at(each) for each in (best, *losses))
 
 
 def _composed(events: Sequence[Event], delta: float) -> Any:

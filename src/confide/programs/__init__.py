@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from confide.programs.integral_boards import AuditedBillboard, FlagBillboard
     from confide.programs.lagrangian import dual_value
     from confide.programs.planning import ProgramPlan, plan
-    from confide.programs.printed import PrintedDude
     from confide.programs.priv_dude import PrivDude
     from confide.programs.program import Program, ProgramRecords
     from confide.programs.round_dude import RoundDude
@@ -57,7 +56,6 @@ __all__ = [
     "Knapsack",
     "PathBillboard",
     "PathCertificate",
-    "PrintedDude",
     "PrivDude",
     "Program",
     "ProgramPlan",
@@ -102,7 +100,6 @@ __getattr__, __dir__ = doors(
         "integral_boards": ("AuditedBillboard", "FlagBillboard"),
         "lagrangian": ("dual_value",),
         "planning": ("ProgramPlan", "plan"),
-        "printed": ("PrintedDude",),
         "priv_dude": ("PrivDude",),
         "program": ("Program", "ProgramRecords"),
         "round_dude": ("RoundDude",),
@@ -111,4 +108,7 @@ __getattr__, __dir__ = doors(
         "true_dude": ("TrueDude",),
     },
     renamed={"Records": "ProgramRecords"},
+    moved={
+        "evidence.wu_2017.private_programs": ("PrintedDude",),
+    },
 )

@@ -65,9 +65,6 @@ class PathBillboard(Billboard):
     inexact: float = 0.0
     public_seed: str = ""
 
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {len(self.prices)} rounds, {self.prices.shape[1]} rows>"
-
     def require_form(self) -> None:
         """Refuse fields of another type or shape than a run's: a billboard may be a stranger's.
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import TypeVar
 
+from confide.contract.checks import fraction, positive
 from confide.contract.encoding import canonical, digest, encode
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Relation, Source
@@ -30,6 +31,7 @@ from confide.contract.unusable import unusable_in
 from confide.contract.wire import wire_name, wire_of
 from confide.numerics.map_reduce import threads
 from confide.numerics.shards import Shards, ThreadShards
+from confide.privacy.accounting import Accountant, spendable
 from confide.privacy.events import Event
 from confide.privacy.losses import ApproxDP
 from confide.privacy.noise import Noise
@@ -58,7 +60,7 @@ MECHANISM_WORDS: Mapping[str, Any] = {"failure_probability": "beta", "words": {"
 
 _SHARD = 1 << 16  # people of one, at most
 @renamed(beta="failure_probability", averaged="noise_std", kept_back="reserve", trivial="baseline_gap",
-         squared_sensitivity="squared_l2_sensitivity")
+         squared_sensitivity="squared_l2_sensitivity", unit="relation", tosses="public_randomness")
 @dataclass(frozen=True)
 class Dude(Mechanism[P_co, PathCertificate]):
     """Base of the mechanisms that find their prices by private dual dynamics.
@@ -92,6 +94,9 @@ class Dude(Mechanism[P_co, PathCertificate]):
 
     public_randomness: ClassVar[bool] = False
     """Whether its runs draw public randomness, and its billboards have its seed."""
+
+    averages_all_rounds: ClassVar[bool] = False
+    """Whether its averages begin with the first round, so that it has no burn-in."""
 
     phases = (Phase(name="records", asks="one sealed record"),)
 
@@ -136,7 +141,11 @@ class Dude(Mechanism[P_co, PathCertificate]):
         if not isinstance(program, Program):
             raise InvalidInput("program", f"{type(program).__name__} is no Program")
         usual = usual_rounds(program, step=settings.get("step"), start=settings.get("start"))
-        return cls(program=program, epsilon=epsilon, delta=delta, **{**usual, **settings})
+        own = spendable(positive("epsilon", epsilon), fraction("delta", delta, zero=True))
+        made = cls(program=program, epsilon=own, delta=delta, **{**usual, **settings})
+        while Accountant(made.events()).epsilon(made.delta) > epsilon:  # parts are rounded, each by itself
+            made = replace(made, epsilon=math.nextafter(made.epsilon, 0.0))
+        return made
 
     # ---- public arithmetic
 

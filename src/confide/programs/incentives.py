@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import fraction, non_negative, positive, whole
+from confide.contract.checks import non_negative, positive
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Participation, Source, Truthfulness
 from confide.contract.remedies import printed
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from confide.programs.program import Program
 
 __all__ = ["Judged", "Relative", "additive_gain", "alpha_units", "audited_gain", "check_payments", "exact_alpha",
-           "judged", "loss_of_a_lie", "participation", "printed_gain", "reassigned", "relative_gain", "truthfulness"]
+           "judged", "loss_of_a_lie", "participation", "reassigned", "relative_gain", "truthfulness"]
 
 _CELLS = 1 << 22  # of contributions that are held at once
 
@@ -270,36 +270,6 @@ def audited_gain(
     non_negative("most_utility", most_utility)
     return additive_gain(alpha, most_value, path_variation) + 2.0 * most_utility * non_negative(
         "audit_variation", audit_variation, at_most=1.0)
-
-
-def printed_gain(
-    epsilon: float, delta: float, alpha: float, *, most_value: float, largest_sum: float, tau: float, rows: int,
-) -> Relative:
-    """The printed bound. It holds, because ours implies it; the step of its proof that bounds prices does not.
-
-    The proof takes prices to be tau sqrt(k) long, though the box lets them be twice that, and shifts utilities by
-    2 alpha. Neither is needed: with contributions that are not negative no utility is above V.
-
-    Args:
-        epsilon: of the mechanism.
-        delta: of the mechanism.
-        alpha: how much less than her favourite anybody has.
-        most_value: V.
-        largest_sum: C1.
-        tau: the dual bound.
-        rows: k.
-
-    Source: Wu 2017, Theorem 6.2.11.
-
-    Example:
-        >>> printed = printed_gain(1.0, 1e-6, 0.01, most_value=1, largest_sum=1, tau=1, rows=10)
-        >>> round(printed.added, 6)
-        0.044369
-    """
-    factor = math.exp(non_negative("epsilon", epsilon))
-    highest = largest_sum * positive("tau", tau) * math.sqrt(whole("rows", rows, at_least=1))
-    return Relative(factor, non_negative("alpha", alpha) * (2.0 * factor - 1.0)
-                    + fraction("delta", delta, zero=True) * max(most_value, highest))
 
 
 def participation(utility: float, when: str, source: Source, *, note: str = "") -> Participation:

@@ -25,6 +25,7 @@ from confide.charts import curves
 from confide.contract.checks import fraction, one_of, positive
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.former_calls import by_position_before
+from confide.contract.missing import names_missing
 from confide.contract.plan import Alternative, Plan, Predicted
 from confide.contract.presentation import Picture
 from confide.contract.remedies import Remedy, first_that, retried, tried
@@ -131,7 +132,7 @@ class ProgramPlan(Plan[Dude]):
                 "time": Predicted(self.seconds, "seconds", "rule of thumb")}
 
     @cached_property
-    def alternatives(self) -> Sequence[Alternative]:
+    def alternatives(self) -> tuple[Alternative, ...]:
         """Every other mode with the same settings of the prices, those that can run first."""
         settings = {name: getattr(self.path, name) for name in _PATH}
         found = list[Alternative]()
@@ -141,12 +142,14 @@ class ProgramPlan(Plan[Dude]):
             try:
                 other = plan(self.program, epsilon=self.path.epsilon, delta=self.path.delta, mode=mode,
                              most_excess=self.most_excess, most_unused=self.most_unused, timed=False, **settings)
-                found.append(Alternative(name=mode, predicted=other.predicted, refused=self._drawback(other)))
+                found.append(Alternative(name=mode, predicted=other.predicted, refused=self._drawback(other),
+                                         mechanism=other.mechanism))
             except InvalidInput as error:
                 found.append(Alternative(name=mode, refused=error.problem))
             except Refused as error:
                 found.append(Alternative(name=mode, refused=error.reason))
-        return sorted(found, key=lambda each: (not each.predicted, *(one.value for one in each.predicted.values())))
+        return tuple(sorted(
+            found, key=lambda each: (not each.predicted, *(one.value for one in each.predicted.values()))))
 
     def _drawback(self, other: ProgramPlan) -> str:
         """Why the other one was not chosen."""
@@ -165,7 +168,7 @@ class ProgramPlan(Plan[Dude]):
         return "another mode was asked for" if other.certain == self.certain else ""
 
     @property
-    def warnings(self) -> Sequence[str]:
+    def warnings(self) -> tuple[str, ...]:
         said = list[str]()
         if not self.settles:
             burn_in, rounds = self.needed_rounds
@@ -174,7 +177,7 @@ class ProgramPlan(Plan[Dude]):
                         f"more value")
         if self.mode == "TrueDude":
             said.append("whoever prefers something else gets it, beyond supply: the certificate says how many at most")
-        return said
+        return tuple(said)
 
     def plot(self) -> Picture:
         """The figure to choose by, at several values of epsilon; the plan is marked."""
@@ -295,25 +298,25 @@ class ProgramPlan(Plan[Dude]):
                     f"seconds and {self.megabytes:,.0f} megabytes")
         return tuple(said)
 
-    def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready dictionary."""
+    def _own_figures(self) -> Mapping[str, Any]:
         path = self.path
         return {
             "mode": self.mode, "program": wire_name(self.program), "people": self.program.people,
             "rows": self.program.rows,
-            "settings": {word: _plain(part) for word, part in parts_of(path).items() if word != "program"},
-            "options": {name: _plain(value) for name, value in self.options.items()},
+            "settings": {word: part for word, part in parts_of(path).items() if word != "program"},
+            "options": self.options,
             "alpha": self.alpha, "noise_std": self.noise_std, "expected_excess": self.expected_excess,
             "certified_excess": self.certified_excess, "excess_share": self.excess_share,
-            "reserve": self.reserve.tolist(), "unused_share": self.unused_share,
-            "settles": self.settles, "needed_rounds": list(self.needed_rounds), "regret": _plain(self.regret),
-            "vacuous": self.vacuous, "gain": _plain(self.gain), "draws": self.draws, "seconds": self.seconds,
-            "megabytes": self.megabytes, "sentences": list(self.sentences()),
+            "reserve": self.reserve, "unused_share": self.unused_share,
+            "settles": self.settles, "needed_rounds": self.needed_rounds, "regret": self.regret,
+            "vacuous": self.vacuous, "gain": self.gain, "draws": self.draws, "seconds": self.seconds,
+            "megabytes": self.megabytes, "sentences": self.sentences(),
         }
 
 
 @renamed(beta="failure_probability")
 @by_position_before("program", "epsilon", "delta", "mode")
+@names_missing("epsilon | error")
 def plan(
     program: Program, *, epsilon: float | None = None, delta: float = 0.0, error: float | None = None,
     mode: Mode | None = None, feasible: bool = False, truthful: bool = False, alpha: float | None = None,
@@ -366,8 +369,7 @@ def plan(
         confide.contract.errors.Refused: ... 35.4% of what rows hold, more than 5% (an epsilon of 8.89, or ...
     """
     if (epsilon is None) == (error is None):
-        raise InvalidInput("epsilon", "and error are both given" if error is not None else "is missing",
-                           "give either epsilon or error")
+        raise InvalidInput("epsilon", "and error are both given", "give either epsilon or error")
     if epsilon is None:
         most_excess = most_unused = fraction("error", error)
     for flag, given in (("feasible", feasible), ("truthful", truthful), ("timed", timed)):
@@ -589,9 +591,3 @@ def _followed(error: Refused, path: PrivDude, again: Callable[..., Any]) -> tupl
         return again(with_supply(path.program, factor=factor, supply=supply), **changed)
 
     return retried(error, attempt)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        return "Infinity" if value > 0 else "-Infinity"
-    return list(value) if isinstance(value, tuple) else value

@@ -28,6 +28,7 @@ from confide.programs.certifying import PathCertificate
 from confide.programs.dude import MECHANISM_WORDS, Dude
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from confide.programs.program import Program, Shard
+from confide.programs.reading.slots import own_records
 
 __all__ = ["PrivDude"]
 
@@ -89,7 +90,7 @@ class PrivDude(Dude[PathBillboard]):
     def decode(self, record: Any, index: int, billboard: AnyBillboard) -> Mapping[str, Any]:
         self._place(index)
         board = self._own(billboard)
-        _, actions, times = tally_of(self.program.one(record), self.program, board.main_prices)
+        _, actions, times = tally_of(own_records(self.program, record), self.program, board.main_prices)
         return {"actions": actions.reshape(-1).tolist(), "times": times.tolist()}
 
 

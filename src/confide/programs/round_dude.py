@@ -38,6 +38,7 @@ from confide.programs.flags import Flags, usual_batch
 from confide.programs.grids import LOAD_UNIT
 from confide.programs.integral_boards import FlagBillboard, coin_slip, packing_only, sparse_rows
 from confide.programs.program import Program, Shard
+from confide.programs.reading.slots import own_records
 from confide.programs.rounding import drawn_round, drawn_rounds, responses_in
 from confide.programs.scaled import scaled
 from confide.programs.schedule import PRICES
@@ -229,7 +230,7 @@ class RoundDude(Dude[FlagBillboard]):
     def decode(self, record: Any, index: int, billboard: AnyBillboard) -> Mapping[str, Any]:
         self._place(index)
         board = self._own(billboard)
-        mine = self.program.one(record)
+        mine = own_records(self.program, record)
         action = self.program.respond(mine, board.main_prices[drawn_round(board.public_seed, index, self.rounds)])
         adds = self.program.contributions(mine, action)[0] > 0
         if bool((adds & (board.raised <= index)).any()):

@@ -127,8 +127,8 @@ def number(given: Any) -> float:
         return float.__add__(given, 0.0)
     if issubclass(kind, int):
         return float(int.__add__(given, 0))
-    if (issubclass(kind, np.generic) and given.dtype.kind in "fiub") or isinstance(given, Real | Decimal):
-        return float(given)
+    if given.dtype.kind in "fiub" if issubclass(kind, np.generic) else isinstance(given, Real | Decimal):
+        return float(given)  # a duration of numpy is a whole number to it
     raise TypeError
 
 

@@ -48,6 +48,7 @@ from confide.programs.incentives import (
 )
 from confide.programs.priv_dude import PrivDude
 from confide.programs.program import Program, Shard
+from confide.programs.reading.slots import own_records
 from confide.programs.schedule import total_variation
 
 __all__ = ["TrueDude"]
@@ -202,7 +203,7 @@ class TrueDude(PrivDude):
     def decode(self, record: Any, index: int, billboard: AnyBillboard) -> Mapping[str, Any]:
         self._place(index)
         board = self._own(billboard)
-        part = _charged(Shard(start=index, records=self.program.one(record)), self.program, board.main_prices,
+        part = _charged(Shard(start=index, records=own_records(self.program, record)), self.program, board.main_prices,
                         board.charged_prices, self._units)
         _, actions, times = part.tally
         return {"actions": actions.reshape(-1).tolist(), "times": times.tolist(),

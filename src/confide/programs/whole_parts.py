@@ -20,6 +20,7 @@ from confide.programs.billboards import PathBillboard
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from confide.programs.incentives import Judged, judged
 from confide.programs.program import Program, Shard
+from confide.programs.reading.slots import own_records
 from confide.programs.rounding import drawn_round, responses_in
 
 __all__ = ["Payments", "Terms", "WholeParts", "delivered", "own_part", "share_of", "share_table", "whole_parts"]
@@ -112,7 +113,7 @@ def own_part(program: Program, record: Any, index: int, board: PathBillboard, te
         terms: what is charged.
     """
     which = np.array([drawn_round(board.public_seed, index, board.rounds)], dtype=np.int64)
-    return whole_parts(Shard(start=0, records=program.one(record)), program, board, which, terms)
+    return whole_parts(Shard(start=0, records=own_records(program, record)), program, board, which, terms)
 
 
 def share_table(program: Program, parts: WholeParts, *, charged: bool) -> pa.Table:

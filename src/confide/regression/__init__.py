@@ -8,7 +8,6 @@ from confide._lazy import doors
 
 if TYPE_CHECKING:
     from confide.regression.bernoulli_peers import BernoulliBillboard, BernoulliPeers, BetaPrior, FinitePrior
-    from confide.regression.corollary import Corollary1, corollary_1, slopes
     from confide.regression.costs import (
         DependentCosts,
         EmpiricalCosts,
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from confide.regression.guarantees import Figures
     from confide.regression.planner import RegressionPlan, plan
     from confide.regression.posterior import PosteriorMean
-    from confide.regression.printed import Printed, PrintedRow, compare_spectrum, printed_guarantees
     from confide.regression.priors import (
         Atoms,
         GaussianBall,
@@ -38,7 +36,7 @@ if TYPE_CHECKING:
         PrivateTruthfulRegression,
         RegressionBillboard,
     )
-    from confide.regression.release import AdaSSP, Averaged, PrintedRidge, RidgeRelease, SufficientStatistics
+    from confide.regression.release import AdaSSP, Averaged, RidgeRelease, SufficientStatistics
     from confide.regression.scoring import ScoringRule
     from confide.regression.setting import Setting
     from confide.regression.truthful_regression import LeastSquaresBillboard, TruthfulRegression
@@ -52,7 +50,6 @@ __all__ = [
     "BernoulliBillboard",
     "BernoulliPeers",
     "BetaPrior",
-    "Corollary1",
     "DependentCosts",
     "EmpiricalCosts",
     "ExponentialCosts",
@@ -63,9 +60,6 @@ __all__ = [
     "ParetoCosts",
     "PaymentScheme",
     "PosteriorMean",
-    "Printed",
-    "PrintedRidge",
-    "PrintedRow",
     "PrivateRegression",
     "PrivateTruthfulRegression",
     "QuadraticCosts",
@@ -83,18 +77,13 @@ __all__ = [
     "UniformBox",
     "UniformNoise",
     "UniformSphere",
-    "compare_spectrum",
-    "corollary_1",
     "plan",
-    "printed_guarantees",
-    "slopes",
 ]
 
 __getattr__, __dir__ = doors(
     __name__,
     {
         "bernoulli_peers": ("BernoulliBillboard", "BernoulliPeers", "BetaPrior", "FinitePrior"),
-        "corollary": ("Corollary1", "corollary_1", "slopes"),
         "costs": ("DependentCosts", "EmpiricalCosts", "ExponentialCosts", "ParetoCosts", "QuadraticCosts"),
         "guarantees": ("Figures",),
         "planner": ("RegressionPlan", "plan"),
@@ -103,15 +92,20 @@ __getattr__, __dir__ = doors(
             "Atoms", "GaussianBall", "SampledPrior", "TabulatedNoise", "TruncatedGaussianNoise", "UniformBall",
             "UniformBox", "UniformNoise", "UniformSphere",
         ),
-        "printed": ("Printed", "PrintedRow", "compare_spectrum", "printed_guarantees"),
         "private_regression": ("PrivateRegression",),
         "private_truthful_regression": (
             "Behaviour", "PaymentScheme", "PrivateTruthfulRegression", "RegressionBillboard",
         ),
-        "release": ("AdaSSP", "Averaged", "PrintedRidge", "RidgeRelease", "SufficientStatistics"),
+        "release": ("AdaSSP", "Averaged", "RidgeRelease", "SufficientStatistics"),
         "scoring": ("ScoringRule",),
         "setting": ("Setting",),
         "truthful_regression": ("LeastSquaresBillboard", "TruthfulRegression"),
     },
     renamed={"Payment": "PaymentScheme"},
+    moved={
+        "evidence.cummings_2015": (
+            "Corollary1", "Printed", "PrintedRidge", "PrintedRow", "compare_spectrum", "corollary_1",
+            "printed_guarantees", "slopes",
+        ),
+    },
 )

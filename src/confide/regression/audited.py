@@ -23,7 +23,6 @@ from confide.regression.audited_submissions import CROWD, ball_matters, neighbou
 from confide.regression.private_truthful_regression import PrivateTruthfulRegression
 from confide.regression.release.ada_ssp import AdaSSP
 from confide.regression.release.output_perturbation import Averaged
-from confide.regression.release.printed import PrintedRidge
 
 __all__ = ["FALSE_ALARM", "claims_of", "named_charge", "paid_of", "privacy", "regression"]
 
@@ -41,13 +40,10 @@ _TYPES = 40  # people whose best lie is looked for
 def claims_of(mechanism: PrivateTruthfulRegression) -> dict[str, Loss]:
     """What is promised of each part of the noise, by the first word of its streams; "" is everything together.
 
-    In paper mode these are the source's claims, whether or not they hold: the audit says so where they do not.
+    Of a mechanism as printed these are the source's claims, whether or not they hold: the audit says so.
     """
     release = mechanism.release
-    if isinstance(release, PrintedRidge):
-        own = PureDP(release.epsilon)
-        return {"": PureDP(2 * release.epsilon), "payment": own, "release": own}
-    claims: dict[str, Loss] = {"": mechanism.figures.loss, "payment": PureDP(mechanism.payment.epsilon)}
+    claims: dict[str, Loss] = {"": mechanism.stated_loss, "payment": PureDP(mechanism.payment.epsilon)}
     if isinstance(release, AdaSSP):
         claims["release"] = ZCDP(release.rho)
         claims |= {f"release/{part}": ZCDP(release.rho / 3) for part in ("eigenvalue", "gram", "cross")}
@@ -91,7 +87,7 @@ def privacy(mechanism: PrivateTruthfulRegression, seed: int) -> list[Transcripts
     """
     people, claims = mechanism.setting.people, claims_of(mechanism)
     faults: dict[str, Any] = {"answers beyond the bound count sixteen times": planted(Unclipped, mechanism).run}
-    if not mechanism.printed_mode and ball_matters(mechanism):
+    if mechanism.held_in_ball and ball_matters(mechanism):
         faults["a ball ten times as wide"] = wider_ball(mechanism).run
     walked = Transcripts(
         named="privacy loss: everything that others see, jointly", run=mechanism.run, seed=seed,

@@ -18,8 +18,8 @@ Broken = TypeVar("Broken", bound=PrivateTruthfulRegression)
 
 def planted(kind: type[Broken], sound: PrivateTruthfulRegression) -> Broken:
     """A broken mechanism with the parameters of a sound one."""
-    return kind(setting=sound.setting, payment=sound.payment, release=sound.release, behaviour=sound.behaviour,
-                mode=sound.mode)
+    made: type[Broken] = kind if issubclass(kind, type(sound)) else type(kind.__name__, (kind, type(sound)), {})
+    return made(setting=sound.setting, payment=sound.payment, release=sound.release, behaviour=sound.behaviour)
 
 
 class _WiderBall(Setting):

@@ -56,7 +56,7 @@ def neighbours(mechanism: PrivateTruthfulRegression, source: Callable[[int], Noi
     if isinstance(release, RidgeRelease):
         targets.append((None, release.ridge))
     for group, ridge in targets:
-        if mechanism.printed_mode and setting.features > 1:
+        if not mechanism.held_in_ball and setting.features > 1:
             yield _furthest(mechanism, members(group), ridge)
         yield _leaning(mechanism, members(group), ridge, 1.0, 1.0, huge=False)
     people = members(None)
@@ -71,7 +71,7 @@ def neighbours(mechanism: PrivateTruthfulRegression, source: Callable[[int], Noi
             yield _leaning(mechanism, members(group), ridge, length, cosine, huge=False)
         for length in _beyond(mechanism, setting.people if group is None else min(setting.groups), ridge):
             yield _leaning(mechanism, members(group), ridge, length, 1.0, huge=False)
-        if not mechanism.printed_mode:
+        if mechanism.held_in_ball:
             yield _furthest(mechanism, members(group), ridge)
     yield from _strange(mechanism, members)
 

@@ -41,7 +41,8 @@ from confide.privacy.events import UnprotectedEvent
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
 from confide.regression.scoring import ScoringRule
-from confide.tables.frames import column_of
+from confide.tables._cells import real
+from confide.tables.frames import column_of, own_row
 
 __all__ = ["BernoulliBillboard", "BernoulliPeers", "BetaPrior", "FinitePrior"]
 
@@ -329,7 +330,8 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
         if len(reports) > self.people:
             raise InvalidInput("data", f"{len(reports)} reports", f"must be at most the {self.people} invited slots")
         advance(progress, 0, 2)
-        bits = [bit for bit in map(_bit, reports) if bit is not None]
+        reports = [_bit(report) for report in reports]
+        bits = [bit for bit in reports if bit is not None]
         if len(bits) < 2:
             raise Refused("fewer than two usable bits: nobody has peers", "invite more people")
         billboard = BernoulliBillboard(bits=len(bits), ones=sum(bits))
@@ -343,7 +345,8 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
         """One participant's share, from her bit and the billboard: the mean of the others' bits follows from both.
 
         Args:
-            record: 0 or 1; anything else is null.
+            record: 0 or 1, also as an array, a column or a table of one row, or a mapping of one column; anything else
+                is null.
             index: her rank in the public list of ids.
             billboard: the run's billboard.
         """
@@ -351,7 +354,8 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not a BernoulliBillboard")
         if not 0 <= whole("index", index) < self.people:
             raise InvalidInput("index", f"{index} is out of range", f"must be below {self.people}")
-        bit = _bit(record)
+        own = own_row(record, 1)
+        bit = _bit(own[0] if isinstance(own, np.ndarray | list | tuple) and len(own) == 1 else own)
         if bit is None:
             return {"payment": 0}
         others = (billboard.ones - bit) / (billboard.bits - 1)
@@ -360,10 +364,8 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
 
 def _bit(report: Any) -> int | None:
     """A report as 0 or 1; None for whatever is neither."""
-    try:
-        return int(report) if report in (0, 1) else None
-    except (TypeError, ValueError):  # an array of several, or no number at all
-        return None
+    value = real(report)
+    return int(value) if value in (0.0, 1.0) else None
 
 
 def _binomial(trials: int, chance: float) -> Array:

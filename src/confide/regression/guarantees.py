@@ -22,32 +22,22 @@ from confide.contract.guarantees import (
     Truthfulness,
 )
 from confide.contract.renamed import renamed
-from confide.privacy.accounting import Accountant
 from confide.privacy.losses import ApproxDP, PureDP
 from confide.regression import bounds
 from confide.regression.costs import threshold
-from confide.regression.release.ada_ssp import AdaSSP
 from confide.regression.release.base import ProvedError
 from confide.regression.release.output_perturbation import (
     PRIVACY,
     RIDGE_FORMULA,
     Averaged,
     RidgeRelease,
-    ridge_bounds,
-)
-from confide.regression.release.printed import (
-    PRINTED_PRIVACY,
-    WITH_CLAIM,
-    WITHOUT_CLAIM,
-    plain_bounds,
-    printed_claim,
 )
 from confide.regression.spectrum import ridge_shrinkage, ridge_shrinkage_error
 
 if TYPE_CHECKING:
     from confide.regression.private_truthful_regression import PrivateTruthfulRegression
 
-__all__ = ["CUT", "EMPTY", "Figures", "figures", "lie_bias", "regression_guarantees"]
+__all__ = ["CUT", "DOCUMENT", "EMPTY", "Figures", "figures", "lie_bias", "privacy_guarantees", "regression_guarantees"]
 
 DOCUMENT = "Cummings et al. 2015"
 PAYMENT_FAILURE = 1e-6
@@ -115,14 +105,6 @@ class Figures:
         return self.deposit_coins * self.coin
 
 
-def total_loss(mechanism: PrivateTruthfulRegression) -> PureDP | ApproxDP:
-    """The composition of all events: pure, or at the release's delta; infinite in paper mode without a claim."""
-    if not mechanism.claims_privacy:
-        return PureDP(math.inf)
-    delta = mechanism.release.delta if isinstance(mechanism.release, AdaSSP) else 0.0
-    return Accountant(mechanism.events()).loss(delta)
-
-
 def peer_error(mechanism: PrivateTruthfulRegression) -> float:
     """e of the payment estimates: the larger group's or the smaller's, whichever is worse, clipping included."""
     setting, payment = mechanism.setting, mechanism.payment
@@ -135,8 +117,7 @@ def peer_error(mechanism: PrivateTruthfulRegression) -> float:
 def _peer_error(mechanism: PrivateTruthfulRegression, rows: int) -> float:
     """e of a group with this many rows, before clipping."""
     setting, ridge = mechanism.setting, mechanism.payment.ridge
-    bound = plain_bounds if mechanism.printed_mode else ridge_bounds
-    found = bound(setting, rows, ridge, mechanism.behaviour.misreports)
+    found = mechanism.peer_bounds(rows)
     if not mechanism.payment.debias:
         return found.peer_error
     return found.debiased_peer_error(ridge_shrinkage(rows, setting.features, ridge),
@@ -147,7 +128,6 @@ def figures(mechanism: PrivateTruthfulRegression) -> Figures:
     """All numbers of section 7.1 for one mechanism."""
     setting, payment, behaviour = mechanism.setting, mechanism.payment, mechanism.behaviour
     rule, coin = payment.rule, 1.0 / payment.minor_units
-    loss = total_loss(mechanism)
     tau = threshold(setting.people, behaviour.misreports, behaviour.failure_probability, behaviour.costs,
                     "lemma3" if behaviour.common_factor else "exact")
     cost = tau * mechanism.borne_epsilon**2
@@ -166,7 +146,7 @@ def figures(mechanism: PrivateTruthfulRegression) -> Figures:
     if setting.cuts:
         expected = setting.people * max(0.0, high)
     return Figures(
-        loss=loss,
+        loss=mechanism.loss,
         threshold=tau,
         privacy_cost=cost,
         coin=coin,
@@ -199,38 +179,39 @@ def lie_bias(mechanism: PrivateTruthfulRegression, truth_radius: float) -> float
     return bounds.lie_bias(mechanism.posterior, truth_radius, setting.spectrum(setting.people), ridge)
 
 
+def privacy_guarantees(mechanism: PrivateTruthfulRegression) -> tuple[Privacy, ...]:
+    """What is promised of privacy: towards others, towards the public, and of each part alone."""
+    loss = mechanism.figures.loss
+    own, proof, formula = mechanism.release.privacy()
+    together = Source(document=DOCUMENT, statement="Theorem 2 (billboard lemma and composition)",
+                      spec="truthful_regression 4.5",
+                      erratum="each part is proved anew: see the payment estimates and the release")
+    return (
+        Privacy(loss=loss, neighbours=Relation.REPLACE, audience=Audience.OTHERS, source=together,
+                part="the billboard and everybody else's payments",
+                note="holds for every data set, whether or not the priors are right; n is public"),
+        Privacy(loss=loss, neighbours=Relation.REPLACE, audience=Audience.PUBLIC, source=together,
+                part="the billboard", note="coefficients, payment estimates and the random split"),
+        Privacy(loss=mechanism.payment_claim, neighbours=Relation.REPLACE, audience=Audience.PUBLIC, source=PRIVACY,
+                part="the payment estimates alone", note=RIDGE_FORMULA),
+        Privacy(loss=own, neighbours=Relation.REPLACE, audience=Audience.PUBLIC, source=proof,
+                part="the release alone", note=formula),
+    )
+
+
 def regression_guarantees(mechanism: PrivateTruthfulRegression) -> Guarantees:
     """The typed guarantees, in reading order: privacy, truth, participation, accuracy, budget."""
     setting, rule = mechanism.setting, mechanism.payment.rule
     f = mechanism.figures
     currency = mechanism.payment.currency
     covered = f"players whose privacy cost is at most {f.threshold:.4g} epsilon^2 {currency}"
-    own, proof, formula = mechanism.release.privacy()
-    paid, paid_proof, paid_formula = mechanism.payment_claim, PRIVACY, RIDGE_FORMULA
-    together = Source(document=DOCUMENT, statement="Theorem 2 (billboard lemma and composition)",
-                      spec="truthful_regression 4.5",
-                      erratum="each part is proved anew: see the payment estimates and the release")
-    reach = ("holds for every data set, whether or not the priors are right; n is public",
-             "coefficients, payment estimates and the random split")
-    if mechanism.printed_mode:
-        own = printed_claim(setting, setting.people, mechanism.payment.ridge, mechanism.payment.epsilon)
-        together = proof = paid_proof = PRINTED_PRIVACY
-        formula, paid_formula = (WITHOUT_CLAIM if part.vacuous else WITH_CLAIM for part in (own, paid))
-        reach = (WITHOUT_CLAIM if f.loss.vacuous else WITH_CLAIM,) * 2
     cut = setting.cuts
 
     def noted(note: str) -> str:
         return CUT if cut else note
 
     items: list[Guarantee] = [
-        Privacy(loss=f.loss, neighbours=Relation.REPLACE, audience=Audience.OTHERS, source=together,
-                part="the billboard and everybody else's payments", note=reach[0]),
-        Privacy(loss=f.loss, neighbours=Relation.REPLACE, audience=Audience.PUBLIC, source=together,
-                part="the billboard", note=reach[1]),
-        Privacy(loss=paid, neighbours=Relation.REPLACE, audience=Audience.PUBLIC, source=paid_proof,
-                part="the payment estimates alone", note=paid_formula),
-        Privacy(loss=own, neighbours=Relation.REPLACE, audience=Audience.PUBLIC, source=proof,
-                part="the release alone", note=formula),
+        *mechanism.privacy_guarantees(),
         Truthfulness(
             gain=f.gain, baseline=bounds.largest_loss(rule.b, setting.parameter_bound, f.peer_error), who=covered,
             radius=f.truth_radius, baseline_radius=2 * setting.parameter_bound, unit_of_gain=currency,
@@ -262,8 +243,4 @@ def regression_guarantees(mechanism: PrivateTruthfulRegression) -> Guarantees:
             note="what was really paid in all is a function of private records and is not published",
         ),
     ]
-    if mechanism.printed_mode:
-        from confide.regression.printed import printed_claims
-
-        items += printed_claims(mechanism)
     return Guarantees(tuple(items))

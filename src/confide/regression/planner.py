@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any
 
@@ -20,11 +21,13 @@ import numpy as np
 from confide.charts import curves
 from confide.contract.checks import fraction, one_of, positive
 from confide.contract.errors import InvalidInput, Refused
+from confide.contract.missing import names_missing
 from confide.contract.plan import Alternative, Plan, Predicted
 from confide.contract.presentation import Picture
 from confide.contract.remedies import Remedy, accepted, first_that, retried, tried, trying
 from confide.contract.renamed import renamed, warn_of_old
 from confide.contract.wire import wire_name
+from confide.privacy.accounting import spendable, written
 from confide.regression import bounds
 from confide.regression.compared_releases import (
     KINDS,
@@ -43,7 +46,6 @@ from confide.regression.costs import (
 )
 from confide.regression.guarantees import CUT, Figures, lie_bias, peer_error
 from confide.regression.posterior import informativeness
-from confide.regression.printed import PrintedRow
 from confide.regression.priors import NoiseLaw, Prior, UniformBall, UniformNoise
 from confide.regression.private_truthful_regression import Behaviour, PaymentScheme, PrivateTruthfulRegression
 from confide.regression.release.base import Release
@@ -78,10 +80,12 @@ class RegressionPlan(Plan[PrivateTruthfulRegression]):
         mechanism: calibrated and ready to run.
         compared: release estimator -> predicted squared error of a prediction, E(x'estimate - x'theta)^2, for all that
             the privacy budget admits.
+        releases: release estimator -> its settings within this budget.
     """
 
     mechanism: PrivateTruthfulRegression
-    compared: dict[str, float]
+    compared: Mapping[str, float]
+    releases: Mapping[str, Release] = field(default_factory=dict)
 
     @property
     def figures(self) -> Figures:
@@ -119,7 +123,7 @@ class RegressionPlan(Plan[PrivateTruthfulRegression]):
     def alternatives(self) -> tuple[Alternative, ...]:
         """The other release estimators, the best first, each with its error or why it cannot run."""
         mine = self.mechanism.release.prediction_error(self.mechanism.setting)
-        found = [Alternative(name=f"release = {name}", predicted=_error(name, error),
+        found = [Alternative(name=f"release = {name}", predicted=_error(name, error), mechanism=self._with(name),
                              refused="its error is predicted to be larger" if error > mine else
                              "another release was asked for")
                  for name, error in sorted(self.compared.items(), key=lambda each: each[1]) if name != self.release]
@@ -127,28 +131,17 @@ class RegressionPlan(Plan[PrivateTruthfulRegression]):
             found.append(Alternative(name="release = adassp", refused="it needs a delta above 0"))
         return tuple(found)
 
-    @property
-    def printed(self) -> tuple[PrintedRow, ...]:
-        """What the source's theorems say at these parameters, beside what holds."""
-        return self.mechanism.printed()
+    def _with(self, release: str) -> PrivateTruthfulRegression | None:
+        """The mechanism with another release, which pays as much for the truth, and enough for its privacy."""
+        if release not in self.releases:
+            return None
+        other: Any = self.releases[release]
+        return _priced(replace(self.mechanism, release=other), self.mechanism.payment.rule.b)
 
-    def __str__(self) -> str:
-        """The plan on one screen."""
-        m, f = self.mechanism, self.figures
-        coin = m.payment.currency
-        release = wire_name(m.release)
-        error, nothing = m.release.prediction_error(m.setting), knowing_nothing(m.setting)
-        lines = [
-            f"people          {m.setting.people:,}, {m.setting.features} features",
-            f"privacy         {f.loss} in all, for each record that is replaced",
-            f"release         {release}: squared error of a prediction {error:.3g} ({nothing:.3g} for knowing nothing)",
-            f"truth           no lie beyond {f.truth_radius:.3g} pays; a smaller one gains {f.gain:.3g} {coin} at most",
-            f"payments        a = {m.payment.rule.a:.4g}, b = {m.payment.rule.b:.4g}; "
-            f"from {f.lowest:,.2f} to {f.highest:,.2f} {coin} each",
-            f"assumed costs   {m.behaviour.costs} per squared epsilon; covered up to {f.threshold:.3g} {coin}",
-            f"in all          {f.expected_total:,.2f} {coin} at most, in expectation",
-        ]
-        return "\n".join([*lines, *(f"warning         {warning}" for warning in self.warnings)])
+    @property
+    def printed(self) -> tuple[Any, ...]:
+        """The old name of `confide.evidence.cummings_2015.printed_guarantees(plan.mechanism)`; see there."""
+        return self.mechanism.printed()
 
     @property
     def warnings(self) -> _Warnings:
@@ -202,14 +195,13 @@ class RegressionPlan(Plan[PrivateTruthfulRegression]):
         warn_of_old("RegressionPlan", "trade_off()", "plot()")
         return [] if isinstance(self.mechanism.release, Averaged) else [self.plot()]
 
-    def to_dict(self) -> dict[str, Any]:
-        """The planned numbers, JSON-ready."""
+    def _own_figures(self) -> Mapping[str, Any]:
         f, m = self.figures, self.mechanism
         return {
             "people": m.setting.people,
             "features": m.setting.features,
             "release": wire_name(m.release),
-            "predicted_errors": dict(self.compared),
+            "predicted_errors": self.compared,
             "ridge_payment": m.payment.ridge,
             "noise_scale_payment": m.noise_scale,
             "a": m.payment.rule.a,
@@ -219,7 +211,6 @@ class RegressionPlan(Plan[PrivateTruthfulRegression]):
             "currency": m.payment.currency,
             "deposit": f.deposit,
             "privacy": f.loss.to_dict(),
-            "warnings": list(self.warnings),
             "proved_error": f.accuracy.bound,
             "lie_bias": self.lie_bias,
             "informativeness": self.informativeness,
@@ -241,6 +232,8 @@ def _error(release: str, error: float) -> dict[str, Predicted]:
 
 
 @renamed(misreports_failure="failure_probability")
+@names_missing("parameter_bound | prior", "noise_bound | noise", "epsilon | error | epsilon_release | epsilon_payment",
+               "truth_radius | budget")
 def plan(
     *,
     people: int,
@@ -349,7 +342,7 @@ def plan(
     if error is not None:
         return _for_error(positive("error", error), partial(
             _error_at, setting=setting, release=release, delta=delta, ridge_payment=ridge_payment), again)
-    epsilon_release, epsilon_payment = _split(epsilon, epsilon_release, epsilon_payment, release)
+    epsilon_release, epsilon_payment = _split(epsilon, epsilon_release, epsilon_payment, release, delta)
     positive("epsilon_release", epsilon_release)
     positive("epsilon_payment", epsilon_payment)
     if misreports * people < 1:
@@ -380,7 +373,7 @@ def plan(
         mechanism = _for_radius(draft, positive("truth_radius", truth_radius), again)
     else:
         mechanism = _for_budget(draft, positive("budget", budget), again)
-    return RegressionPlan(mechanism=mechanism, compared=dict(found.errors))
+    return RegressionPlan(mechanism=mechanism, compared=dict(found.errors), releases=dict(found.estimators))
 
 
 def _again(asked: Mapping[str, Any], **changed: Any) -> RegressionPlan:
@@ -391,7 +384,7 @@ def _error_at(
     epsilon: float, *, setting: Setting, release: str, delta: float, ridge_payment: float | None
 ) -> float:
     """The predicted error at a total epsilon."""
-    released, paid = _split(epsilon, None, None, release)
+    released, paid = _split(epsilon, None, None, release, delta)
     return compared(setting, release, delta=delta, epsilon_release=released, epsilon_payment=paid,
                     ridge_payment=ridge_payment).error
 
@@ -435,9 +428,9 @@ def _more(
 
 
 def _split(
-    epsilon: float | None, epsilon_release: float | None, epsilon_payment: float | None, release: str
+    epsilon: float | None, epsilon_release: float | None, epsilon_payment: float | None, release: str, delta: float
 ) -> tuple[float, float]:
-    """The two epsilons, from themselves or from their total."""
+    """The two epsilons, from themselves or from their total, which both together do not exceed."""
     if (epsilon is None) == (epsilon_release is None and epsilon_payment is None):
         raise InvalidInput("epsilon", "must be given either in total or in parts",
                            "epsilon, both of its parts, or error")
@@ -447,6 +440,11 @@ def _split(
         total = Decimal(repr(float(epsilon)))
         paid = total * Decimal(repr(PAYMENT_SHARE))
         epsilon_payment, epsilon_release = float(paid), float(total - paid)
+        # The total counts as it is written, and as the double that an account's sum is compared with.
+        while (written(epsilon_payment) + max(written(epsilon_release), Fraction(epsilon_release))
+               > min(written(epsilon), Fraction(epsilon))):
+            epsilon_release = math.nextafter(epsilon_release, 0.0)
+        epsilon_release = spendable(epsilon_release, delta)  # concentrated noise counts as the double
     if release == "averaged" and epsilon_release is None:
         epsilon_release = epsilon_payment
     if epsilon_release is None or epsilon_payment is None:

@@ -21,7 +21,7 @@ import pyarrow as pa
 from confide.contract.checks import fraction, one_of, positive
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Audience, Guarantees, Privacy, Relation
-from confide.privacy.accounting.sums import written
+from confide.privacy.accounting.sums import spendable, written
 from confide.privacy.events import Event
 from confide.privacy.filter import Cost, Filter, Rule
 from confide.privacy.ledger import Account
@@ -180,7 +180,8 @@ class PrivateRegression:
                 anything is drawn: turned into an error, it stops the fit.
 
         Raises:
-            InvalidInput: a setting is missing or out of range, or X or y has another shape or a type without numbers.
+            InvalidInput: a setting is missing or out of range, X or y has another shape or a type without numbers, or
+                the account has another audience than the public, or another neighbouring relation than "replace".
             BudgetExceeded: the ledger has no room; nothing was looked at, and the estimator is as before.
         """
         level = fraction("level", self.level)
@@ -334,7 +335,7 @@ class PrivateRegression:
         if name in {"auto", "sufficient statistics"}:
             admitted["sufficient statistics"] = SufficientStatistics(epsilon=epsilon)
         if name in {"auto", "adassp"} and delta:
-            admitted["adassp"] = AdaSSP(epsilon=epsilon, delta=delta)
+            admitted["adassp"] = AdaSSP(epsilon=spendable(epsilon, delta), delta=delta)
         if name in {"auto", "ridge"} and self.smallest_eigenvalue is not None:
             from confide.regression.compared_releases import best_ridge_release
 
@@ -361,6 +362,12 @@ class PrivateRegression:
                                "must have the methods rule and charge of confide.privacy.Ledger")
         if not isinstance(self.account, Account):
             raise InvalidInput("account", "is missing", "must be the confide.privacy.Account that the ledger charges")
+        if self.account.audience is not Audience.PUBLIC:
+            raise InvalidInput("account", f"{self.account} has the audience {self.account.audience.value!r}",
+                               "must have the audience 'public': what a fit publishes, everybody may see")
+        if self.account.neighbours is not Relation.REPLACE:
+            raise InvalidInput("account", f"{self.account} has the relation {self.account.neighbours.value!r}",
+                               "must have the relation 'replace': a fit is proved for one row that is replaced")
         delta = self.delta if isinstance(release, AdaSSP) and self.ledger.rule(self.account) == "basic" else 0.0
         self.ledger.charge(self.account, *release.events(), delta=delta)
 

@@ -10,28 +10,31 @@ Source: Cummings et al. 2015, Algorithm 2; spec truthful_regression sections 4, 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from importlib import import_module
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
 
 from confide.contract.checks import fraction
-from confide.contract.errors import InvalidInput, NotGuaranteed
-from confide.contract.guarantees import Guarantees, Relation
+from confide.contract.errors import InvalidInput
+from confide.contract.guarantees import Guarantees, Privacy, Relation
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
 from confide.contract.outcome import Billboard, RunOutcome
 from confide.contract.parameters import Declared, Parameter
 from confide.contract.progress import advance
-from confide.contract.renamed import renamed
+from confide.contract.renamed import renamed, warn_of_old
 from confide.contract.wire import wire
+from confide.privacy.accounting import Accountant
 from confide.privacy.charge import Line, Parallel, lines_of
 from confide.privacy.events import Event, PureEvent
-from confide.privacy.losses import PureDP
+from confide.privacy.losses import ApproxDP, PureDP
 from confide.privacy.noise import Noise
 from confide.privacy.public_randomness import public_split
 from confide.regression.billboards import LinearBillboard
+from confide.regression.bounds import RidgeBounds
 from confide.regression.costs import (
     CostLaw,
     DependentCosts,
@@ -40,10 +43,11 @@ from confide.regression.costs import (
     ParetoCosts,
     QuadraticCosts,
 )
-from confide.regression.guarantees import Figures, figures, regression_guarantees, total_loss
+from confide.regression.guarantees import Figures, figures, privacy_guarantees, regression_guarantees
 from confide.regression.posterior import PosteriorMean
 from confide.regression.records import (
     Batch,
+    Moments,
     RecordMap,
     as_batches,
     moments,
@@ -54,28 +58,24 @@ from confide.regression.records import (
 )
 from confide.regression.release.ada_ssp import AdaSSP
 from confide.regression.release.base import Interval, Released, in_ball
-from confide.regression.release.output_perturbation import Averaged, RidgeRelease, noise_scale, perturbed_ridge
-from confide.regression.release.printed import (
-    WITHOUT_CLAIM,
-    PrintedRidge,
-    printed_claim,
-    printed_scale,
-    proved_epsilon,
-    unconstrained_ridge,
+from confide.regression.release.output_perturbation import (
+    Averaged,
+    RidgeRelease,
+    noise_scale,
+    perturbed_ridge,
+    ridge_bounds,
 )
 from confide.regression.release.sufficient_statistics import SufficientStatistics
 from confide.regression.scoring import ScoringRule
-from confide.regression.sensitivity import ridge_norm_sup
 from confide.regression.setting import Setting
 from confide.regression.spectrum import ridge_shrinkage
 
-if TYPE_CHECKING:
-    from confide.regression.printed import PrintedRow
-
-__all__ = ["Behaviour", "PaymentScheme", "PrivateTruthfulRegression", "RegressionBillboard"]
+__all__ = ["PAYMENT_GROUPS", "PAYMENT_LINE", "Behaviour", "PaymentScheme", "PrivateTruthfulRegression",
+           "RegressionBillboard"]
 
 _ROUNDING = 1e-6  # what another processor's arithmetic may change in an estimate from ill-conditioned moments
-_PAYMENTS, _GROUPS = "payment estimates", ("first group", "second group")  # a line of the charge
+PAYMENT_LINE, PAYMENT_GROUPS = "payment estimates", ("first group", "second group")
+"""A line of the charge, parallel over two groups."""
 _STEPS = 3  # of a run: sums, estimates, payments
 _LARGEST_PAYMENT = 2.0**62  # a share is an int64; noise this large never occurs, and never becomes an error
 
@@ -184,26 +184,24 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
     release: Annotated[RidgeRelease | Averaged | SufficientStatistics | AdaSSP, Parameter(
         "the estimator of the public coefficients, with its own privacy statement")]
     behaviour: Annotated[Behaviour, Parameter("costs and the tolerated share of misreports")]
-    mode: Annotated[Literal["corrected", "paper"], Parameter(
-        '"corrected", or "paper" for the literal Algorithm 2: plain ridge, one weight and one epsilon for the release '
-        "and the payments, noise (4B + 2M)/(gamma epsilon), the source's scoring rule, answers clipped to R0 + M "
-        "alone, the full estimate released. It carries a privacy claim only where the printed constant happens to "
-        "suffice; elsewhere it runs with simulated noise alone, and cannot be settled")] = "corrected"
+    mode: Annotated[Literal["corrected"], Parameter("as files say it: there is no other")] = "corrected"
+
+    held_in_ball: ClassVar[bool] = True
+    """Whether its estimates are constrained to the ball that their noise is scaled to."""
 
     phases: ClassVar[tuple[Phase, ...]] = (Phase(name="report", asks="verified features and one answer"),)
     _posterior: PosteriorMean = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        if self.held_in_ball and str(self.mode) == "paper":
+            raise InvalidInput("mode", "the literal Algorithm 2 is a class of its own",
+                               "take confide.evidence.cummings_2015.PrintedTruthfulRegression, without a mode")
         super().__post_init__()
         if isinstance(self.release, Averaged) and (self.release.epsilon_payment, self.release.ridge_payment) != (
             self.payment.epsilon, self.payment.ridge
         ):
             raise InvalidInput("release", "averages other payment estimates than the mechanism's",
                                "give it the payment's epsilon and ridge")
-        if self.printed_mode:
-            object.__setattr__(self, "release", self._as_printed())
-        elif isinstance(self.release, PrintedRidge):
-            raise InvalidInput("release", "is the printed one", "it belongs to mode='paper'")
         if self.payment.debias and not self.setting.uniform_ball:
             raise InvalidInput("debias", "the shrinkage of the peers' estimate is not known for these features",
                                "only for features uniform in the ball, without smallest_eigenvalue")
@@ -238,21 +236,6 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
         return plan(epsilon=epsilon, delta=delta, people=people, features=features, parameter_bound=parameter_bound,
                     noise_bound=noise_bound, truth_radius=truth_radius, budget=budget, **settings).mechanism
 
-    def _as_printed(self) -> PrintedRidge:
-        """The release of the literal Algorithm 2, which leaves nothing else to choose."""
-        release, payment = self.release, self.payment
-        if not isinstance(release, RidgeRelease):
-            raise InvalidInput("release", f"{type(release).__name__} is not in the source", "give RidgeRelease")
-        if (release.epsilon, release.ridge) != (payment.epsilon, payment.ridge):
-            raise InvalidInput("release", "has another ridge weight or epsilon than the payments",
-                               "the printed mechanism has one of each")
-        for name, changed in (("rule", payment.rule.centred), ("clip", payment.clip is not None),
-                              ("debias", payment.debias)):
-            if changed:
-                raise InvalidInput(name, "is not the source's", "mode='paper' takes the source's scoring rule, no clip "
-                                   "and no debiasing")
-        return PrintedRidge(epsilon=release.epsilon, ridge=release.ridge)
-
     @property
     def posterior(self) -> PosteriorMean:
         """q(x, y) of the public model."""
@@ -261,57 +244,47 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
     @property
     def record_map(self) -> RecordMap:
         """The total per-record map; every record passes through it before anything else sees it."""
-        usual = self.setting.record_map
-        # The source knows one bound for all answers; without any, no sensitivity would exist.
-        return replace(usual, noise_bound=usual.response_bound) if self.printed_mode else usual
-
-    @property
-    def printed_mode(self) -> bool:
-        """Whether this is the literal Algorithm 2."""
-        return self.mode == "paper"
+        return self.setting.record_map
 
     # ---- promises
 
     @property
     def payment_claim(self) -> PureDP:
-        """What the payment estimates may claim; infinity in paper mode where the printed noise does not suffice."""
-        if not self.printed_mode:
-            return PureDP(self.payment.epsilon)
-        return printed_claim(self.setting, max(self.setting.groups), self.payment.ridge, self.payment.epsilon)
+        """What the payment estimates claim."""
+        return PureDP(self.payment.epsilon)
 
     @property
-    def claims_privacy(self) -> bool:
-        """Whether anything is claimed of privacy; in paper mode only where the printed noise suffices for all rows."""
-        return not self.printed_mode or self.borne_epsilon <= 2 * self.payment.epsilon
+    def loss(self) -> PureDP | ApproxDP:
+        """The composition of all events: pure, or at the release's delta."""
+        return Accountant(self.events()).loss(self.release.delta if isinstance(self.release, AdaSSP) else 0.0)
 
     @property
     def borne_epsilon(self) -> float:
-        """The epsilon that people really bear towards everybody else, which their privacy costs count.
+        """The epsilon that people really bear towards everybody else, which their privacy costs count."""
+        return self.loss.epsilon
 
-        What is claimed; in paper mode what is proved of the printed noise, however large.
-        """
-        if not self.printed_mode:
-            return total_loss(self).epsilon
-        rows = (max(self.setting.groups), self.setting.people)
-        return sum(proved_epsilon(self.setting, m, self.payment.ridge, self.payment.epsilon) for m in rows)
+    @property
+    def stated_loss(self) -> PureDP | ApproxDP:
+        """The loss that is stated of everything together, which the audit holds against what is measured."""
+        return self.loss
+
+    @property
+    def claims_privacy(self) -> bool:
+        """Whether anything is claimed of privacy: always, but of a mechanism as printed."""
+        return True
+
+    def privacy_guarantees(self) -> tuple[Privacy, ...]:
+        """What is promised of privacy: towards others, towards the public, and of each part alone."""
+        return privacy_guarantees(self)
 
     def events(self) -> tuple[Event, ...]:
-        """The payment estimates (parallel over the groups), and the release.
-
-        Raises:
-            NotGuaranteed: paper mode at sizes where the printed claim fails: nothing can be charged for no claim.
-        """
-        if not self.claims_privacy:
-            raise NotGuaranteed("the printed privacy loss", WITHOUT_CLAIM,
-                                "run it with simulated noise, for a study, or take mode='corrected'")
-        peers = PureEvent(epsilon=self.payment.epsilon, neighbours=Relation.REPLACE, label=_PAYMENTS)
-        if isinstance(self.release, PrintedRidge):
-            return (peers, PureEvent(epsilon=self.release.epsilon, neighbours=Relation.REPLACE, label="release"))
+        """The payment estimates (parallel over the groups), and the release."""
+        peers = PureEvent(epsilon=self.payment.epsilon, neighbours=Relation.REPLACE, label=PAYMENT_LINE)
         return (peers, *self.release.events())
 
     def lines(self) -> tuple[Line, ...]:
         peers, *release = self.events()
-        return (Parallel(name=_PAYMENTS, event=peers, groups=_GROUPS), *lines_of(release))
+        return (Parallel(name=PAYMENT_LINE, event=peers, groups=PAYMENT_GROUPS), *lines_of(release))
 
     @cached_property
     def figures(self) -> Figures:
@@ -319,27 +292,39 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
         return figures(self)
 
     def guarantees(self) -> Guarantees:
-        """Every promise of section 7.1, from public parameters alone; in paper mode the printed ones beside them."""
+        """Every promise of section 7.1, from public parameters alone."""
         return regression_guarantees(self)
 
-    def printed(self) -> tuple[PrintedRow, ...]:
-        """What the source's theorems say at these parameters, beside what holds."""
-        from confide.regression.printed import printed_guarantees
-
-        return printed_guarantees(self)
+    def printed(self) -> tuple[Any, ...]:
+        """The old name of `confide.evidence.cummings_2015.printed_guarantees`; it goes with confide 1.0.0."""
+        warn_of_old("PrivateTruthfulRegression", "printed", "confide.evidence.cummings_2015.printed_guarantees")
+        rows: tuple[Any, ...] = import_module("confide.evidence.cummings_2015").printed_guarantees(self)
+        return rows
 
     @property
     def noise_scale(self) -> float:
         """Scale s_p of the noise on each payment estimate, before debiasing."""
-        scale = printed_scale if self.printed_mode else noise_scale
-        return scale(self.setting, self.payment.ridge, self.payment.epsilon)
+        return noise_scale(self.setting, self.payment.ridge, self.payment.epsilon)
 
     @property
     def longest_peers(self) -> float:
-        """R, how long a payment estimate can be before its noise; in paper mode what plain ridge can reach."""
-        if not self.printed_mode:
-            return self.setting.ball
-        return ridge_norm_sup(max(self.setting.groups), self.payment.ridge, self.setting.response)
+        """R, how long a payment estimate can be before its noise."""
+        return self.setting.ball
+
+    def peer_bounds(self, people: int) -> RidgeBounds:
+        """Error bounds of the payment estimate of a group of so many people."""
+        return ridge_bounds(self.setting, people, self.payment.ridge, self.behaviour.misreports)
+
+    def peer_estimate(self, sums: Moments, noise: Noise, group: int) -> np.ndarray:
+        """(d,) one noisy payment estimate.
+
+        Args:
+            sums: of the group's records.
+            noise: of the run.
+            group: 0 or 1.
+        """
+        return perturbed_ridge(self.setting, sums, self.payment.ridge, self.payment.epsilon, noise, ("payment", group),
+                               line=PAYMENT_LINE, group=PAYMENT_GROUPS[group])
 
     @cached_property
     def shrinkages(self) -> tuple[float, float]:
@@ -390,29 +375,21 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
         advance(progress, 0, _STEPS)
         groups = moments(as_batches(data, d), self.record_map, split, d)
         advance(progress, 1, _STEPS)
-        estimate = unconstrained_ridge if self.printed_mode else perturbed_ridge
-        peers = np.stack([
-            estimate(setting, sums, self.payment.ridge, self.payment.epsilon, noise, ("payment", j),
-                     line=_PAYMENTS, group=_GROUPS[j])
-            for j, sums in enumerate(groups)
-        ])
+        peers = np.stack([self.peer_estimate(sums, noise, j) for j, sums in enumerate(groups)])
         released = self.release.run(setting, groups[0] + groups[1], peers, noise)
         advance(progress, 2, _STEPS)
         billboard = RegressionBillboard(
             split=np.packbits(split), people=n, peers=peers, estimate=released.estimate,
-            coef=self._inside(released.estimate),
+            coef=self.coefficients(released.estimate),
             gram=released.gram, cross=released.cross, ridge=released.ridge,
         )
         shares = self._pay(as_batches(data, d), split, peers)
         advance(progress, _STEPS, _STEPS)
         return self._outcome(noise, billboard=billboard, shares=pa.table({"payment": shares}))
 
-    def _inside(self, estimate: np.ndarray) -> np.ndarray:
-        """The coefficients: the estimate in the ball. That is never further from a parameter inside the ball, and free.
-
-        The source releases the estimate as it is.
-        """
-        return estimate if self.printed_mode else in_ball(estimate, self.setting.parameter_bound)
+    def coefficients(self, estimate: np.ndarray) -> np.ndarray:
+        """The estimate in the ball. That is never further from a parameter inside the ball, and free."""
+        return in_ball(estimate, self.setting.parameter_bound)
 
     def check(self, billboard: Billboard) -> None:
         """Whether a billboard has this mechanism's sizes, and its estimates follow from its noisy numbers.
@@ -435,7 +412,7 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
         now = self.release.again(self.setting, said, billboard.peers)
         for name, mine, theirs in (("gram", now.gram, said.gram), ("cross", now.cross, said.cross),
                                    ("estimate", now.estimate, said.estimate), ("ridge", now.ridge, said.ridge),
-                                   ("coef", self._inside(said.estimate), billboard.coef)):
+                                   ("coef", self.coefficients(said.estimate), billboard.coef)):
             if np.shape(mine) != np.shape(theirs) or not np.allclose(mine, theirs, rtol=_ROUNDING, atol=_ROUNDING):
                 raise InvalidInput(f"billboard.{name}", "does not follow from the noisy numbers beside it")
 

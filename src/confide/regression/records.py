@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
 from confide.contract.words import did_you_mean
 from confide.numerics import IntegerCross, block_rows
-from confide.tables.frames import column_of, columns_of, is_table, named_columns_of
+from confide.tables.frames import column_of, columns_of, is_table, named_columns_of, own_row
 from confide.tables.reader import Reader
 
 __all__ = [
@@ -88,9 +88,9 @@ def as_batches(data: Any, features: int, rows: int | None = None) -> Iterator[Ba
     """Submissions as batches, from (X, y) arrays, or from anything that yields objects with index, X and y.
 
     Args:
-        data: a pair (X, y) with shapes (n, d) and (n,), arrays, frames, files or queries, or a table and the name of
-            the answers' column; row i belongs to index i; a row with a cell that is no finite number is null. Or an
-            iterable of batches that can be iterated again.
+        data: a pair (X, y) with shapes (n, d) and (n,), arrays, frames, mappings, files or queries, or a table and
+            the name of the answers' column; row i belongs to index i; a row with a cell that is no finite number is
+            null. Or an iterable of batches that can be iterated again.
         features: d.
         rows: rows per block at most; by default what fits a core's cache. It changes nothing but speed.
 
@@ -130,16 +130,17 @@ def _read(data: tuple[Any, Any]) -> tuple[Any, Any]:
     The answers may be the name of a column of the table, which is no feature then.
     """
     X, y = data
-    if isinstance(y, str) and is_table(X):
+    table = is_table(X) or isinstance(X, Mapping)
+    if isinstance(y, str) and table:
         names, values = named_columns_of(X)
         if y in names:
             return np.delete(values, names.index(y), axis=1), values[:, names.index(y)]
         if not os.path.splitext(y)[1]:
             raise InvalidInput("y", f"{y!r} is no column of X", did_you_mean(
                 y, names, f"columns: {', '.join(names[:12])}"))
-        X = values
+        X, table = values, False
     answers = column_of(y, "y")
-    return columns_of(X, field="X") if is_table(X) else X, y if answers is None else answers
+    return columns_of(X, field="X") if table else X, y if answers is None else answers
 
 
 def twice_readable(data: Any, people: int) -> Any:
@@ -350,18 +351,31 @@ def one_record(record: Any, index: int, people: int, features: int) -> Batch | N
     """One participant's record as a batch of its own, at her rank; None where there is none.
 
     Args:
-        record: (x, y) as she submitted it, x of shape (d,); None without a record.
+        record: (x, y) as she submitted it, x of shape (d,), or either of them in whatever form a run takes (X, y) for
+            everybody, with one row, a mapping of columns too; None without a record.
         index: her rank in the public list of ids.
         people: n.
         features: d.
 
     Raises:
-        InvalidInput: a rank beyond the list.
+        InvalidInput: a rank beyond the list, no pair, or a table of other than one row.
     """
     if not 0 <= whole("index", index) < people:
         raise InvalidInput("index", f"{index} is out of range", f"must be below {people}")
     if record is None:
         return None
+    if is_table(record) or isinstance(record, Mapping | str) or not hasattr(record, "__len__") or len(record) != 2:
+        raise InvalidInput("record", f"{type(record).__name__} is no pair", "must be (x, y): features and answer")
     x, y = record
+    if isinstance(y, str) and not isinstance(x, np.ndarray | list | tuple):
+        table = {name: [cell] for name, cell in x.items()} if isinstance(x, Mapping) else x
+        x, y = _read((table, y))
+        x, y = (x[0], y[0]) if len(x) == len(y) == 1 else (x, y)
+    else:
+        x, y = own_row(x, features), own_row(y, 1)
+    if np.ndim(y) == 1 and len(y) == 1:
+        y = y[0]
+    if isinstance(x, np.ndarray) and x.ndim > 1:
+        raise InvalidInput("record", f"has {len(x)} rows", "must be one, one's own")
     (batch,) = as_batches(([x], [y]), features)
     return Batch(np.array([index]), batch.X, batch.y)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,8 @@ from confide.release.columns import Bit
 from confide.release.packed import PackedBits
 from confide.release.schema import Schema
 from confide.release.workload import Workload
-from confide.tables.sources import TableSource, open_table
+from confide.tables.frames import is_table
+from confide.tables.sources import open_table
 
 __all__ = [
     "check_answers",
@@ -76,7 +76,7 @@ def records_of(
 
 
 def _is_table(data: Any) -> bool:
-    return isinstance(data, str | PathLike | Mapping | TableSource) or hasattr(data, "__arrow_c_stream__")
+    return is_table(data) or isinstance(data, Mapping) or hasattr(data, "__arrow_c_stream__")
 
 
 def _check_one_hot(records: PackedBits, schema: Schema) -> None:

@@ -33,9 +33,9 @@ from confide.release.audited_charges import charges
 from confide.release.audited_tables import published
 from confide.release.audited_walks import Run, quiet
 from confide.release.baselines import NoisyAnswers
-from confide.release.campaign.made_up import table_of
 from confide.release.codes import Codes
 from confide.release.dual_query import DualQuery
+from confide.release.made_up import table_of
 from confide.release.mwem import MWEM
 from confide.release.reweighted import Reweighted
 from confide.release.schema import Schema

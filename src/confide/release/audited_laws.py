@@ -117,7 +117,7 @@ def transcript_laws(
         if key not in memory:
             played = mechanism._round(t)
             each = np.array([relative_weights(round_logits(played, count, satisfied)) for count in counts])
-            if mechanism.literal:  # it publishes the negation of what the print's player draws
+            if mechanism.mirrored:  # it publishes the negation of what the print's player draws
                 each = np.roll(each, k, axis=1)
             each /= each.sum(axis=1, keepdims=True)
             parts = []

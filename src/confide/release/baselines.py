@@ -19,7 +19,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import fraction
+from confide.contract.checks import fraction, positive
 from confide.contract.errors import InvalidInput, NotGuaranteed
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, PrivacyLoss, Relation, Source
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
@@ -29,7 +29,7 @@ from confide.contract.progress import advance
 from confide.contract.renamed import renamed
 from confide.contract.type_variables import B_co
 from confide.contract.wire import wire, wire_name, wire_of
-from confide.privacy.accounting import float_up, written
+from confide.privacy.accounting import float_up, spendable, written
 from confide.privacy.events import Event, GDPEvent, PureEvent
 from confide.privacy.gaussian import gdp_mu
 from confide.privacy.losses import ApproxDP, PureDP
@@ -295,7 +295,8 @@ class IndependentMarginals(_Budgeted[IndependentBillboard]):
             workload: the queries.
             schema: the public columns.
         """
-        return cls(records=records, workload=workload, schema=schema, epsilon=epsilon, delta=delta)
+        own = spendable(positive("epsilon", epsilon), fraction("delta", delta, zero=True))
+        return cls(records=records, workload=workload, schema=schema, epsilon=own, delta=delta)
 
     @property
     def squared_l2_sensitivity(self) -> int:
@@ -387,7 +388,8 @@ class NoisyAnswers(_Budgeted[NoisyBillboard]):
             >>> NoisyAnswers.for_budget(records=100, epsilon=1.0, workload=pairs).law
             'laplace'
         """
-        plain = cls(records=records, workload=workload, schema=schema, epsilon=epsilon, delta=delta,
+        own = spendable(positive("epsilon", epsilon), fraction("delta", delta, zero=True))
+        plain = cls(records=records, workload=workload, schema=schema, epsilon=own, delta=delta,
                     law="gaussian" if delta else "laplace")
         if schema is None or not delta:
             return plain

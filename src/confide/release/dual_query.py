@@ -102,8 +102,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
 
     The schema is needed where `run` gets a table, for `one_hot`, and for "marginals" of columns. With `one_hot` the
     promises hold where the data's records have one attribute of each column; False lets attributes vary freely, as
-    published. A `literal` mechanism has the signs that Algorithm 3 prints: both players are mirrored, which gives the
-    same law of the records. Its guarantees say what is wrong with the printed claim.
+    published.
 
     Args:
         oracle: best response; it sees netted samples and public facts alone.
@@ -147,12 +146,17 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
                                                  "delta is 0")] = "zcdp"
     failure_probability: Annotated[float, Parameter("probability that the accuracy bound fails", above=0,
                                                     below=1)] = 0.05
-    literal: Annotated[bool, Parameter("whether signs are those of Algorithm 3 in print")] = False
+    literal: Annotated[bool, Parameter("as files say it: False, and nothing else")] = False
 
     phases: ClassVar[tuple[Phase, ...]] = (Phase(name="records", asks="the custodian's table"),)
     share_depends_on: ClassVar[str] = "nothing: there are no shares, the records are public"
+    mirrored: ClassVar[bool] = False
+    """Whether both players have the other one's signs, which gives the same law of the records."""
 
     def __post_init__(self) -> None:
+        if self.literal and not self.mirrored:
+            raise InvalidInput("literal", "Algorithm 3 as printed is a class of its own",
+                               "take confide.evidence.wu_2017.query_release.PrintedDualQuery")
         object.__setattr__(self, "free", rule_today(self.free))
         super().__post_init__()
         settle(self)
@@ -423,12 +427,12 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
     ) -> Netted:
         """The samples of round t: the only step of a round that reads the data."""
         positions = draw_queries(source, self._round(t), counts, satisfied, line=_ROUNDS)
-        if self.literal:  # the print's player minimises: a query of hers is our negation
+        if self.mirrored:  # this player minimises: a query of hers is our negation
             positions = (positions + len(counts)) % (2 * len(counts))
         return net(positions, len(counts))
 
     def _round(self, t: int) -> QueryRound:
-        return QueryRound(eta=self.eta, t=t, n=self.records, samples=self.samples, mirrored=self.literal)
+        return QueryRound(eta=self.eta, t=t, n=self.records, samples=self.samples, mirrored=self.mirrored)
 
     def _default(self, t: int, marginals: NDArray[np.int64]) -> NDArray[np.bool_]:
         return default_record(self.free, self.queries.attributes, seed=self.seed, t=t, groups=self._reachable,

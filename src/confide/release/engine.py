@@ -22,7 +22,7 @@ from confide.release.columns import Binned, Bit, Column, Levels, cells_of
 from confide.release.schema import Schema
 from confide.release.workload import Workload
 from confide.tables._cells import has_other_spellings
-from confide.tables._engines import drawn_anew, engine_of, warn_of_guesses
+from confide.tables._engines import drawn_anew, engine_of, failed, warn_of_guesses
 from confide.tables.roles import FINE, INFINITE, MISSING, OUTSIDE, UNEVEN, UNLISTED, Category
 from confide.tables.sources import Query, TableSource, open_table
 
@@ -174,13 +174,11 @@ class Pushed:
     def _table_of_bins(self) -> Any:
         return self._table.select(**self._bins)
 
-    @staticmethod
-    def _run(expression: Any) -> pa.Table:
+    def _run(self, expression: Any) -> pa.Table:
         try:
             return expression.to_pyarrow()
-        except Exception as error:  # noqa: BLE001
-            # Every backend has errors of its own, and their messages may quote values.
-            raise InvalidInput("source", f"the query failed on the engine ({type(error).__name__})") from None
+        except Exception as error:  # noqa: BLE001 - every engine has errors of its own
+            raise failed(engine_of(self._table), error) from None
 
 
 def _ibis() -> Any:

@@ -21,10 +21,6 @@ DOCUMENT = "Wu 2017"
 _SPEC = "query_release"
 _STEP = "one record is replaced by another; how many there are is public"
 
-_PRINTED = (494_021, 1.2, 170, 1750)  # records, eta, T and s of which the text says (1, 0.001)
-_FALSE = ("the text calls eta = 1.2, T = 170 and s = 1750 on 494,021 records (1, 0.001)-private by this theorem, which "
-          "gives 1.859; round by round it is 1.029, or 0.996 with the sharper drift")
-
 
 def concentrated_privacy(events: Sequence[Event], source: Source) -> Privacy:
     """The zCDP guarantee towards the public of a list of events."""
@@ -50,14 +46,8 @@ def dual_query_guarantees(it: DualQuery) -> Guarantees:
     if it.delta:
         found.append(Privacy(
             loss=ApproxDP(it.epsilon(), it.delta), neighbours=Relation.REPLACE, audience=Audience.PUBLIC,
-            source=Source(document=DOCUMENT, statement=_STATEMENTS[it.calculator], spec=f"{_SPEC} A2 and D2",
-                          erratum="a reported epsilon names its calculator" if it.literal else ""),
-            note=_FALSE if it.literal else f"by the calculator {it.calculator!r}; {_STEP}"))
-    if it.literal and (it.records, it.eta, it.rounds, it.samples) == _PRINTED:
-        found.append(Privacy(
-            loss=ApproxDP(1.0, 1e-3), neighbours=Relation.REPLACE, audience=Audience.PUBLIC, claimable=False,
-            source=Source(document=DOCUMENT, statement="section 3.6, more queries", spec=f"{_SPEC} erratum 2",
-                          erratum="Theorem 3.4.2 gives 1.859 for this setting"), note=_FALSE))
+            source=Source(document=DOCUMENT, statement=_STATEMENTS[it.calculator], spec=f"{_SPEC} A2 and D2"),
+            note=f"by the calculator {it.calculator!r}; {_STEP}"))
     if it.workload is not None:
         found.append(answers_accuracy(it.planned_certificate, Source(
             document=DOCUMENT, statement="Theorem 3.4.5", spec=f"{_SPEC} D3",

@@ -31,7 +31,7 @@ from confide.contract.parameters import Parameter
 from confide.contract.progress import advance
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
-from confide.privacy.accounting import Accountant, float_up, written
+from confide.privacy.accounting import Accountant, float_up, spendable, written
 from confide.privacy.events import BoundedRangeEvent, Event, PureEvent, Repeated
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 from confide.privacy.noise.base import as_noise
@@ -379,7 +379,8 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
             >>> round(MWEM.for_budget(records=1000, epsilon=1.0, delta=1e-6, rounds=20, workload=pair).epsilon, 4)
             1.7657
         """
-        epsilon, delta = positive("epsilon", epsilon), fraction("delta", delta, zero=True)
+        delta = fraction("delta", delta, zero=True)
+        epsilon = spendable(positive("epsilon", epsilon), delta)
         pure = cls(records=records, workload=workload, rounds=1 if rounds is None else rounds, epsilon=epsilon, **rest)
         allowed = ZCDP.within(epsilon, delta).rho if delta else 0.0
         if rounds is None:

@@ -16,9 +16,11 @@ from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import ConfideError, InvalidInput, Refused
 from confide.contract.former_calls import by_position_before
 from confide.contract.mechanism import Mechanism
+from confide.contract.missing import names_missing
 from confide.contract.plan import Alternative, Plan, Predicted
 from confide.contract.presentation import Picture
 from confide.contract.renamed import renamed
+from confide.privacy.accounting import spendable
 from confide.release.baselines import NoisyAnswers
 from confide.release.draws_a_round import WIDE
 from confide.release.dual_query import MOST_QUERIES, DualQuery
@@ -70,7 +72,7 @@ class ReleasePlan(Plan[Advised]):
     def alternatives(self) -> tuple[Alternative, ...]:
         """The other methods, the best first, each with its figures or why it cannot run."""
         return tuple(Alternative(name=each.method, predicted={} if each.mechanism is None else _figures(each),
-                                 refused=each.refused or self._not_chosen(each))
+                                 mechanism=each.mechanism, refused=each.refused or self._not_chosen(each))
                      for each in self.predictions if each.method != self.method)
 
     def _not_chosen(self, other: Prediction) -> str:
@@ -94,9 +96,8 @@ class ReleasePlan(Plan[Advised]):
                          axis="error, as a share of the records: average to worst answer",
                          alt=f"Predicted errors of each method, on average and at worst: {said}.")[0]
 
-    def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready dictionary; figures may be infinite."""
-        return {"method": self.method, "reasons": list(self.reasons), "predictions": [
+    def _own_figures(self) -> Mapping[str, Any]:
+        return {"method": self.method, "reasons": self.reasons, "predictions": [
             {"method": each.method, "average": each.average, "largest": each.largest, "basis": each.basis,
              "refused": each.refused} for each in self.predictions]}
 
@@ -109,6 +110,7 @@ def _figures(found: Prediction) -> dict[str, Predicted]:
 
 @renamed(n="records")
 @by_position_before("schema", "records", "workload", "epsilon", "delta")
+@names_missing()
 def plan(
     schema: Schema, *, records: int, workload: Workload, epsilon: float, delta: float = 0.0, rows: bool = False
 ) -> ReleasePlan:
@@ -202,7 +204,8 @@ def dual_query(
     options = {"one_hot": True, **options}
     if delta and schema.attributes > WIDE:
         options.setdefault("free", "marginals")
-    return DualQuery.for_budget(records=n, epsilon=epsilon, delta=delta, workload=workload, schema=schema, **options)
+    return DualQuery.for_budget(records=n, epsilon=spendable(epsilon, delta), delta=delta, workload=workload,
+                                schema=schema, **options)
 
 
 def _mwem(schema: Schema, n: int, workload: Workload, epsilon: float, delta: float) -> MWEM:

@@ -20,7 +20,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import fraction, non_negative, one_of
+from confide.contract.checks import fraction, non_negative, one_of, positive
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
 from confide.contract.former_calls import by_position_before
 from confide.contract.guarantees import Audience, Guarantees, Privacy, Relation, Source
@@ -33,7 +33,7 @@ from confide.contract.public_warnings import PublicWarning
 from confide.contract.remedies import retried
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
-from confide.privacy.accounting import Accountant
+from confide.privacy.accounting import Accountant, spendable
 from confide.privacy.charge import Line, lines_of
 from confide.privacy.events import BoundedRangeEvent, Event, Repeated, ZCDPEvent
 from confide.privacy.losses import ZCDP, ApproxDP
@@ -271,7 +271,7 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
         def again(**changed: float) -> Reweighted:
             return cls.for_budget(records=records, **(asked | changed), delta=delta, workload=workload, **kept)
 
-        total = calculators.rho_within(epsilon, gaussian_delta(delta))
+        total = calculators.rho_within(spendable(positive("epsilon", epsilon), gaussian_delta(delta)), delta)
         parts = _SHARES[one_of("selection", selection, _SELECTIONS)] if shares is None else _parts(shares)
         if len(parts) != 3 or min(non_negative("shares", part) for part in parts) < 0 or \
                 not math.isclose(math.fsum(parts), 1.0, abs_tol=1e-9) or not parts[0] or not parts[2]:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from confide.search.oracles import Investigation, OracleInconsistent, OracleUnavailable, SeedNotTargeted
     from confide.search.order_statistics import call_law, examined_chances
     from confide.search.planning import SearchPlan, plan
-    from confide.search.printed import printed_search
     from confide.search.releases import CappedOutcome, OperatorLog, PublicRelease, SearchCertificate
     from confide.search.search_accounting import compositions, multipliers
     from confide.search.statistics import (
@@ -72,7 +71,6 @@ __all__ = [
     "infect",
     "multipliers",
     "plan",
-    "printed_search",
     "random_order",
     "rewirings",
     "search_component",
@@ -83,10 +81,10 @@ __all__ = [
 __getattr__, __dir__ = doors(
     __name__,
     {
+        "discovery": ("compare_searches",),
         "baselines": ("FoundTargets", "random_order", "target"),
         "component_search": ("ComponentSearch", "search_component", "sfs"),
         "order_statistics": ("call_law", "examined_chances"),
-        "discovery": ("compare_searches",),
         "errors": ("DegreeBoundViolated",),
         "exact_laws": ("exact_law", "rewirings"),
         "graph": ("Dropped", "Graph"),
@@ -94,7 +92,6 @@ __getattr__, __dir__ = doors(
         "instances": ("film_casts",),
         "oracles": ("Investigation", "OracleInconsistent", "OracleUnavailable", "SeedNotTargeted"),
         "planning": ("SearchPlan", "plan"),
-        "printed": ("printed_search",),
         "releases": ("CappedOutcome", "OperatorLog", "PublicRelease", "SearchCertificate"),
         "search_accounting": ("compositions", "multipliers"),
         "statistics": (
@@ -111,4 +108,7 @@ __getattr__, __dir__ = doors(
         "targeted": ("PTarget", "Search"),
     },
     renamed={"Findings": "FoundTargets", "Flow": "LargestFlow"},
+    moved={
+        "evidence.wu_2017.targeted_search": ("printed_search",),
+    },
 )

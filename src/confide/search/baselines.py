@@ -119,7 +119,7 @@ def target(
     """
     statistic = CommonNeighbours() if statistic is None else statistic
     if not isinstance(statistic, Statistic):
-        raise InvalidInput("statistic", f"{type(statistic).__name__} is none", "such as CommonNeighbours()")
+        raise InvalidInput("statistic", f"{type(statistic).__name__} is no Statistic", "such as CommonNeighbours()")
     if not statistic.signal:
         raise InvalidInput("statistic", f"{statistic.name} carry no signal: 0 for every unexamined vertex",
                            "take CommonNeighbours()")

@@ -212,6 +212,7 @@ class ComponentSearch(Declared):
         order = self.order(values[items].astype(np.float64), self.noise_scale, noise, call, threshold)
         return NoisyCandidates(items, order, threshold)
 
+    @renamed(scale="noise_scale")
     def order(self, values: NDArray[np.float64], noise_scale: float, noise: Noise, call: int,
               threshold: float | None) -> NoisyOrder:
         """The noisy order of some values.

@@ -238,7 +238,8 @@ def check_investigation(investigation: object, people: int | None = None) -> Inv
         InvalidInput: another thing, or other people.
     """
     if not isinstance(investigation, Investigation):
-        raise InvalidInput("data", f"{type(investigation).__name__} is none", "use Investigation(graph, seed, oracle)")
+        raise InvalidInput("data", f"{type(investigation).__name__} is no Investigation",
+                           "use Investigation(graph, seed_vertex, oracle)")
     if people is not None and investigation.graph.people != people:
         raise InvalidInput("people", f"is {people:,}", f"the graph has {investigation.graph.people:,} vertices")
     return investigation

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -20,6 +20,7 @@ from confide.search.adjacency import Lists, adjacency, is_sound
 from confide.search.errors import DegreeBoundViolated
 from confide.search.graph_folder import open_arrays, save_arrays
 from confide.search.identifiers import MOST, IdKind, Ids, coded, find, has_nul, ranked
+from confide.tables.frames import is_table
 
 __all__ = ["Dropped", "Graph"]
 
@@ -40,15 +41,18 @@ class Dropped:
         return "Dropped(...)"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class Graph:
     """An undirected simple graph. Who its people are is public; who knows whom is private.
 
     Inside, people are 0..n-1: the rank of their id in the public list, integers ascending and texts by code points. So
-    "the lowest id" is the lowest rank, whatever order the lines came in. Build one with `from_edges`, `from_table` or
+    "the lowest id" is the lowest rank, whatever order the lines came in. Build one from its edges, with `from_table` or
     from another package's graph; a graph that is given as arrays is checked entry by entry.
 
     Args:
+        edges: as `from_edges` takes them; or None, where `indptr` and `indices` are given.
+        people: n, as for `from_edges`.
+        vertices: all ids, as for `from_edges`.
         indptr: int64 (n + 1,), where each list of neighbours begins.
         indices: int32 (2m,), neighbours, ascending within each list, both directions of each edge.
         ids: public: None where the ids are 0..n-1 themselves, else int64 (n,) or an Arrow array of texts, ascending.
@@ -60,7 +64,7 @@ class Graph:
     Source: spec targeted_search 1, 9.
 
     Example:
-        >>> graph = Graph.from_edges(["ann", "bob", "ann"], ["bob", "cid", "bob"])
+        >>> graph = Graph([("ann", "bob"), ("bob", "cid"), ("ann", "bob")])
         >>> graph, graph.ids_of(graph.neighbours(graph.index_of("bob"))), graph.dropped.parallel
         (Graph(people=3), ['ann', 'cid'], 1)
     """
@@ -70,7 +74,26 @@ class Graph:
     ids: Ids = None
     dropped: Dropped = Dropped()
 
-    def __post_init__(self) -> None:
+    def __init__(
+        self, edges: Any = None, *, people: int | None = None, vertices: Any = None,
+        indptr: NDArray[np.int64] | None = None, indices: NDArray[np.int32] | None = None, ids: Ids = None,
+        dropped: Dropped = Dropped(),
+    ) -> None:
+        arrays = indptr is not None or indices is not None or ids is not None
+        if edges is None and not arrays:
+            raise InvalidInput("edges", "are missing", "must be pairs of ids, an (m, 2) array, or a frame, a table or "
+                               "a file with two columns")
+        if arrays and not (edges is None and people is None and vertices is None):
+            raise InvalidInput("indptr", "is given beside edges, people or vertices", "give edges, or arrays")
+        if not arrays:
+            made = type(self).from_edges(edges, people=people, vertices=vertices)
+            indptr, indices, ids, dropped = made.indptr, made.indices, made.ids, made.dropped
+        for field, value in (("indptr", indptr), ("indices", indices), ("ids", ids), ("dropped", dropped)):
+            object.__setattr__(self, field, value)
+        if arrays:
+            self._check()
+
+    def _check(self) -> None:
         for field, dtype in (("indptr", np.int64), ("indices", np.int32)):
             found = getattr(self, field)
             if not isinstance(found, np.ndarray) or found.dtype != dtype or found.ndim != 1:
@@ -241,12 +264,14 @@ class Graph:
 
     @classmethod
     def from_edges(
-        cls, first: Any, second: Any, *, people: int | None = None, vertices: Any = None
+        cls, first: Any, second: Any = None, *, people: int | None = None, vertices: Any = None
     ) -> Self:
         """A graph of pairs, in any order; a pair and its reverse are the same edge.
 
         Args:
-            first: ids of one end of each pair: integers or texts; an array, an Arrow or data frame column, a list.
+            first: ids of one end of each pair: integers or texts; an array, an Arrow or data frame column, a list. Or,
+                without `second`, the edges themselves: any collection of pairs, an (m, 2) array, or a frame, an Arrow
+                table, a mapping or a file with two columns.
             second: ids of the other ends, as many.
             people: n, where the ids are 0..n-1.
             vertices: all ids, in any order, where they are others. Who is in it is public. When both are left out the
@@ -260,7 +285,18 @@ class Graph:
         Example:
             >>> Graph.from_edges([10, 7, 7], [7, 7, 10], vertices=[7, 10, 12]).degrees.tolist()
             [1, 1, 0]
+            >>> Graph.from_edges([(10, 7), (7, 10)], vertices=[7, 10, 12]).degrees.tolist()
+            [1, 1, 0]
         """
+        if second is None:
+            if isinstance(first, Graph):
+                raise InvalidInput("edges", "are a Graph already", "use it as it is")
+            if is_table(first) or isinstance(first, Mapping):
+                names = interchange.two_columns(first)
+                ends = interchange.of_table(first, *names, None)
+                found = ranked(ends[0], ends[1], people=people, vertices=vertices, infer=True)
+                return cls._built(adjacency(found.first, found.second, found.people), found.ids)
+            first, second = interchange.of_pairs(first)
         found = ranked(coded("first", first), coded("second", second), people=people, vertices=vertices)
         return cls._built(adjacency(found.first, found.second, found.people), found.ids)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from confide.tables._values import made_by
 from confide.tables.frames import is_table
 
 __all__ = ["Pairs", "checked_weights", "heavy", "no_weight", "of_graph_tool", "of_gt", "of_igraph", "of_networkx",
-           "of_rustworkx", "of_scipy", "of_table"]
+           "of_pairs", "of_rustworkx", "of_scipy", "of_table", "two_columns"]
 
 _ROWS = 1 << 20
 
@@ -97,6 +98,46 @@ def of_table(source: Any, first: str, second: str, weight: str | None) -> tuple[
                 raise InvalidInput(weight, "the column holds text", "must be numbers")
             weights.append(numbers(weight, batch.column(2)))
     return rows_of(ends[0]), rows_of(ends[1]), np.concatenate(weights or [np.zeros(0)]) if weight else None
+
+
+def of_pairs(edges: Any) -> tuple[Any, Any]:
+    """Both ends of each pair, from an (m, 2) array or from any collection of pairs.
+
+    Raises:
+        InvalidInput: something else; says in which row.
+    """
+    if hasattr(type(edges), "__array__") or isinstance(edges, np.ndarray):
+        table = np.asarray(edges)
+        if table.ndim != 2 or table.shape[1] != 2:
+            raise InvalidInput("edges", f"an array of shape {table.shape}", "must be (m, 2): both ends of each pair")
+        return table[:, 0], table[:, 1]
+    if isinstance(edges, str | bytes) or not isinstance(edges, Iterable):
+        raise InvalidInput("edges", f"{type(edges).__name__} is no list of pairs", "must be pairs of ids, an (m, 2) "
+                           "array, or a frame, a table or a file with two columns")
+    pairs = list(edges)
+    for row, pair in enumerate(pairs):
+        if not isinstance(pair, tuple | list | np.ndarray | set | frozenset) or len(pair) != 2:
+            raise InvalidInput("edges", f"row {row} (from 0) is no pair", "each edge has two ends; weights are for "
+                               "Graph.from_table")
+    ends = [tuple(pair) for pair in pairs]
+    return [one for one, _ in ends], [other for _, other in ends]
+
+
+def two_columns(source: Any) -> tuple[str, str]:
+    """The names of the columns of a table of pairs.
+
+    Args:
+        source: as for `of_table`.
+
+    Raises:
+        InvalidInput: other than two columns.
+    """
+    names = open_table(source).column_names
+    if len(names) != 2:
+        shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+        raise InvalidInput("edges", f"has {len(names)} columns, {shown}",
+                           "must be two, both ends of each pair; Graph.from_table takes their names")
+    return names[0], names[1]
 
 
 def _undirected(directed: bool, symmetrise: bool) -> None:

@@ -7,9 +7,9 @@ answer that is known but not yet used (asked ahead, or in an earlier search) cha
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -63,8 +63,10 @@ class Investigation:
     """A custodian's private data: the network, who is known to be a target, and who may be asked.
 
     Args:
-        graph: the contacts, private.
-        seed_vertex: the public id of a confirmed target, or a sequence of them, chosen independently of the graph.
+        graph: the contacts, private. A `Graph`, or edges as `Graph.from_edges` takes them: pairs, an (m, 2) array, or
+            a frame or a file with two columns. Of edges, everybody who stands in one is public; where being named
+            there is a secret, make a `Graph` with all `vertices`.
+        seed_vertex: the public id of a confirmed target, or several of them, chosen independently of the graph.
         oracle: says who is a target. A callable from an id to a bool; if it has a method `statuses`, that is called
             with a list of ids and returns their answers in that order, None where one is missing. Or a mapping from ids
             to bools, or a pandas series of bools whose index is ids; who is not in it has no answer yet. Or a
@@ -85,6 +87,8 @@ class Investigation:
         >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3])
         >>> Investigation(path, 0, {0, 1, 3}).seeds.tolist()
         [0]
+        >>> Investigation([("ann", "bob"), ("bob", "cid")], "ann", {"ann"}).graph
+        Graph(people=3)
     """
 
     graph: Graph
@@ -92,15 +96,24 @@ class Investigation:
     oracle: Oracle
     ahead: int = 1
 
+    if TYPE_CHECKING:  # what it is given may be edges; what it holds is a graph
+
+        def __init__(self, graph: Any, seed_vertex: Any, oracle: Oracle, ahead: int = 1) -> None: ...
+
     def __post_init__(self) -> None:
-        if not isinstance(self.graph, Graph):
-            raise InvalidInput("graph", f"{type(self.graph).__name__} is no Graph", "build one with Graph.from_edges")
+        held: Any = self.graph
+        if not isinstance(held, Graph):
+            object.__setattr__(self, "graph", _graph_of(held))
         whole("ahead", self.ahead, at_least=1)
-        several = isinstance(self.seed_vertex, Sequence | np.ndarray) and not isinstance(self.seed_vertex, str)
-        given = list(self.seed_vertex) if several else [self.seed_vertex]
-        if not given:
+        given: Any = self.seed_vertex
+        if given is None:
+            raise InvalidInput("seed_vertex", "is missing", "must be the public id of a confirmed target, or several")
+        several = isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping)
+        ids = (given.to_pylist() if hasattr(given, "to_pylist") else list(given)) if several else [given]
+        if not ids:
             raise InvalidInput("seed_vertex", "is empty", "at least one confirmed target")
-        seeds = [self._seed(each) for each in given]
+        seeds = [self._seed(each) for each in ids]
+        seeds = sorted(seeds) if isinstance(given, Set) else seeds  # a set has no order of its own
         vars(self)["_seeds"] = np.array(list(dict.fromkeys(seeds)), np.int64)
         vars(self)["_table"] = self._read_table()
 
@@ -141,7 +154,7 @@ class Investigation:
         if made_by("pandas", oracle) and hasattr(oracle, "index") and _statuses(list(oracle)):
             return self._by_id(list(oracle.index), list(oracle))
         if not isinstance(oracle, Collection | np.ndarray) or isinstance(oracle, str):
-            raise InvalidInput("oracle", f"{type(oracle).__name__} is none",
+            raise InvalidInput("oracle", f"{type(oracle).__name__} says nothing of anybody",
                                "a callable, a mapping from ids to bools, a bool array in the order of graph.ids, or "
                                "the targets' ids")
         table = np.zeros(people, np.int8)
@@ -174,6 +187,20 @@ class Investigation:
         """What is known when a search begins: everything of a table, nothing of a callable."""
         table = vars(self)["_table"]
         return Statuses(self, table if table is None else table.copy())
+
+
+def _graph_of(edges: Any) -> Graph:
+    """The graph of the edges that somebody gave in its place."""
+    from_other = {"networkx": "from_networkx", "igraph": "from_igraph", "rustworkx": "from_rustworkx",
+                  "graph_tool": "from_graph_tool", "scipy": "from_scipy"}
+    for package, maker in from_other.items():
+        if made_by(package, edges):
+            raise InvalidInput("graph", f"{type(edges).__name__} is of {package}", f"build one with Graph.{maker}")
+    try:
+        return Graph.from_edges(edges)
+    except InvalidInput as error:
+        field = "" if error.field == "edges" else f"{error.field}: "
+        raise InvalidInput("graph", f"{field}{error.problem}", error.limit or "must be a Graph, or its edges") from None
 
 
 def _missing(answer: Any) -> bool:

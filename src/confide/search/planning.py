@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from confide.charts import curves
 from confide.contract.errors import ConfideError, Refused
 from confide.contract.guarantees import Guarantees
+from confide.contract.missing import names_missing
 from confide.contract.plan import Alternative, Plan, Predicted
 from confide.contract.presentation import Picture
 from confide.contract.remedies import tried
@@ -126,7 +127,7 @@ class SearchPlan(Plan[PTarget]):
         return found
 
     @property
-    def alternatives(self) -> Sequence[Alternative]:
+    def alternatives(self) -> tuple[Alternative, ...]:
         """The other noise at the same loss, and a random order, which costs nothing."""
         return (*self._other_noise, Alternative(
             name="random order", predicted={_BEFORE: Predicted(self.people / 2)},
@@ -143,13 +144,12 @@ class SearchPlan(Plan[PTarget]):
             try:
                 other = SearchPlan(mechanism=within_budget(
                     replace(it, noise_kind=kind), loss.epsilon, float(getattr(loss, "delta", 0.0))))
-                found.append(Alternative(name=name, predicted=other.predicted))
+                found.append(Alternative(name=name, predicted=other.predicted, mechanism=other.mechanism))
             except ConfideError as error:
                 found.append(Alternative(name=name, refused=str(error)))
         return tuple(found)
 
-    def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready dictionary."""
+    def _own_figures(self) -> Mapping[str, Any]:
         it = self.mechanism
         return {
             "people": it.people, "components": it.components, "searches": it.calls, "stop": it.stop,
@@ -175,6 +175,7 @@ class SearchPlan(Plan[PTarget]):
         return picture
 
 
+@names_missing()
 def plan(
     people: int, components: int, *, epsilon: float, delta: float = 0.0, **options: Any,
 ) -> SearchPlan:

@@ -1,4 +1,4 @@
-"""What all calls of a search cost together, by every rule that is known; and what was printed instead.
+"""What all calls of a search cost together, by every rule that is known.
 
 A call with a drawn threshold is two releases: a draw of an exponential mechanism, whose log ratio has a bounded range,
 and a noisy maximum. Counting them apart is what pays at a handful of calls.
@@ -22,7 +22,7 @@ from confide.privacy.events import BoundedRangeEvent, Event, PureEvent, Repeated
 from confide.privacy.losses import ZCDP
 from confide.search.noise_kinds import NoiseKind, as_kind
 
-__all__ = ["Multipliers", "call_cost", "compositions", "multipliers", "printed_composition", "step_events"]
+__all__ = ["Multipliers", "call_cost", "compositions", "multipliers", "step_events"]
 
 _STOPS = ("none", "public", "private", "smoothed")
 
@@ -106,29 +106,6 @@ def compositions(
 
 def _repeated(event: Event, count: int) -> Repeated:
     return Repeated(event=event, count=count, neighbours=event.neighbours)
-
-
-def printed_composition(calls: int, epsilon: float, delta: float) -> tuple[float, bool]:
-    """The printed epsilon_2 = 2 sqrt(2 m ln(1/delta)) epsilon, and whether the theorem it rests on proves it here.
-
-    It needs sqrt(m) (e^epsilon - 1) <= sqrt(2 ln(1/delta)), which the print leaves out; and it is below m epsilon only
-    beyond m = 8 ln(1/delta) calls.
-
-    Args:
-        calls: m >= 1.
-        epsilon: of one call.
-        delta: in (0, 1).
-
-    Source: Wu 2017, Theorem 7.3.3; spec targeted_search 4 and 5, erratum E5.
-
-    Example:
-        >>> printed, proved = printed_composition(1000, 1.0, 0.5)
-        >>> round(printed, 1), proved
-        (74.5, False)
-    """
-    number, cost, slack = whole("calls", calls, at_least=1), positive("epsilon", epsilon), fraction("delta", delta)
-    spread = math.sqrt(-2 * math.log(slack))
-    return 2 * math.sqrt(number) * spread * cost, math.sqrt(number) * math.expm1(cost) <= spread
 
 
 @dataclass(frozen=True)

@@ -191,14 +191,6 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
                 part="the released list",
                 source=Source(document="confide", statement="thresholds and selections composed apart", spec=_SPEC),
                 note=f"{reach}; composition: {name}"))
-        if self.noise_kind == "laplace" and self.calls:
-            printed = self.calls * self.call.sensitivity / self.call.noise_scale
-            items.append(Privacy(
-                loss=PureDP(printed), neighbours=_UNIT, audience=Audience.PUBLIC,
-                part="the released list", claimable=False,
-                source=Source(document="Wu 2017", statement="section 7.5, (k-1)/b for noise of scale b", spec=_SPEC,
-                              erratum="a selection costs 2 Delta/b, and a drawn threshold as much again (E2)"),
-                note="printed; false"))
         if self.call.draws_threshold:
             rule = self.call.rule
             what = "vertices with at least its value" if self.stop == "private" else "expected to come before it"

@@ -6,10 +6,13 @@ one row, and how long the reading takes, must not tell that another row holds a 
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from functools import cache, lru_cache
+from numbers import Real
 
 import numpy as np
 import pyarrow as pa
@@ -17,8 +20,8 @@ import pyarrow.compute as pc
 
 from confide.contract.errors import InvalidInput
 
-__all__ = ["decimals", "has_other_spellings", "integers", "is_text", "numbers", "places", "plain", "strings", "trimmed",
-           "whole_numbers"]
+__all__ = ["decimals", "has_other_spellings", "integers", "is_text", "numbers", "places", "plain", "real", "strings",
+           "trimmed", "whole_numbers"]
 
 _NUMBER = r"^(?:[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?[iI][nN][fF](?:[iI][nN][iI][tT][yY])?)$"
 """Every text of this form is a number to Arrow's cast, which fails as a whole on any other text but NaN."""
@@ -141,6 +144,24 @@ def decimals(values: np.ndarray) -> np.ndarray:
     native = values.astype(values.dtype.newbyteorder("="), copy=False)
     found: np.ndarray = _doubles(pa.array(native.ravel())).to_numpy(zero_copy_only=False)
     return found.reshape(values.shape)
+
+
+def real(cell: object) -> float:
+    """One cell of a list or of an array of objects as a double; nan for whatever is not one real number, text too.
+
+    Args:
+        cell: anything: what it is never stops the reading of the others.
+    """
+    try:
+        if isinstance(cell, np.generic):  # of which a duration is a whole number to numpy
+            if cell.dtype.kind not in "fiub":
+                return math.nan
+            return float(str(cell)) if cell.dtype.kind == "f" and cell.dtype.itemsize < 8 else float(cell)
+        return float(cell) if isinstance(cell, Real | Decimal) else math.nan
+    except OverflowError:
+        return math.inf
+    except Exception:  # noqa: BLE001 - a number may be of anybody's class
+        return math.nan
 
 
 def numbers(name: str, array: pa.Array | pa.ChunkedArray) -> np.ndarray:

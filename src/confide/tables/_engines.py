@@ -18,7 +18,7 @@ from confide.contract.errors import InvalidInput
 from confide.tables._cells import trimmed
 from confide.tables._packaged import extra
 
-__all__ = ["ENGINES", "cells_of_engine", "drawn_anew", "engine_of", "exact_columns", "warn_of_guesses"]
+__all__ = ["ENGINES", "cells_of_engine", "drawn_anew", "engine_of", "exact_columns", "failed", "warn_of_guesses"]
 
 ENGINES = ("duckdb", "polars", "sqlite", "postgres", "datafusion")
 """What ibis calls them."""
@@ -37,12 +37,22 @@ def engine_of(expression: Any) -> str:
     try:
         name = str(expression.get_backend().name)
     except ibis.common.exceptions.IbisError:
-        raise InvalidInput("source", "the query runs on no engine, or on several", "must run on one") from None
+        raise InvalidInput("source", "the query belongs to no connection, or to several",
+                           "must begin with tables of one connection: ibis.duckdb.connect().table(NAME). Rows of "
+                           "another one go through a file: expression.to_parquet(PATH)") from None
     if name not in ENGINES:
-        raise InvalidInput("source", f"the engine {name} was not compared with the others",
-                           f"must be {', '.join(ENGINES[:-1])} or {ENGINES[-1]}; or write the rows to a file with "
-                           "expression.to_parquet(PATH) and give its path")
+        raise InvalidInput("source", f"confide is not tested on the engine {name}, and may read other cells from it",
+                           "write the rows to a file with expression.to_parquet(PATH), and give PATH; confide is "
+                           f"tested on {', '.join(ENGINES[:-1])} and {ENGINES[-1]}")
     return name
+
+
+def failed(engine: str, error: Exception) -> InvalidInput:
+    """What is told of a query that an engine did not answer: nothing of its message, which may quote private values."""
+    return InvalidInput("source", f"{engine} did not answer the query ({type(error).__name__}); its message may quote "
+                                  "values, and is left out",
+                        "call expression.to_pyarrow(), which shows the message to you; if the reason is the values of "
+                        "a column, cast the column or leave it out")
 
 
 def drawn_anew(expression: Any) -> bool:
@@ -68,7 +78,8 @@ def exact_columns(expression: Any, engine: str, columns: Sequence[str]) -> Any:
         kind = types[name]
         if engine == "sqlite" and kind.is_decimal():
             raise InvalidInput(name, f"the column is of type {kind}, and sqlite keeps no exact decimals",
-                               f"cast it: table.cast({{{name!r}: 'float64'}}), or 'string' where it spells levels")
+                               f"cast it: table.cast({{{name!r}: 'float64'}}); it has kept no zeros at the end, so the "
+                               "level of 0.10 is 0.1")
         # SQLite's integers would pass through doubles beside a null; numerics of PostgreSQL may be NaN or too long.
         text = (engine == "sqlite" and kind.is_integer()) or (engine == "postgres" and kind.is_decimal())
         found[name] = expression[name].cast("string") if text else expression[name]

@@ -21,13 +21,14 @@ from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Progress
 from confide.contract.words import cause
 from confide.tables import _lines
-from confide.tables._engines import cells_of_engine, drawn_anew, engine_of, exact_columns, warn_of_guesses
+from confide.tables._engines import cells_of_engine, drawn_anew, engine_of, exact_columns, failed, warn_of_guesses
 from confide.tables._packaged import PACKAGES, extra, load
 from confide.tables._values import as_array, made_by
 
-__all__ = ["Query", "TableSource", "is_packaged", "open_table"]
+__all__ = ["SUFFIXES", "Query", "TableSource", "is_packaged", "open_table"]
 
-_SUFFIXES = (".parquet", ".csv", ".arrow", ".feather")
+SUFFIXES = (".parquet", ".csv", ".arrow", ".feather")
+"""Of files of tables."""
 
 
 class TableSource(ABC):
@@ -273,10 +274,8 @@ class Query(TableSource):
             while batch is not None:
                 yield from _slices(cells_of_engine(batch.select(list(columns)), self._expression, self._engine), rows)
                 batch = next(reader, None)
-        except Exception as error:  # noqa: BLE001
-            # Every backend has errors of its own, and their messages may quote values.
-            raise InvalidInput("source", f"the query failed on {self._engine} ({type(error).__name__})",
-                               "cast or leave out the column that cannot be read") from None
+        except Exception as error:  # noqa: BLE001 - every engine has errors of its own
+            raise failed(self._engine, error) from None
 
     def _keep(self) -> tuple[Any, ...]:
         """What a query that draws anew has drawn once: all its columns, in a file without a name; none without rows."""
@@ -379,8 +378,8 @@ def _named(text: str, folder: str | os.PathLike[str] | None) -> TableSource:
         return _Memory(_table(load(text)), text)
     path = Path(folder or "") / Path(text).expanduser()
     suffix = path.suffix.lower()
-    if suffix not in _SUFFIXES:
-        raise InvalidInput("source", f"{text!r} has an unknown suffix", f"must end in {', '.join(_SUFFIXES)}")
+    if suffix not in SUFFIXES:
+        raise InvalidInput("source", f"{text!r} has an unknown suffix", f"must end in {', '.join(SUFFIXES)}")
     if not path.is_file():
         start = "the current folder" if folder is None else "the campaign file's folder"
         limit = "" if Path(text).expanduser().is_absolute() else f"{text!r} is looked up relative to {start}"

@@ -23,10 +23,22 @@ def iban(country: str, account: str) -> str:
     return f"{country}{98 - number % 97:02d}{account}"
 
 
-ibans = st.builds(iban, st.text("ABCDEFGHIJKLMNOPQRSTUVWXYZ", min_size=2, max_size=2),
-                  st.text("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", min_size=11, max_size=30))
+# ISO 13616's structure of some countries' accounts: n digits, a capitals, c either.
+STRUCTURES = {"AE": "n19", "AT": "n16", "BE": "n12", "CH": "n5 c12", "DE": "n18", "FR": "n10 c11 n2", "GB": "a4 n14",
+              "LC": "a4 c24", "MT": "a4 n5 c18", "NL": "a4 n10", "NO": "n11", "SA": "n2 c18", "TR": "n6 c16",
+              "XK": "n16"}
+_LETTERS = {"n": "0123456789", "a": "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "c": "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"}
+
+
+def _accounts(structure: str) -> st.SearchStrategy[str]:
+    parts = [st.text(_LETTERS[part[0]], min_size=int(part[1:]), max_size=int(part[1:])) for part in structure.split()]
+    return st.tuples(*parts).map("".join)
+
+
+ibans = st.one_of(*(st.builds(iban, st.just(country), _accounts(structure))
+                    for country, structure in STRUCTURES.items()))
 names = st.text(LATIN, min_size=1, max_size=70).filter(lambda text: text == text.strip())
-bics = st.none() | st.from_regex(r"[A-Z0-9]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?", fullmatch=True)
+bics = st.none() | st.from_regex(r"[A-Z]{4}(DE|GB|LC|SA|XK)[A-Z0-9]{2}([A-Z0-9]{3})?", fullmatch=True)
 ids = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)
 references = st.text(RESTRICTED, min_size=1, max_size=35).filter(
     lambda text: text[0].isalnum() and text[-1] not in " /" and "//" not in text)

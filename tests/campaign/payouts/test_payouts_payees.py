@@ -122,6 +122,33 @@ def test_what_has_not_the_form(account: str) -> None:
         Payee("ann", "Ann", account)
 
 
+@pytest.mark.parametrize(("account", "message"), [
+    (iban("DE", "1" * 17), "that of 'ann' has 21 characters; its country's have 22"),
+    (iban("GB", "WEST" + "1" * 15), "that of 'ann' has 23 characters; its country's have 22"),
+    (iban("ZZ", "1" * 18), "that of 'ann' names no country that uses IBANs; "),
+    (iban("US", "1" * 18), "that of 'ann' names no country that uses IBANs; "),
+    (iban("DE", "3704004405320130A0"), "that of 'ann' has a letter or a digit where its country's have none; "),
+    (iban("GB", "1" * 18), "that of 'ann' has a letter or a digit where its country's have none; "),
+])
+def test_what_no_bank_of_its_country_gives(account: str, message: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        Payee("ann", "Ann", account)
+    assert str(caught.value).startswith(f"iban: {message}")
+    assert account[4:] not in str(caught.value)
+    assert caught.value.__suppress_context__
+
+
+@pytest.mark.parametrize("bic", ["COBAZZFF", "COBAUKFF", "COBAEUFFXXX"])
+def test_a_bic_names_a_country(bic: str) -> None:
+    with pytest.raises(InvalidInput, match=r"^bic: that of 'ann' names no country; its fifth and sixth letter must be"):
+        Payee("ann", "Ann", ANN, bic)
+
+
+def test_kosovo_has_accounts_and_banks() -> None:
+    payee = Payee("ann", "Ann", "XK051212012345678906", "NCBVXKPR")
+    assert (payee.iban, payee.bic) == ("XK051212012345678906", "NCBVXKPR")
+
+
 @pytest.mark.parametrize("bic", ["", "COBADEF", "COBADEFFX", "COBADEFFXXXX", "cobadeff", "COBA1EFF", "COBADEFF\n", 8])
 def test_what_is_no_bic(bic: str) -> None:
     with pytest.raises(InvalidInput, match=r"^bic: that of 'ann' is not of the form of a BIC; must be 8 or 11 capital"):
@@ -177,7 +204,7 @@ def test_the_payer_is_held_to_the_same() -> None:
     (f'{HEADER}ann,"A\nnn",{ANN},\n', "line 2: name: that of 'ann' has the character '\\n' (U+000A) in place 2; "),
     (f'{HEADER}"a\nnn",Ann,{ANN},\nbob,,{BOB},\n', "line 4: name: that of 'bob' is empty"),
     (f"{HEADER}\n\nann,Ann,{ANN[:-1]}3,\n", "line 4: iban: that of 'ann' is mistyped: its check digits do not fit"),
-    (f"{HEADER}ann,Ann,{ANN}9,\n", "line 2: iban: that of 'ann' is mistyped"),
+    (f"{HEADER}ann,Ann,{ANN}9,\n", "line 2: iban: that of 'ann' has 23 characters; its country's have 22"),
     (f"{HEADER}ann,Ann,,\n", "line 2: iban: that of 'ann' is not of the form"),
     (f"{HEADER}ann,Ann,{ANN},{BOB}\n", "line 2: bic: that of 'ann' is not of the form of a BIC"),
     (f"{HEADER},Ann,{ANN},\n", "line 2: id: is empty"),

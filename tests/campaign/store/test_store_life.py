@@ -28,9 +28,9 @@ from campaign.store.invariants import Life, lives
 from campaign.store.templates import empty
 from cases import fast
 from confide.campaign import Campaign, State, Store
-from confide.campaign.folder import NOTE
+from confide.campaign.charging import charge_of
+from confide.campaign.pack import NOTE
 from confide.campaign.payouts import export_batch, import_confirmations
-from confide.campaign.settlement import charge_of
 from confide.contract import BudgetExceeded, InvalidInput, Refused
 from confide.contract.errors import RunFailed
 

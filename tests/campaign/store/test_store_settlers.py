@@ -111,9 +111,9 @@ def test_of_two_runs_the_first_that_is_published_counts(
 
 def test_two_who_write_the_pack_at_once(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same files into the same folder: the slower one finds them there."""
-    from confide.campaign import folder
+    from confide.campaign import pack
 
-    campaign, replace, done = write(tmp_path, {0: 3, 1: 4}), folder.os.replace, []
+    campaign, replace, done = write(tmp_path, {0: 3, 1: 4}), pack.os.replace, []
 
     def slow(source: Any, target: Any) -> None:
         if not done:
@@ -122,6 +122,6 @@ def test_two_who_write_the_pack_at_once(store: Store, tmp_path: Path, monkeypatc
                 assert not campaign.settle(tmp_path / "out", store=other).fresh
         replace(source, target)
 
-    monkeypatch.setattr(folder.os, "replace", slow)
+    monkeypatch.setattr(pack.os, "replace", slow)
     assert campaign.settle(tmp_path / "out", store=store).fresh
     assert verify(tmp_path / "out").passed

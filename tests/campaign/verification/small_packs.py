@@ -305,7 +305,7 @@ _MADE: dict[str, tuple[str, Callable[[Path], None]]] = {
     "queries": (_QUERIES, _survey),
     "search": (_SEARCH, _contacts),
 }
-KINDS = ("search", "queries", "matching", "bits-pair", "program", "mean", "bundles", "bits", "bits-unknown-costs",
+KINDS = ("search", "bits-pair", "matching", "queries", "program", "mean", "bundles", "bits", "bits-unknown-costs",
          "regression")
 """Those first whose packs are made and verified soonest."""
 

@@ -14,8 +14,8 @@ from scipy.stats import binom
 from confide.allocation.audit.tiny_markets import of_rows
 from confide.allocation.audit.worth import worth_controls, worth_rows
 from confide.allocation.duality import dual_bound
+from confide.allocation.gadgets import SpyGadgets
 from confide.allocation.instances import instance_a
-from confide.allocation.limits.gadgets import SpyGadgets
 from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch

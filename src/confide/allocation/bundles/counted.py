@@ -22,6 +22,7 @@ from confide.contract.errors import InvalidInput
 from confide.contract.parameters import Parameter
 from confide.contract.unusable import Unusable
 from confide.contract.wire import wire
+from confide.tables.frames import own_row
 
 __all__ = ["SymmetricConcave"]
 
@@ -107,7 +108,7 @@ class SymmetricConcave(BundleClass):
         return self.most
 
     def bidder(self, record: Any, goods: int) -> Bidder:
-        row = self._rows("record", [np.zeros(self.most + 1) if record is None else record], 1)
+        row = self._rows("record", [np.zeros(self.most + 1) if record is None else own_row(record, self.most + 1)], 1)
         if _wrong(row)[0]:
             raise InvalidInput("record", "is no f(0), f(1), ... that is concave",
                                "must begin at 0, rise by ever less, and end at 1 at most")

@@ -11,6 +11,7 @@ from confide.allocation.billboards import AuctionBillboard
 from confide.allocation.bundles.bidders import Bidder
 from confide.allocation.bundles.slots import BundleRules, Standing
 from confide.contract.errors import InvalidInput
+from confide.tables.frames import own_row
 
 __all__ = ["BundleWalk", "decode_bundle", "walk_bundle"]
 
@@ -38,7 +39,8 @@ def decode_bundle(record: Any, index: int, billboard: AuctionBillboard) -> list[
     """Her goods.
 
     Args:
-        record: of the class that the billboard's rules name; None for a slot without one.
+        record: of the class that the billboard's rules name, or a row in whatever form a run takes rows; None for a
+            slot without one.
         index: her public place, from 0.
         billboard: of the run.
 
@@ -50,7 +52,8 @@ def decode_bundle(record: Any, index: int, billboard: AuctionBillboard) -> list[
     """
     if not isinstance(billboard.rules, BundleRules):
         raise InvalidInput("billboard", "is of an auction of single goods")
-    walked = walk_bundle(billboard.rules.valuation.bidder(record, billboard.rules.goods), index, billboard)
+    bidder = billboard.rules.valuation.bidder(own_row(record), billboard.rules.goods)
+    walked = walk_bundle(bidder, index, billboard)
     final = billboard.final_counts
     most = np.array(billboard.rules.supply, dtype=np.int64) if billboard.clearing is None else billboard.clearing.cuts
     return sorted(

@@ -31,10 +31,11 @@ from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.contract.checks import one_of, positive, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.former_calls import by_position_before
+from confide.contract.missing import names_missing
 from confide.contract.plan import Alternative, Plan, Predicted
 from confide.contract.presentation import Picture
 from confide.contract.remedies import Remedy, outward, retried, trying
-from confide.contract.renamed import renamed, warn_of_old
+from confide.contract.renamed import renamed, renamed_keywords, warn_of_old
 from confide.contract.wire import parts_of, wire_name
 from confide.privacy.public_randomness import PUBLIC_RANGE
 
@@ -72,6 +73,7 @@ class _Figures(dict[str, Predicted]):
 
 
 @renamed(held_back="reserve")
+@renamed_keywords(predicted="crowds")
 @dataclass(frozen=True, kw_only=True)
 class AllocationPlan(Plan[PMatch | SinkhornMatch]):
     """A matching that is advised at public sizes, and the figures that speak for it.
@@ -85,6 +87,7 @@ class AllocationPlan(Plan[PMatch | SinkhornMatch]):
             first cut needs.
         crowds: figures of made-up bidders, by the name of their kind: "A" and "B", or "prior".
         alike: the share of the optimum where everybody values the goods alike, which prices cannot tell apart.
+        other: the other mechanism, where it was looked at; ready to run.
         passed_over: what the other mechanism would do on the same crowds, where it was looked at: also where options
             leave no choice but `PMatch`, and it charges prices.
         refused: why the other mechanism was not looked at, or was refused; empty where it was looked at.
@@ -98,6 +101,7 @@ class AllocationPlan(Plan[PMatch | SinkhornMatch]):
     reserve: int
     crowds: Mapping[str, CrowdPrediction]
     alike: float = 1.0
+    other: _Advised | None = None
     passed_over: Mapping[str, CrowdPrediction] = field(default_factory=dict)
     refused: str = ""
     draws: int
@@ -141,7 +145,7 @@ class AllocationPlan(Plan[PMatch | SinkhornMatch]):
         """The other mechanism, and the baselines that were tried on the same made-up bidders."""
         other = "PMatch" if isinstance(self.mechanism, SinkhornMatch) else "SinkhornMatch"
         found = [Alternative(name=other, predicted=_figures(self.passed_over) if self.passed_over else {},
-                             refused=self.refused or self._why_not(_mean(self.passed_over)))]
+                             refused=self.refused or self._why_not(_mean(self.passed_over)), mechanism=self.other)]
         if self.crowds:
             rules = next(iter(self.crowds.values())).baselines
             of_all = list(self.crowds.values())
@@ -229,21 +233,19 @@ class AllocationPlan(Plan[PMatch | SinkhornMatch]):
         """Whether charging prices costs what the other mechanism would not lose."""
         return bool(self.passed_over) and self.mechanism.charge and _mean(self.passed_over) > self.share + _CLEARLY
 
-    def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready dictionary."""
-        settings = parts_of(self.mechanism)
-        settings["supply"] = list(self.mechanism.copies)
+    def _own_figures(self) -> Mapping[str, Any]:
         return {
-            "mechanism": wire_name(self.mechanism), "settings": settings, "error": self.error,
-            "reserve": self.reserve, "share": self.share, "alike": self.alike, "span": list(self.span),
-            "predicted": {name: _plain(one) for name, one in self.crowds.items()},
-            "passed_over": {name: _plain(one) for name, one in self.passed_over.items()},
+            "settings": {**parts_of(self.mechanism), "supply": self.mechanism.copies}, "error": self.error,
+            "reserve": self.reserve, "share": self.share, "alike": self.alike, "span": self.span,
+            "crowds": {name: parts_of(one) for name, one in self.crowds.items()},
+            "passed_over": {name: parts_of(one) for name, one in self.passed_over.items()},
             "draws": self.draws, "seconds": self.seconds, "megabytes": self.megabytes,
-            "sentences": list(self.sentences()),
+            "sentences": self.sentences(),
         }
 
 
 @by_position_before("people", "goods", "supply", "epsilon", first=3)
+@names_missing()
 def plan(
     people: int,
     goods: int,
@@ -301,7 +303,7 @@ def plan(
     try:
         first: _Advised = kinds[0].for_budget(epsilon=positive("epsilon", epsilon), **sizes)
         if first.plentiful:
-            return _planned(first, {}, {}, "", named, 1.0)
+            return _planned(first, {}, None, {}, "", named, 1.0)
         recommended, refused = _recommended(kinds, epsilon, sizes)
     except Refused as error:
         raise Refused(error.reason, retried(error, again)) from None
@@ -313,11 +315,12 @@ def plan(
         found.reverse()
         alike.reverse()
     best, expected = found[0]
-    other = found[1][1] if len(found) > 1 else {}
+    beside, other = found[1] if len(found) > 1 else (None, {})
     if not other and isinstance(best, PMatch) and (best.charge or not worth_it(expected)):
         common = {name: value for name, value in sizes.items() if name in _COMMON}
         with suppress(Refused):
-            other = predicted(SinkhornMatch.for_budget(epsilon=epsilon, **common), prior, runs=runs, seed=seed)
+            beside = SinkhornMatch.for_budget(epsilon=epsilon, **common)
+            other = predicted(beside, prior, runs=runs, seed=seed)
     if not worth_it(expected):
         enough = least_epsilon(lambda at, tried: predicted(type(best).for_budget(epsilon=at, **sizes), prior,
                                                            runs=tried, seed=seed), epsilon, runs)
@@ -325,7 +328,7 @@ def plan(
         raise hopeless(best, expected, enough, *better)
     if not other and not refused:
         refused = "not looked at: " + (f"mechanism = {mechanism!r}" if mechanism != "any" else "it lacks an option")
-    return _planned(best, expected, other, refused, named, alike[0])
+    return _planned(best, expected, beside, other, refused, named, alike[0])
 
 
 def _kinds(mechanism: str, options: Mapping[str, Any]) -> list[type[_Advised]]:
@@ -432,17 +435,17 @@ def hopeless(market: Market, expected: Mapping[str, CrowdPrediction], enough: fl
 
 
 def _planned(
-    best: _Advised, expected: Mapping[str, CrowdPrediction], other: Mapping[str, CrowdPrediction], refused: str,
-    named: int | None, alike: float,
+    best: _Advised, expected: Mapping[str, CrowdPrediction], beside: _Advised | None,
+    other: Mapping[str, CrowdPrediction], refused: str, named: int | None, alike: float,
 ) -> AllocationPlan:
     width = best.goods if named is None else min(best.goods, whole("named", named, at_least=1))
     table = best.people * width
     size = 4 if named is None else 8
     draws, seconds, error, held = _costs(best, table)
     return AllocationPlan(
-        mechanism=best, error=error, reserve=held, crowds=expected, alike=alike, passed_over=other, refused=refused,
-        draws=draws,
-        seconds=draws * _SECURE + seconds, megabytes=(size * table + _BIDDER * best.people + _NOISES) / 1e6)
+        mechanism=best, error=error, reserve=held, crowds=expected, alike=alike, other=beside, passed_over=other,
+        refused=refused, draws=draws, seconds=draws * _SECURE + seconds,
+        megabytes=(size * table + _BIDDER * best.people + _NOISES) / 1e6)
 
 
 def _costs(best: _Advised, table: int) -> tuple[int, float, float, int]:
@@ -461,7 +464,3 @@ def _costs(best: _Advised, table: int) -> tuple[int, float, float, int]:
     bids = min(best.bid_cap, best.rounds)
     return (best.counter.horizon * best.goods + cells + certificate, (bids + 1) * table * _BIDDING, best.error,
             max(best.effective_reserve, slacks))
-
-
-def _plain(one: CrowdPrediction) -> dict[str, Any]:
-    return {**parts_of(one), "baselines": dict(one.baselines)}

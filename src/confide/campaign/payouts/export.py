@@ -7,17 +7,16 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
+from confide.campaign.file import Planned
 from confide.campaign.payouts.confirmations import Status, parse_confirmations, read_confirmations
 from confide.campaign.payouts.pain001 import as_pain001
 from confide.campaign.payouts.payees import Payee, parse_payees, read_payees
 from confide.campaign.payouts.payment import Batch, Payer, Payment, message
-from confide.campaign.payouts.queue import terms_of
 from confide.campaign.payouts.table import as_table
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import as_path, check_unpublished, write_new
 
 if TYPE_CHECKING:
-    from confide.campaign.campaign import Campaign
     from confide.campaign.store import Store
     from confide.campaign.store.payouts import BatchRow
 
@@ -29,7 +28,7 @@ _ENDINGS = {".csv": "csv", ".xml": "pain.001"}
 
 
 def export_batch(
-    campaign: Campaign, store: Store, path: str | os.PathLike[str], *, number: int | None = None,
+    campaign: Planned, store: Store, path: str | os.PathLike[str], *, number: int | None = None,
     payees: str | os.PathLike[str] | None = None, payer: str | None = None, text: str = TEXT,
 ) -> int:
     """Take all approved payouts into a new batch and write its file, or write an earlier batch again.
@@ -67,7 +66,7 @@ def export_batch(
 
 
 def batch_file(
-    campaign: Campaign, store: Store, form: str, *, number: int | None = None, payees: bytes | None = None,
+    campaign: Planned, store: Store, form: str, *, number: int | None = None, payees: bytes | None = None,
     payer: str | None = None, text: str = TEXT,
 ) -> tuple[int, bytes]:
     """The same without any file: the batch's number, and what its file would hold.
@@ -89,7 +88,7 @@ def batch_file(
 
 
 def _exported(
-    campaign: Campaign, store: Store, form: str, number: int | None, payer: str | None, text: str,
+    campaign: Planned, store: Store, form: str, number: int | None, payer: str | None, text: str,
     payees: Callable[[], Mapping[str, Payee]] | None,
 ) -> tuple[int, bytes]:
     known = store.settled(campaign.file)
@@ -106,7 +105,7 @@ def _exported(
     return number, _file(campaign, store.batch(known.number, number), form, names, payer, text)
 
 
-def import_confirmations(campaign: Campaign, store: Store, path: str | os.PathLike[str]) -> dict[str, int]:
+def import_confirmations(campaign: Planned, store: Store, path: str | os.PathLike[str]) -> dict[str, int]:
     """Take what the bank says of exported payouts; doing it again changes nothing.
 
     Args:
@@ -120,7 +119,7 @@ def import_confirmations(campaign: Campaign, store: Store, path: str | os.PathLi
     return _confirmed(campaign, store, partial(read_confirmations, path))
 
 
-def take_confirmations(campaign: Campaign, store: Store, data: bytes) -> dict[str, int]:
+def take_confirmations(campaign: Planned, store: Store, data: bytes) -> dict[str, int]:
     """The same from the bytes of such a file.
 
     Args:
@@ -134,8 +133,8 @@ def take_confirmations(campaign: Campaign, store: Store, data: bytes) -> dict[st
     return _confirmed(campaign, store, partial(parse_confirmations, data))
 
 
-def _confirmed(campaign: Campaign, store: Store, read: Callable[..., dict[str, Status]]) -> dict[str, int]:
-    terms_of(campaign)
+def _confirmed(campaign: Planned, store: Store, read: Callable[..., dict[str, Status]]) -> dict[str, int]:
+    campaign.terms  # noqa: B018 - refuse one that pays nothing
     known = store.settled(campaign.file)
     exported = store.attempts(known.number)
     messages = {message(campaign.file.title, number, sent): sent for number, sent in exported.items()}
@@ -150,9 +149,9 @@ def _check_form(row: BatchRow, form: str) -> None:
                       f"{form} too", f"write it again to a file that ends in {ending}")
 
 
-def _batch(campaign: Campaign, row: BatchRow, names: Mapping[str, Payee] | None) -> Batch:
-    terms = terms_of(campaign)
-    ids = campaign.file.kind.identities(campaign.file.config)
+def _batch(campaign: Planned, row: BatchRow, names: Mapping[str, Payee] | None) -> Batch:
+    terms = campaign.terms
+    ids = campaign.ids
     payments = tuple(Payment(reference, _payee(names, ids[slot]), ids[slot], amount)
                      for slot, reference, amount in row.payments)
     return Batch(campaign.file.title, row.number, terms.currency, terms.minor_units, row.written, payments)
@@ -167,7 +166,7 @@ def _payee(names: Mapping[str, Payee] | None, identity: str) -> Payee | None:
 
 
 def _file(
-    campaign: Campaign, row: BatchRow, form: str, names: Mapping[str, Payee] | None, payer: str | None, text: str
+    campaign: Planned, row: BatchRow, form: str, names: Mapping[str, Payee] | None, payer: str | None, text: str
 ) -> bytes:
     batch = _batch(campaign, row, names)
     if form == "csv":

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from confide.contract.errors import InvalidInput
+from confide.campaign.file import Planned
 from confide.contract.kinds import PayoutTerms
 
 if TYPE_CHECKING:
-    from confide.campaign.campaign import Campaign
     from confide.campaign.store import Store
     from confide.campaign.store.payouts import Queue
 
-__all__ = ["Payouts", "payouts_of", "terms_of"]
+__all__ = ["Payouts", "payouts_of"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -45,7 +44,7 @@ class Payouts:
         return f"<payouts of {self.entries.num_rows} people; private, see its fields>"
 
 
-def payouts_of(campaign: Campaign, store: Store) -> Payouts:
+def payouts_of(campaign: Planned, store: Store) -> Payouts:
     """How they stand.
 
     Args:
@@ -56,7 +55,7 @@ def payouts_of(campaign: Campaign, store: Store) -> Payouts:
         InvalidInput: it pays nothing.
         Refused: it is not settled there.
     """
-    terms, ids = terms_of(campaign), campaign.file.kind.identities(campaign.file.config)
+    terms, ids = campaign.terms, campaign.ids
     number = store.settled(campaign.file).number
     entries, gone = store.entries(number), store.withdrawn(number)
     queue, left = store.payouts(number), store.deposits(number)
@@ -75,15 +74,3 @@ def payouts_of(campaign: Campaign, store: Store) -> Payouts:
             "deposit": pa.array([terms.deposit * (reported if left is None else slot in left)
                                  for slot, reported in gone.items()], pa.int64()),
         }))
-
-
-def terms_of(campaign: Campaign) -> PayoutTerms:
-    """How a campaign's shares become money.
-
-    Raises:
-        InvalidInput: it pays nothing.
-    """
-    terms = campaign.file.kind.payouts(campaign.plan)
-    if terms is None:
-        raise InvalidInput("campaign", f"a campaign of kind {campaign.file.kind.name} pays nothing")
-    return terms

@@ -182,10 +182,28 @@ class Database:
             raise self._no_store()
         if found is not None and found > REVISION:
             raise InvalidInput("store", f"{self.name} was made by a newer version of confide", "upgrade this one")
-        if found != REVISION:
+        if not known:
+            self._make()
+        elif found != REVISION:
             from confide.campaign.store.migrations import upgrade  # slow to import, and rarely needed
 
-            upgrade(self)
+            with self.writing() as connection:
+                upgrade(connection)
+
+    def _make(self) -> None:
+        """All tables at once, as migrations would leave them; of two who do so, the second finds it done."""
+        from confide.campaign.store import service_schema  # noqa: F401 - it adds its tables to those of the schema
+        from confide.campaign.store.schema import metadata
+
+        with self.writing() as connection:
+            if not self.sqlite:
+                connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('confide migrations'))"))
+            if not inspect(connection).has_table("alembic_version"):
+                metadata.create_all(connection, checkfirst=False)
+                connection.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL, "
+                                        "CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num))"))
+                connection.execute(text("INSERT INTO alembic_version (version_num) VALUES (:newest)"),
+                                   {"newest": REVISION})
 
     def _no_store(self) -> InvalidInput:
         return InvalidInput("store", f"{self.name} holds no store", _MAKER)

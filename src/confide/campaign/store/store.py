@@ -19,7 +19,7 @@ from confide.campaign.file import CampaignFile
 from confide.campaign.home import Home
 from confide.campaign.pack import EVENTS, MANIFEST, NOTE, statement
 from confide.campaign.signatures import sign
-from confide.campaign.states import State, StateEvent, advance
+from confide.campaign.states import State, StateEvent, advance, unsettled
 from confide.campaign.store import chain, reports, transactions
 from confide.campaign.store import schema as s
 from confide.campaign.store.bulk import insert_many
@@ -39,7 +39,6 @@ from confide.campaign.store.ledger import (
 )
 from confide.campaign.store.paying_out import PayingOut
 from confide.campaign.store.transactions import Stored, stored
-from confide.campaign.stored import unsettled
 from confide.contract.encoding import canonical, digest
 from confide.contract.errors import BudgetExceeded, InvalidInput, Refused
 from confide.contract.kinds import ReportCodec, may_wait
@@ -173,7 +172,7 @@ class Store(Collecting, Depositing, PayingOut):
         """
         found = self.find(file)
         if found is None or found.state is not State.SETTLED:
-            raise unsettled(file, self.name, "it is settled in another store, name that with --store")
+            raise unsettled(file.path, self.name, "it is settled in another store, name that with --store")
         with self._database.reading() as connection:
             manifest = connection.execute(select(s.billboard.c.data).where(
                 s.billboard.c.campaign_id == found.number, s.billboard.c.path == MANIFEST)).scalar_one()

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from confide.campaign.folder import as_csv
+from confide.campaign.pack import as_csv
 from confide.campaign.verification.findings import Broken
 from confide.campaign.verification.likeness import same_doubles
 

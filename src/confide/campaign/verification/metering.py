@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from confide.campaign.file import CampaignFile
-from confide.campaign.own_code import is_ours
+from confide.campaign.own_runs import is_ours
 from confide.campaign.verification.findings import Broken, NotChecked
 from confide.campaign.verification.versions import check_part
 from confide.contract.metered import WITHIN, MeteredLine, Overspent

@@ -10,7 +10,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from confide.campaign.folder import REPORT
+from confide.campaign.pack import REPORT
 from confide.campaign.report import head
 from confide.campaign.verification.findings import Broken
 from confide.campaign.verification.likeness import ROUNDING, contradicts, same_words, split_numbers

@@ -13,8 +13,8 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, cast
 
+from confide.campaign.charging import check_budget, data_set_charge
 from confide.campaign.file import CampaignFile
-from confide.campaign.settlement import check_budget, data_set_charge
 from confide.campaign.store.chain import Entry
 from confide.campaign.verification.findings import Broken, NotChecked
 from confide.campaign.verification.likeness import TINY, TOLERANCE, Difference, alike, differences

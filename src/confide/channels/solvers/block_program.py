@@ -18,11 +18,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from confide.channels.solvers.block_newton import Newton
 from confide.channels.solvers.ratio_program import BlockProgram
 from confide.contract.errors import SolverFailed
+from confide.numerics.map_reduce import one_core_each
 
 __all__ = ["Midway", "Solution", "solve"]
 
@@ -76,7 +76,7 @@ def solve(
     Raises:
         SolverFailed: the start is not inside, or a Newton system cannot be factored.
     """
-    with threadpool_limits(limits=1, user_api="blas"), ThreadPoolExecutor(2) as pool:
+    with one_core_each("blas"), ThreadPoolExecutor(2) as pool:
         return _solve(program, start, tolerance, midway, progress, pool if program.work > _SERIAL else None)
 
 

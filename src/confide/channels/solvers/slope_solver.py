@@ -17,13 +17,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
-from threadpoolctl import threadpool_limits
 
 from confide.channels.priors import Exchangeable, Prior
 from confide.channels.solvers.class_product import ClassProduct
 from confide.channels.solvers.hamming_product import HammingProduct
 from confide.contract.checks import positive
 from confide.contract.errors import SolverFailed, Unsupported
+from confide.numerics.map_reduce import one_core_each
 
 __all__ = ["LARGEST_SLOPE", "SlopePoint", "solve_slope"]
 
@@ -87,7 +87,7 @@ def solve_slope(prior: Prior, slope: float, start: _Vector | None = None) -> Slo
             raise Unsupported("prior", f"{prior.cells:,} databases",
                               f"at most {LARGEST_SLOPE:,}; or an exchangeable law")
         kernel, law, shift = HammingProduct(prior.letters, prior.records, slope), prior.vector(), 0.0
-    with threadpool_limits(limits=1, user_api="blas"):  # products are short: threads would wait for each other
+    with one_core_each("blas"):  # products are short: threads would wait for each other
         return _Solver(kernel, law / law.sum(), slope, shift).solve(start)
 
 

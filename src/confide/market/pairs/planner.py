@@ -18,6 +18,7 @@ import numpy as np
 
 from confide.contract.checks import fraction, one_of, positive
 from confide.contract.errors import InvalidInput, Unsupported
+from confide.contract.missing import names_missing
 from confide.contract.plan import Alternative, Predicted
 from confide.contract.presentation import Picture
 from confide.contract.remedies import first_that, tried
@@ -117,7 +118,7 @@ class MeanPlan(PlannedMarket):
                 "people": Predicted(self.market.people, "people"), LEVEL: Predicted(self.epsilon, "nats")}
 
     @property
-    def alternatives(self) -> Sequence[Alternative]:
+    def alternatives(self) -> tuple[Alternative, ...]:
         """The plans by the other criteria for the same error; none where the level was given."""
         return () if self.criterion == GIVEN else by_criterion(self.compared, self.criterion)
 
@@ -157,14 +158,12 @@ class MeanPlan(PlannedMarket):
         least = min(totals.values())
         return {name: total / least for name, total in totals.items()}
 
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-ready, with the quote."""
-        out: dict[str, Any] = {
-            "alpha": self.error, "delta": self.failure_probability, "criterion": self.criterion,
+    def _own_figures(self) -> Mapping[str, Any]:
+        return {
+            "error": self.error, "failure_probability": self.failure_probability, "criterion": self.criterion,
             "accurate_from": self.accurate_from, "epsilon": self.epsilon, "total": self.total,
-            "failure": self.exact_failure_probability, "lower_bound": self.lower_bound}
-        return out | {"warnings": list(self.warnings), "liability": list(self.market.liability()),
-                      "quote": self.market.quote().to_dict()}
+            "exact_failure_probability": self.exact_failure_probability, "lower_bound": self.lower_bound,
+            "liability": self.market.liability(), "quote": self.market.quote().to_dict()}
 
 
 def _exact_level(prior: PairPrior, cost: Cost, error: float, failure: float, safe: float) -> float:
@@ -201,6 +200,7 @@ def _exact_level(prior: PairPrior, cost: Cost, error: float, failure: float, saf
 
 
 @renamed(alpha="error", delta="failure_probability")
+@names_missing("error | epsilon")
 def plan_mean(prior: PairPrior, cost: Cost, error: float | None = None, failure_probability: float = 0.05,
               criterion: str = "exact", *, epsilon: float | None = None,
               max_payment: float | None = None) -> MeanPlan:

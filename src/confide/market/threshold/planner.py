@@ -23,9 +23,11 @@ from scipy.optimize import minimize_scalar
 
 from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.missing import names_missing
 from confide.contract.plan import Alternative, Predicted
 from confide.contract.presentation import Picture
 from confide.contract.remedies import trying
+from confide.market.no_purchase import NoPurchase
 from confide.market.planned import ERROR, MONEY, TOTAL, PlannedMarket, around, by_criterion, picture
 from confide.market.planner import OutOfReach, least_people
 from confide.market.signal_model import Reporting, SignalModel, as_level
@@ -79,6 +81,7 @@ class UnknownCostPlan(PlannedMarket):
     market: ThresholdMarket | None
     max_payment: float | None = None
     _again: Callable[[str, float | None], UnknownCostPlan] | None = field(default=None, repr=False, compare=False)
+    _guess: int = field(default=0, repr=False, compare=False)
 
     @property
     def participants(self) -> float:
@@ -86,8 +89,8 @@ class UnknownCostPlan(PlannedMarket):
         return self.people * self.participation
 
     @property
-    def _market(self) -> ThresholdMarket | None:
-        return self.market
+    def _market(self) -> ThresholdMarket | NoPurchase:
+        return NoPurchase(self.error, self._guess) if self.market is None else self.market
 
     @property
     def predicted(self) -> Mapping[str, Predicted]:
@@ -96,7 +99,7 @@ class UnknownCostPlan(PlannedMarket):
                 "least level of a report": Predicted(self.epsilon, "nats")}
 
     @property
-    def alternatives(self) -> Sequence[Alternative]:
+    def alternatives(self) -> tuple[Alternative, ...]:
         """The plans by the other criteria at the plan's own level. `compared` searches for the best level of each."""
         if self._again is None or self.market is None:
             return ()
@@ -144,11 +147,9 @@ class UnknownCostPlan(PlannedMarket):
             return {self.criterion: self}
         return {name: self if name == self.criterion else self._other(name, None) for name in CRITERIA}
 
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-ready, with the law of the budget and the quote."""
+    def _own_figures(self) -> Mapping[str, Any]:
         out: dict[str, Any] = {key: getattr(self, key) for key in (
             "target", "criterion", "people", "epsilon", "participation", "threshold", "participants", "total", "error")}
-        out["warnings"] = list(self.warnings)
         if self.market is not None:
             budget = self.market.total_payment()
             out["budget"] = {"mean": budget.mean, "sd": budget.sd, "q95": budget.quantile(0.95),
@@ -293,6 +294,7 @@ def _infeasible(search: _Search, epsilon: float | None, again: Callable[..., Any
                       seconds / people)
 
 
+@names_missing()
 def plan_unknown_costs(error: float, signal_accuracy: float, prior_one: float, cost_law: CostLaw,
                        criterion: str = "exact", *, people: int, epsilon: float | None = None,
                        ceiling: float | None = None, max_payment: float | None = None) -> UnknownCostPlan:
@@ -347,7 +349,8 @@ def plan_unknown_costs(error: float, signal_accuracy: float, prior_one: float, c
     blind = min(signal_model.prior_one, signal_model.prior_zero)
     if chosen != "thesis" and blind <= target * (1 + 1e-12):  # 1 - 0.7 is not 0.3
         return UnknownCostPlan(target=target, criterion=chosen, people=n, epsilon=0.0, participation=0.0, threshold=0.0,
-                               total=0.0, error=blind, market=None, max_payment=cap, _again=again)
+                               total=0.0, error=blind, market=None, max_payment=cap, _again=again,
+                               _guess=int(signal_model.prior_one > signal_model.prior_zero))
     start, search = time.process_time(), _Search(target, signal_model, law, n, chosen, top)
     if level is None:
         total, at, share = search.best()

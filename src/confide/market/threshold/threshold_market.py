@@ -28,6 +28,7 @@ from confide.contract.wire import parts_of, wire
 from confide.market.binomials import MajorityErrors, majority_errors, majority_threshold, table_of_errors
 from confide.market.costs import sinh_excess
 from confide.market.counts import binomial_weights
+from confide.market.decision import StateEstimate, posterior_one
 from confide.market.paid import Paid, PaidByCounts
 from confide.market.settled import Settled
 from confide.market.signal_model import LARGEST_LEVEL, Reporting, SignalModel
@@ -487,6 +488,21 @@ class ThresholdMarket(Settled, PaidByCounts):
     def error_probability(self) -> float:
         """The probability that the majority of the reports (ties count as 1) is not the state; exact."""
         return attendance_error(self.people, self.presence, self.signal_model, self.reporting)
+
+    def estimate(self, ones: int, zeros: int) -> StateEstimate:
+        """What the majority of the reports says of the state; ties count as 1.
+
+        Args:
+            ones: number of reports 1.
+            zeros: number of reports 0; everybody else took no part.
+
+        Raises:
+            InvalidInput: more reports than people.
+        """
+        n = self.participants(ones, zeros)
+        now = posterior_one(ones, zeros, self.signal_model, self.reporting)
+        state = int(ones >= zeros)
+        return StateEstimate(state=state, wrong=1.0 - now if state else now, people=n)
 
     def error_bound(self) -> float:
         """A bound on it in one line, that holds always."""

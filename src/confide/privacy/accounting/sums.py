@@ -34,6 +34,7 @@ __all__ = [
     "counted",
     "float_up",
     "remaining",
+    "spendable",
     "totals",
     "written",
     "written_up",
@@ -92,6 +93,24 @@ def written_up(value: Fraction) -> float:
 def as_written(bound: float) -> float:
     """The least double that is written as a decimal not below this double; infinity stays."""
     return written_up(Fraction(bound)) if math.isfinite(bound) else bound
+
+
+def spendable(epsilon: float, delta: float) -> float:
+    """The largest epsilon to calibrate concentrated noise to, so that its charge keeps to a budget as it is written.
+
+    The bound of such noise is a double, and a budget counts as the decimal that it is written as. About every second
+    decimal is below its double; a budget of 0.8 would not admit noise for 0.8. Without a delta the epsilon stays: pure
+    events count as they are written.
+
+    Args:
+        epsilon: of the budget, above 0.
+        delta: of the budget.
+
+    Example:
+        >>> spendable(0.8, 1e-6), spendable(0.8, 0.0), spendable(0.5, 1e-6)
+        (0.7999999999999999, 0.8, 0.5)
+    """
+    return math.nextafter(epsilon, 0.0) if delta and Fraction(epsilon) > written(epsilon) else epsilon
 
 
 def ball(value: Fraction) -> Any:

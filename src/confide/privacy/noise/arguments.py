@@ -201,7 +201,10 @@ def as_inputs(
     inputs: ArrayLike, rows: int, *, field: str = "inputs", kind: str = "row of the table"
 ) -> NDArray[np.int64]:
     """Private whole numbers below `rows`, (n,) int64; no message says what they hold."""
-    array = np.asarray(inputs)
+    try:
+        array = np.asarray(inputs)
+    except ValueError:  # somebody's entry has another shape than the others
+        raise InvalidInput(field, "are not in one row", "must be one-dimensional whole numbers") from None
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):  # booleans: is True the first, or 1?
         raise InvalidInput(field, f"an array of shape {array.shape} and type {array.dtype}",
                            f"must be one-dimensional whole numbers in 0..{rows - 1}, positions in the list of letters"

@@ -34,7 +34,6 @@ from confide.programs.dude import Dude
 from confide.programs.families.callback_demand import CallbackDemand
 from confide.programs.families.unit_demand import UnitDemand
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
-from confide.programs.printed import PrintedDude
 from confide.programs.priv_dude import PrivDude
 from confide.programs.program import ProgramRecords
 from confide.programs.round_dude import RoundDude
@@ -387,10 +386,10 @@ def _short(mechanism: Dude) -> Dude:
 
 def _known(mechanism: Dude) -> Dude:
     """A mechanism of the same kind for unit demand, whose rows are short."""
-    kind: Any = next(base for base in type(mechanism).__mro__ if base.__module__.startswith("confide.programs.")
+    kind: Any = next(base for base in type(mechanism).__mro__ if base.__module__.startswith("confide.")
                      and issubclass(base, Dude) and not base.__name__.startswith("_"))
     program = UnitDemand(3000, 400.0, goods=5)
-    if isinstance(mechanism, PrintedDude):  # which averages over all rounds
+    if mechanism.averages_all_rounds:
         return kind(program, **{**_CERTIFIED, "burn_in": 0})  # type: ignore[no-any-return]
     if isinstance(mechanism, TightDude):  # of this size it would be refused
         return inject_fault(mechanism, KeepsNothingBack, program=program, start=None, **_CERTIFIED)

@@ -151,8 +151,8 @@ def _walked(
         return outcome
 
     claim = charges(own)[""]
-    walked = Neighbours(first, second, partial(published, index=index))
-    audit = fixed_transcript_audit(run, [walked], {"": claim}, noise)[""]
+    neighbours = Neighbours(first, second, partial(published, index=index))
+    audit = fixed_transcript_audit(run, [neighbours], {"": claim}, noise)[""]
     flags: float | None = 0.0
     if isinstance(own, RoundDude):
         few = own.flags.queries <= _FLAGS

@@ -23,11 +23,11 @@ from confide.programs.families.shared_resources import SharedResources
 from confide.programs.families.xor_bundles import XorBundles
 from confide.programs.program import Program, ProgramRecords
 from confide.programs.sets_of_goods import SetsOfGoods
-from confide.tables.frames import columns_of, fields_of, is_table
+from confide.tables.frames import columns_of, fields_of, is_table, own_fields, own_row
 from confide.tables.reader import Reader
 from confide.tables.slot_rows import SlotRows
 
-__all__ = ["Layout", "collected", "layout"]
+__all__ = ["Layout", "collected", "layout", "own_records"]
 
 _Reals = NDArray[np.float64]
 
@@ -107,6 +107,37 @@ def _of_slots(program: Electricity) -> Layout:
     if not program.asks_needs:
         return Layout(k, lambda cells: cells.reshape(-1, intervals, slots))
     return Layout(k + intervals, lambda cells: (cells[:, :k].reshape(-1, intervals, slots), cells[:, k:]))
+
+
+def own_records(program: Program, record: Any) -> ProgramRecords:
+    """One participant's record, checked alone: as `program.one` takes it, or in whatever form a run takes rows.
+
+    Args:
+        program: whose record it is.
+        record: what `program.one` takes; or a table of one row, a mapping of columns, or an array of one row.
+
+    Raises:
+        InvalidInput: names what is wrong with it, to her alone.
+
+    Example:
+        >>> from confide.programs import UnitDemand
+        >>> program = UnitDemand(3, (1, 1))
+        >>> [own_records(program, each).worth.tolist() for each in ({"tea": 0.5, "milk": 0}, [[0.5, 0]], (0.5, 0))]
+        [[[8388608, 0]], [[8388608, 0]], [[8388608, 0]]]
+    """
+    if record is None or isinstance(program, CallbackDemand):
+        return program.one(record)
+    named = program.record_fields
+    if named is not None:
+        known = isinstance(record, Mapping) and set(record) <= set(named)
+        return program.one(record if known else own_fields(record, named))
+    there = layout(program)
+    row = own_row(record, None if isinstance(program, XorBundles) else there.width)
+    if row is not record and not (isinstance(record, list | tuple | np.ndarray)):
+        if np.shape(row) != (there.width,):
+            raise InvalidInput("record", f"has {np.size(row)} numbers", f"must be {there.width}")
+        return program.one(there.record(np.asarray(row, dtype=np.float64)))
+    return program.one(row)
 
 
 def collected(program: Program, data: Any) -> Any:

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from confide.regression.release.ada_ssp import AdaSSP
     from confide.regression.release.base import Interval, Release, Released
     from confide.regression.release.output_perturbation import Averaged, RidgeRelease
-    from confide.regression.release.printed import PrintedRidge
     from confide.regression.release.sufficient_statistics import SufficientStatistics
 
 
@@ -18,7 +17,6 @@ __all__ = [
     "AdaSSP",
     "Averaged",
     "Interval",
-    "PrintedRidge",
     "Release",
     "Released",
     "RidgeRelease",
@@ -31,7 +29,9 @@ __getattr__, __dir__ = doors(
         "ada_ssp": ("AdaSSP",),
         "base": ("Interval", "Release", "Released"),
         "output_perturbation": ("Averaged", "RidgeRelease"),
-        "printed": ("PrintedRidge",),
         "sufficient_statistics": ("SufficientStatistics",),
+    },
+    moved={
+        "evidence.cummings_2015": ("PrintedRidge",),
     },
 )

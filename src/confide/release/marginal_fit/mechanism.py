@@ -31,7 +31,7 @@ from confide.contract.parameters import Parameter
 from confide.contract.progress import advance
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
-from confide.privacy.accounting import Accountant, written
+from confide.privacy.accounting import Accountant, spendable, written
 from confide.privacy.charge import DrawCost
 from confide.privacy.events import Event
 from confide.privacy.losses import ZCDP, ApproxDP
@@ -186,7 +186,8 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         sizes = schema.sizes
         columns = sum(size > 1 for size in sizes)
         chosen = default_widths(columns) if widths is None else tuple(widths)
-        rho = ZCDP.within(positive("epsilon", epsilon), gaussian_delta(delta)).rho
+        epsilon = spendable(positive("epsilon", epsilon), gaussian_delta(delta))
+        rho = ZCDP.within(epsilon, delta).rho
         if columns > MOST_TRIPLED:
             rest.setdefault("population", cls.population // 2)
         made = cls(records=records, schema=schema, rho=rho, tables=tables, widths=chosen, delta=delta, **rest)

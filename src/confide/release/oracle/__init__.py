@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from confide.release.oracle.enumeration import Enumeration
     from confide.release.oracle.integer_program import IntegerProgram
     from confide.release.oracle.local_search import LocalSearch
-    from confide.release.oracle.parities import all_on_from_parities, parity_row, row_defects
+    from confide.release.oracle.parities import all_on_from_parities, parity_row
     from confide.release.oracle.terms import Terms
 
 
@@ -40,7 +40,6 @@ __all__ = [
     "certified_bound",
     "linear_bound",
     "parity_row",
-    "row_defects",
     "upper_bound",
 ]
 
@@ -52,7 +51,10 @@ __getattr__, __dir__ = doors(
         "enumeration": ("Enumeration",),
         "integer_program": ("IntegerProgram",),
         "local_search": ("LocalSearch",),
-        "parities": ("all_on_from_parities", "parity_row", "row_defects"),
+        "parities": ("all_on_from_parities", "parity_row"),
         "terms": ("Terms",),
+    },
+    moved={
+        "evidence.wu_2017.query_release": ("row_defects",),
     },
 )

@@ -34,11 +34,10 @@ class IntegerProgram(Declared):
     and nobody can check them, so `Answer.upper_bound` stays the certified one.
 
     The form "disaggregated" has the better bound. The time limit leaves out the local search; an answer that ran into
-    it depends on the machine. A `literal` program has, with the printed form of parities, the row as printed, which no
-    record with three ones meets.
+    it depends on the machine.
 
     Raises:
-        InvalidInput: a parameter out of range, or `literal` with the disaggregated form.
+        InvalidInput: a parameter out of range.
 
     Source: the text's rounds had 20 s (L1423-1429); spec query_release E1, E2, E3.
 
@@ -54,12 +53,13 @@ class IntegerProgram(Declared):
     time_limit: Annotated[float, Parameter("time of a round at most", unit="seconds", above=0)] = 20.0
     search: Annotated[LocalSearch | None, Parameter(
         "search for the first record; None begins with the start records")] = _SEARCH
-    literal: Annotated[bool, Parameter("whether a row is that in print")] = False
+    literal: Annotated[bool, Parameter("as files say it: False, and nothing else")] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.literal and self.form != "printed":
-            raise InvalidInput("literal", "the disaggregated form is not in print", "goes with form='printed'")
+        if self.literal:
+            raise InvalidInput("literal", "the misprinted row forbids records",
+                               "see confide.evidence.wu_2017.query_release.printed_parity_row")
 
     def solve(self, terms: Terms, start: tuple[Bits, ...], seed: int) -> Answer:
         """The best record found within the time limit.
@@ -82,7 +82,7 @@ class IntegerProgram(Declared):
         open_gap = terms.value(found) < bound.clauses
         stopped = stopped or (open_gap and left <= 0)
         if open_gap and left > 0:
-            solved = solve(build(terms, self.form, literal=self.literal), start=found, time_limit=left)
+            solved = solve(build(terms, self.form), start=found, time_limit=left)
             stopped = stopped or solved.timed_out
             if solved.record is not None:
                 # Free bits, and those that cost nothing, return to the default.

@@ -1,4 +1,4 @@
-"""Parities: the rows that tie a parity to its bits, as printed and corrected, and marginals from parities.
+"""Parities: the rows that tie a parity to its bits, and marginals from parities.
 
 A parity query is 1 where the number of ones in S is even, so p_S(x) = prod over S of (1 - 2 x_i) is 2 q(x) - 1.
 
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from confide.contract.checks import whole
 
-__all__ = ["ParityRow", "all_on_from_parities", "parity_row", "row_defects"]
+__all__ = ["ParityRow", "all_on_from_parities", "parity_row"]
 
 
 class ParityRow(NamedTuple):
@@ -32,42 +32,19 @@ class ParityRow(NamedTuple):
     most: int
 
 
-def parity_row(size: int, *, positive: bool, literal: bool = False) -> ParityRow:
+def parity_row(size: int, *, positive: bool) -> ParityRow:
     """The row of a parity query, or of its negation, over `size` attributes.
 
     Args:
         size: of S, >= 0.
         positive: the query (an even number of ones counts), else its negation.
-        literal: as printed: `sum x = 2 d + c - 1` for a query, which no record with three ones meets. The negation's
-            row is the same in both.
 
     Example:
         >>> parity_row(3, positive=True), parity_row(3, positive=False)
         (ParityRow(half=-2, clause=1, total=1, most=1), ParityRow(half=-2, clause=-1, total=0, most=1))
     """
     most = max(1, whole("size", size) // 2)  # the text has d binary for sizes up to 3
-    if not positive:
-        return ParityRow(-2, -1, 0, most)
-    return ParityRow(-2, -1, -1, most) if literal else ParityRow(-2, 1, 1, most)
-
-
-def row_defects(*, literal: bool, sizes: tuple[int, ...] = (1, 2, 3)) -> list[tuple[int, int]]:
-    """(size, number of ones) for which a row does not force c to be what it should be: the clause's truth.
-
-    Example:
-        >>> row_defects(literal=True), row_defects(literal=False)
-        ([(3, 3)], [])
-    """
-    defects = set()
-    for size in sizes:
-        for positive in (True, False):
-            row = parity_row(size, positive=positive, literal=literal)
-            for ones in range(size + 1):
-                allowed = {c for c in (0, 1) for d in range(row.most + 1)
-                           if ones + row.half * d + row.clause * c == row.total}
-                if allowed != {int((ones % 2 == 0) == positive)}:
-                    defects.add((size, ones))
-    return sorted(defects)
+    return ParityRow(-2, 1, 1, most) if positive else ParityRow(-2, -1, 0, most)
 
 
 def all_on_from_parities(size: int, parity: Callable[[tuple[int, ...]], Any]) -> Any:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import highspy
@@ -22,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.numerics.quiet_highs import QuietHighs
-from confide.release.oracle.parities import parity_row
+from confide.release.oracle.parities import ParityRow, parity_row
 from confide.release.oracle.terms import Bits, Terms
 
 __all__ = ["WIDEST_FACETS", "Form", "Program", "Solved", "build", "linear_duals", "solve"]
@@ -105,13 +106,13 @@ class _Rows:
         )
 
 
-def build(terms: Terms, form: Form = "disaggregated", *, literal: bool = False) -> Program:
+def build(terms: Terms, form: Form = "disaggregated", *, row_of: Callable[..., ParityRow] = parity_row) -> Program:
     """The integer program of some terms.
 
     Args:
         terms: the netted samples.
         form: "disaggregated" or "printed".
-        literal: parities' rows with the misprint (erratum 4).
+        row_of: a parity's row, from its size and whether it is the query or its negation (`positive`).
     """
     variables = terms.active()
     local = np.full(terms.attributes + 1, -1, dtype=np.int64)
@@ -131,7 +132,7 @@ def build(terms: Terms, form: Form = "disaggregated", *, literal: bool = False) 
             elif form == "disaggregated" and width <= WIDEST_FACETS:
                 _facets(rows, some, clause[at], positive=positive)
             else:
-                row = parity_row(int(width), positive=positive, literal=literal)
+                row = row_of(int(width), positive=positive)
                 values = np.concatenate([np.ones(width, np.int64), [row.half, row.clause]])
                 rows.add(np.column_stack([some, pairs[at], clause[at]]), np.tile(values, (at.size, 1)),
                          np.full(at.size, row.total), equal=True)

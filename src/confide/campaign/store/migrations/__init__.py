@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from alembic import command
 from alembic.config import Config
 from sqlalchemy import Connection, text
-
-if TYPE_CHECKING:
-    from confide.campaign.store.database import Database
 
 __all__ = ["configuration", "upgrade"]
 
@@ -24,9 +20,12 @@ def configuration(connection: Connection) -> Config:
     return config
 
 
-def upgrade(database: Database) -> None:
-    """Bring the tables up to date, all or nothing; of two who open a store at once, the second finds it done."""
-    with database.writing() as connection:
-        if not database.sqlite:
-            connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('confide migrations'))"))
-        command.upgrade(configuration(connection), "head")
+def upgrade(connection: Connection) -> None:
+    """Bring the tables up to date, all or nothing; of two who open a store at once, the second finds it done.
+
+    Args:
+        connection: in a transaction that writes.
+    """
+    if connection.dialect.name != "sqlite":
+        connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('confide migrations'))"))
+    command.upgrade(configuration(connection), "head")

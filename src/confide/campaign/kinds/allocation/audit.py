@@ -1,0 +1,196 @@
+"""The audit of a planned campaign that hands out goods. Nobody's record is touched.
+
+Its own market runs on made-up people who write what the campaign asks for: decodes, billboards, supply, certificates.
+And the family's audit runs, with the ledger's charge, exact losses on tiny neighbours and faults that it must flag.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from scipy.stats import binom
+
+from confide.allocation.audit.behaviour import SUPPLY
+from confide.allocation.audit.whole import audit_matching
+from confide.allocation.market import Market
+from confide.audit import AuditReport, AuditRow, Concern, Control, Verdict, completed
+from confide.audit.device_runs import refused_row
+from confide.campaign.kinds.allocation.crowds import Crowd, counts
+from confide.campaign.kinds.allocation.plan import GoodsPlan
+from confide.contract.errors import InvalidInput
+from confide.contract.guarantees import Accuracy, Guarantee, Participation, Truthfulness
+from confide.contract.kinds import Progress
+from confide.contract.outcome import SimulatedOutcome
+from confide.contract.progress import advance
+from confide.privacy.noise import Noise
+
+__all__ = ["audit_life", "audit_plan"]
+
+FALSE_ALARM = 1e-9
+"""Probability with which one statistical row says "broken" of a kept promise."""
+
+_UNPROMISED = {
+    Concern.INCENTIVES: "without charges nothing is claimed about lies; the methods that charge prices (charge = true) "
+                        "bound what a lie gains",
+    Concern.PARTICIPATION: "nothing is charged and nobody is paid; what privacy is worth to anybody is not asked",
+}
+
+_WORK = 4_000_000  # values in all runs together, but at least two runs
+_RUNS = 40
+_DECODES = 300  # of one run
+_STEPS = 6  # of the family's audit
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Played:
+    """One run on made-up people."""
+
+    crowd: Crowd
+    outcome: SimulatedOutcome
+
+    @property
+    def board(self) -> Any:
+        return self.outcome.billboard
+
+
+def audit_plan(plan: GoodsPlan, seed: int = 0, progress: Progress | None = None) -> AuditReport:
+    """Promised against measured for one campaign, with the planted bugs that the audit must flag.
+
+    Args:
+        plan: of the campaign.
+        seed: of made-up people and noise.
+        progress: called as the audit goes on.
+    """
+    own = audit_life(plan, seed, progress)
+
+    def after(done: int, total: int | None) -> None:
+        if progress is not None:
+            progress(len(own.rows) + done, None if total is None else len(own.rows) + total)
+
+    family = audit_matching(plan.market, seed, after)
+    both = AuditReport((*own.rows, *family.rows), (*own.controls, *family.controls))
+    return completed(both, plan.guarantees, _UNPROMISED, _unmeasured)
+
+
+def _unmeasured(promise: Guarantee) -> str:
+    """Why a promise has no row: of a mean over noise, or of all of a run, no run on made-up people shows enough."""
+    match promise:
+        case Truthfulness():
+            return ("a mean over the noise, of which no single run shows anything: it follows from how far a lie moves "
+                    "the prices' law, and the losses above bound that")
+        case Accuracy():
+            return ("a bound before the run that follows from the law of the noise, which is tested above; the rows "
+                    "about certificates hold what is claimed after a run against exact welfare")
+        case Participation():
+            return "no run on made-up people prices bundles one by one"
+    return ""
+
+
+def audit_life(plan: GoodsPlan, seed: int = 0, progress: Progress | None = None) -> AuditReport:
+    """What a run of the campaign does, on made-up people who write what it asks for.
+
+    Args:
+        plan: of the campaign.
+        seed: of made-up people and noise.
+        progress: called as the audit goes on.
+    """
+    market = plan.market
+    runs = min(_RUNS, max(2, _WORK // (market.people * market.goods)))
+    played = [_play(plan, 1000 * seed + number) for number in range(runs)]
+    parts = _parts(market, played)
+    rows, out = list[AuditRow](), list[Control]()
+    for audit, control, bug in parts:
+        rows.append(audit())
+        out.append(Control(rows[-1].promise, bug, control().flagged))
+        advance(progress, len(rows), len(parts) + _STEPS)
+    return AuditReport(tuple(rows), tuple(out))
+
+
+def _play(plan: GoodsPlan, seed: int) -> _Played:
+    crowd = plan.made_up(seed)
+    outcome = plan.market.run(crowd.data, Noise.simulated(seed))
+    if not isinstance(outcome, SimulatedOutcome):
+        raise InvalidInput("outcome", "is a release", "an audit is made with simulated noise")
+    return _Played(crowd=crowd, outcome=outcome)
+
+
+_Row = Callable[[], AuditRow]
+
+
+def _parts(market: Market, played: Sequence[_Played]) -> list[tuple[_Row, _Row, str]]:
+    """(the audit, the same audit of something broken, what was broken)."""
+    handed = [_given(each, each.outcome.shares.take(np.roll(np.arange(market.people), 1))) for each in played[:2]]
+    favourites = [_given(each, each.crowd.favourites()) for each in played]
+    found: list[tuple[_Row, _Row, str]] = [
+        (partial(_decodes, market, played[:2]), partial(_decodes, market, handed),
+         "each good handed to the next person"),
+        (partial(_checks, market, played), partial(_checks, replace(market, people=market.people + 1), played),
+         "billboards of a campaign with one person less"),
+        (partial(_fits, market, played), partial(_fits, market, favourites), "everybody's favourite, without a market"),
+    ]
+    if market.certificate_plan is not None:
+        found.append((partial(_certifies, market, played, 1.0), partial(_certifies, market, played, 4.0),
+                      "a certificate of four times the welfare"))
+    return found
+
+
+def _given(played: _Played, shares: pa.Table) -> _Played:
+    """The same run, with other goods handed out."""
+    return replace(played, outcome=replace(played.outcome, shares=shares))
+
+
+def _decodes(market: Market, played: Sequence[_Played]) -> AuditRow:
+    """Everybody finds what she was given, from her own row, her place and the billboard."""
+    wrong = tried = 0
+    for each in played:
+        places = np.unique(np.linspace(0, market.people - 1, min(_DECODES, market.people)).astype(np.int64))
+        (column,) = set(each.outcome.shares.column_names) - {"price"}
+        given = each.outcome.shares[column].to_pylist()
+        for place in places.tolist():
+            wrong += market.decode(each.crowd.record(place), place, each.board)[column] != given[place]
+            tried += 1
+    return AuditRow.at_most("people whose own device finds another good than the run gave them", 0.0, float(wrong),
+                            f"{tried:,} decodes of {len(played)} runs on made-up people",
+                            unit="people", concern=Concern.ACCURACY)
+
+
+def _checks(market: Market, played: Sequence[_Played]) -> AuditRow:
+    return refused_row((each.board for each in played), market.check)
+
+
+def _fits(market: Market, played: Sequence[_Played]) -> AuditRow:
+    over = 0
+    for each in played:
+        over += bool((counts(each.outcome.shares, market.goods) > np.array(market.copies)).any())
+    allowed = 0.0 if market.on_overflow == "truncate" else market.failure_probability
+    return _often("runs in which a good is given more often than there are copies", allowed, over, len(played)).holding(
+        *(each for each in market.guarantees().of(Accuracy) if each.measure == SUPPLY))
+
+
+def _certifies(market: Market, played: Sequence[_Played], factor: float) -> AuditRow:
+    """Neither is the welfare below what is certified, nor the bound on the best above."""
+    wrong = 0
+    for each in played:
+        board = replace(each.board, welfare=factor * each.board.welfare + (factor - 1.0) * market.people)
+        found: Any = market.certify(board)
+        bound = each.crowd.bound(market.copies, board.prices)
+        room = 1e-9 * market.people
+        wrong += found.welfare > each.crowd.welfare(each.outcome.shares) + room or found.optimum < bound - room
+    return _often("runs whose certificate claims too much", market.failure_probability, wrong, len(played))
+
+
+def _often(promise: str, allowed: float, seen: int, runs: int) -> AuditRow:
+    """A probability, held against how often it happened."""
+    tail = float(binom.sf(seen - 1, runs, allowed)) if seen else 1.0
+    verdict = Verdict.BROKEN if tail < FALSE_ALARM or (seen and not allowed) else Verdict.KEPT
+    share = seen / runs
+    return AuditRow(promise, f"probability {allowed:g}", share if math.isfinite(share) else 1.0,
+                    f"{seen} of {runs} runs on made-up people, by an exact binomial tail", verdict,
+                    false_alarm=FALSE_ALARM if allowed else 0.0,
+                    unit="of the runs", concern=Concern.ACCURACY, side="at most")

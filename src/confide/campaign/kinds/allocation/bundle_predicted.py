@@ -1,0 +1,143 @@
+"""What a campaign's auction of bundles would give to made-up people; and what they would get without being asked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.allocation.bundles.bidders import BundleClass
+from confide.allocation.bundles.rows import width
+from confide.allocation.instances import instance_a, instance_b
+from confide.allocation.palloc import PAlloc
+from confide.allocation.planning.predicted import LOTTERY, RUNS, SERIAL, CrowdPrediction
+from confide.allocation.planning.second_ids import CROWDS, SecondIds, second_ids
+from confide.allocation.reading.scales import Ranks, Scale
+from confide.allocation.valuations import Valuations
+from confide.campaign.kinds.allocation.bundle_baselines import (
+    counted_serially,
+    lottery_of_bundles,
+    serial_bundles,
+    spread_evenly,
+)
+from confide.campaign.kinds.allocation.bundle_config import PointsTogether
+from confide.campaign.kinds.allocation.crowds import BundleCrowd
+from confide.campaign.kinds.allocation.predicted import Expected, made_up
+from confide.privacy.noise import Noise
+
+__all__ = ["made_up_bundles", "predicted_bundles", "second_bundles"]
+
+_CELLS = 250_000  # of the table that is made up
+
+
+@lru_cache(maxsize=64)
+def predicted_bundles(market: PAlloc, scale: Scale, runs: int = RUNS) -> Expected:
+    """On made-up people whose tastes differ (A), and whose needs do too (B); of a large campaign, of a smaller one
+    whose noise is the same part of its supply.
+
+    Args:
+        market: which.
+        scale: how tastes become values.
+        runs: crowds of each kind.
+    """
+    small = _reduced(market)
+    return Expected(crowds={name: CrowdPrediction.of([_run(small, scale, needs, seed) for seed in range(1, runs + 1)])
+                            for name, needs in (("A", False), ("B", True))})
+
+
+@lru_cache(maxsize=64)
+def second_bundles(market: PAlloc, scale: Scale) -> SecondIds:
+    """What a second id of one person gains, on made-up people whose tastes and needs differ.
+
+    Args:
+        market: which.
+        scale: how tastes become values.
+    """
+    small = _reduced(market)
+    crowds = [made_up_bundles(small.valuation, small.people, small.goods, scale, seed=seed, needs=True)
+              for seed in range(1, CROWDS + 1)]
+
+    def worth(record: Any, goods: tuple[int, ...]) -> float:
+        """A second copy of a good counts where copies do."""
+        kept = goods if small.valuation.repeats else tuple(sorted(set(goods)))
+        return small.valuation.bidder(record, small.goods).value(kept)
+
+    return second_ids(small, [(each.data, each.record) for each in crowds], lambda share: tuple(share["bundle"]), worth)
+
+
+def _run(small: PAlloc, scale: Scale, needs: bool, seed: int) -> CrowdPrediction:
+    crowd = made_up_bundles(small.valuation, small.people, small.goods, scale, seed=seed, needs=needs)
+    outcome: Any = small.run(crowd.data, Noise.simulated(seed))
+    best, _ = crowd.best(small.copies, outcome.billboard.prices)
+    share = outcome.diagnostics["welfare"] / best
+    return CrowdPrediction(
+        welfare=share, lowest=share, highest=share, baseline=_blind(crowd, small.copies) / best, runs=1,
+        baselines={name: welfare / best for name, welfare in _beside(crowd, small.copies, seed).items()},
+        certificate=None if outcome.certificate is None else outcome.certificate.ratio, people=small.people,
+        goods=small.goods)
+
+
+def _beside(crowd: BundleCrowd, supply: tuple[int, ...], seed: int) -> dict[str, float]:
+    """What rules give that look at everybody's numbers. Where any good will do there is no favourite to raffle."""
+    table, most = crowd.rows.values.reshape(crowd.rows.people, -1), crowd.valuation.largest(crowd.goods)
+    if crowd.valuation.repeats:
+        return {SERIAL: counted_serially(table, sum(supply), seed)}
+    return {LOTTERY: lottery_of_bundles(table.astype(np.float64), supply, most),
+            SERIAL: serial_bundles(table.astype(np.float64), supply, most, seed)}
+
+
+def _reduced(market: PAlloc) -> PAlloc:
+    part = _CELLS / (market.people * market.goods)
+    if part >= 1.0:
+        return market
+    copies = tuple(max(1, round(copy * part)) for copy in market.copies)
+    reserve = None if market.reserve is None else int(market.reserve * part)
+    return replace(market, people=max(1, round(market.people * part)), supply=copies, epsilon=market.epsilon / part,
+                   batch=max(1, round(market.batch * part)), reserve=reserve, on_overflow="flag")
+
+
+def made_up_bundles(
+    valuation: BundleClass, people: int, goods: int, scale: Scale, *, seed: int, needs: bool = False
+) -> BundleCrowd:
+    """Made-up people of the instances A and B, as they follow from what they would write: in proportion to their
+    tastes, and no more together than the public total.
+
+    Args:
+        valuation: the class.
+        people: n.
+        goods: k.
+        scale: the public rule.
+        seed: public.
+        needs: whether needs differ too (B).
+    """
+    most, size = valuation.largest(goods), width(valuation, goods)
+    if isinstance(scale, Ranks):
+        return BundleCrowd(valuation, _rows(made_up(people, goods, scale, seed)), goods)
+    tastes = (instance_b if needs else instance_a)(people, size, seed=seed)
+    if valuation.repeats:
+        tastes = -np.sort(-tastes, axis=1)
+    worth = tastes.astype(np.float64)
+    if isinstance(scale, PointsTogether):
+        worth *= (scale.highest - scale.lowest) / scale.total
+    largest = -np.sort(-worth, axis=1)[:, :most].sum(axis=1)
+    return BundleCrowd(valuation, _rows((worth / np.maximum(1.0, largest)[:, None]).astype(np.float32)), goods)
+
+
+def _rows(table: NDArray[np.float32]) -> Valuations:
+    return Valuations.of(table, people=table.shape[0], goods=table.shape[1])
+
+
+def _blind(crowd: BundleCrowd, supply: tuple[int, ...]) -> float:
+    """The expected welfare of goods that are handed out by lot, nobody with more than she may want."""
+    table = crowd.rows.values.reshape(crowd.rows.people, -1)
+    if crowd.valuation.repeats:
+        return spread_evenly(table, sum(supply))
+    people, copies = len(table), np.array(supply)
+    means = table.mean(axis=0, dtype=np.float64)
+    order = np.argsort(-means, kind="stable")
+    given = np.minimum(copies, people)[order]
+    left = np.maximum(0, people * crowd.valuation.largest(crowd.goods) - np.cumsum(given) + given)
+    return float((np.minimum(given, left) * means[order]).sum())

@@ -1,0 +1,241 @@
+"""Everybody's rows, and what an operator may compare a run with: all of it private, for studies and audits alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from confide.allocation.baselines import greedy, serial_dictatorship
+from confide.allocation.bundles.auction import favourite_bundles
+from confide.allocation.bundles.bidders import BundleClass, Population
+from confide.allocation.bundles.certificate import bundle_dual_bound
+from confide.allocation.bundles.counted import SymmetricConcave
+from confide.allocation.bundles.rows import population_of, record_of, width
+from confide.allocation.duality import dual_bound
+from confide.allocation.favourites import best_goods
+from confide.allocation.optimum.solver import exact_optimum
+from confide.allocation.reading.tables import Rows, gathered
+from confide.allocation.valuations import Valuations
+from confide.campaign.kinds.allocation.bundle_baselines import (
+    counted_optimum,
+    counted_serially,
+    greedy_bundles,
+    lottery_of_bundles,
+    serial_bundles,
+    spread_evenly,
+)
+from confide.campaign.kinds.allocation.predicted import lottery_welfare, most_welfare
+
+__all__ = ["BundleCrowd", "Crowd", "SingleCrowd", "counts"]
+
+MOST_CELLS = 2_000_000
+"""Values up to which the best allocation is found exactly, and rules of thumb are tried out."""
+
+Compared = tuple[str, float]
+"""(what else there could have been, its welfare)."""
+
+
+class Crowd(Protocol):
+    """Everybody of a campaign. Private."""
+
+    @property
+    def data(self) -> Any:
+        """What a run takes."""
+        ...
+
+    def record(self, place: int) -> Any:
+        """One person's, as she hands it in."""
+        ...
+
+    def welfare(self, shares: pa.Table) -> float:
+        """What everybody's share is worth to them together."""
+        ...
+
+    def bound(self, supply: tuple[int, ...], prices: NDArray[Any]) -> float:
+        """No allocation is worth more: weak duality at these prices."""
+        ...
+
+    def favourites(self) -> pa.Table:
+        """Shares as if there were enough of everything."""
+        ...
+
+    def best(self, supply: tuple[int, ...], prices: NDArray[Any]) -> tuple[float, bool]:
+        """The most welfare, and whether that is exact; else it is a bound."""
+        ...
+
+    def baselines(self, supply: tuple[int, ...], seed: int) -> list[Compared]:
+        """What rules of thumb give, none of them private; none where there are too many values."""
+        ...
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SingleCrowd:
+    """People who want one good each.
+
+    Args:
+        values: everybody's.
+    """
+
+    values: Valuations
+
+    @classmethod
+    def of(cls, batches: Iterable[Rows], people: int, goods: int) -> SingleCrowd:
+        """Of what was collected."""
+        return cls(gathered(batches, people, goods))
+
+    @property
+    def data(self) -> Valuations:
+        return self.values
+
+    def record(self, place: int) -> NDArray[np.float64]:
+        return self.values.row(place)
+
+    def welfare(self, shares: pa.Table) -> float:
+        return self.values.welfare(shares["good"].to_numpy())
+
+    def bound(self, supply: tuple[int, ...], prices: NDArray[Any]) -> float:
+        return dual_bound(self.values, supply, prices)
+
+    def favourites(self) -> pa.Table:
+        return pa.table({"good": pa.array(best_goods(self.values, np.zeros(self.values.goods)))})
+
+    def best(self, supply: tuple[int, ...], prices: NDArray[Any]) -> tuple[float, bool]:
+        if _few(self.values):
+            return exact_optimum(self.values, supply).welfare, True
+        return min(most_welfare(self.values, supply), self.bound(supply, prices)), False
+
+    def baselines(self, supply: tuple[int, ...], seed: int) -> list[Compared]:
+        raffled = ("a lottery for everybody's favourite, on average", lottery_welfare(self.values, supply))
+        if not _few(self.values):
+            return [raffled]
+        return [("the largest value of all first (greedy)", greedy(self.values, supply).welfare),
+                ("one after another, by lot, the best of what is left (serial dictatorship)",
+                 serial_dictatorship(self.values, supply, seed=seed).welfare), raffled]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BundleCrowd:
+    """People who want bundles.
+
+    Args:
+        valuation: their class.
+        rows: everybody's numbers.
+        goods: k.
+    """
+
+    valuation: BundleClass
+    rows: Valuations
+    goods: int
+
+    @classmethod
+    def of(cls, valuation: BundleClass, batches: Iterable[Rows], people: int, goods: int) -> BundleCrowd:
+        """Of what was collected."""
+        return cls(valuation, gathered(batches, people, width(valuation, goods)), goods)
+
+    @cached_property
+    def data(self) -> Population:
+        rows = self.rows
+        index = np.arange(rows.people)
+        row, named = _cells(rows)
+        starts = np.searchsorted(row, np.arange(rows.people + 1)).astype(np.int64)
+        batch = Rows(index, starts, named, _of(rows, row, named))
+        return population_of(self.valuation, iter([batch]), people=rows.people, goods=self.goods)
+
+    def record(self, place: int) -> Any:
+        row = self.rows.row(place)
+        return record_of(self.valuation, {int(at): float(row[at]) for at in np.flatnonzero(row)})
+
+    def welfare(self, shares: pa.Table) -> float:
+        return float(self.data.worth(_held(shares)).sum())
+
+    def bound(self, supply: tuple[int, ...], prices: NDArray[Any]) -> float:
+        return bundle_dual_bound(self.data, supply, prices)
+
+    def favourites(self) -> pa.Table:
+        held = favourite_bundles(self.data, self._most)
+        return pa.table({"bundle": pa.array([row[row >= 0].tolist() for row in held], pa.list_(pa.int32()))})
+
+    def best(self, supply: tuple[int, ...], prices: NDArray[Any]) -> tuple[float, bool]:
+        if self._counted:
+            return counted_optimum(self._steps, sum(supply)), True
+        if _few(self.rows):
+            return exact_optimum(self.rows, supply, each=self._most).welfare, True
+        return min(self.bound(supply, prices), self.bound(supply, np.zeros(self.goods))), False
+
+    def baselines(self, supply: tuple[int, ...], seed: int) -> list[Compared]:
+        serial = "one after another, by lot, the best of what is left (serial dictatorship)"
+        if self._counted:
+            return [(serial, counted_serially(self._steps, sum(supply), seed)),
+                    ("as many for everybody, without asking anybody", spread_evenly(self._steps, sum(supply)))]
+        raffled = ("a lottery of each good for those who want it most, on average",
+                   lottery_of_bundles(self._table, supply, self._most) if _few(self.rows) else math.nan)
+        if not _few(self.rows):
+            return []
+        return [("the largest value of all first (greedy)", greedy_bundles(self._table, supply, self._most)),
+                (serial, serial_bundles(self._table, supply, self._most, seed)), raffled]
+
+    @property
+    def _counted(self) -> bool:
+        return isinstance(self.valuation, SymmetricConcave)
+
+    @property
+    def _most(self) -> int:
+        return self.valuation.largest(self.goods)
+
+    @property
+    def _steps(self) -> NDArray[Any]:
+        return self.rows.values.reshape(self.rows.people, -1)
+
+    @cached_property
+    def _table(self) -> NDArray[np.float64]:
+        return np.stack([self.rows.row(place) for place in range(self.rows.people)])
+
+
+def _few(values: Valuations) -> bool:
+    return values.people * values.goods <= MOST_CELLS
+
+
+def _cells(rows: Valuations) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """The places of numbers that are not 0."""
+    if rows.starts is None:
+        row, named = np.nonzero(rows.values.reshape(rows.people, rows.goods))
+        return row, named.astype(np.int32)
+    return np.repeat(np.arange(rows.people), np.diff(rows.starts)), rows.named
+
+
+def _of(rows: Valuations, row: NDArray[np.int64], named: NDArray[np.int32]) -> NDArray[np.float32]:
+    found = rows.values.reshape(rows.people, rows.goods)[row, named] if rows.starts is None else rows.values
+    return np.asarray(found, dtype=np.float32)
+
+
+def _held(shares: pa.Table) -> NDArray[np.int32]:
+    """(n, b) goods of a column of bundles, -1 for none."""
+    column = shares["bundle"].combine_chunks()
+    offsets, flat = column.offsets.to_numpy(), column.values.to_numpy()
+    sizes = np.diff(offsets)
+    held = np.full((len(sizes), max(1, int(sizes.max(initial=0)))), -1, dtype=np.int32)
+    who = np.repeat(np.arange(len(sizes)), sizes)
+    held[who, np.arange(offsets[0], offsets[-1]) - np.repeat(offsets[:-1], sizes)] = flat[offsets[0]:offsets[-1]]
+    return held
+
+
+def counts(shares: pa.Table, goods: int) -> NDArray[np.int64]:
+    """(k,) how many copies of each good are in everybody's shares. Private.
+
+    Args:
+        shares: with a column "good" or "bundle".
+        goods: k.
+
+    Example:
+        >>> counts(pa.table({"bundle": [[0, 2], [], [2]]}), 3).tolist()
+        [1, 0, 2]
+    """
+    held = shares["good"].to_numpy() if "good" in shares.column_names else _held(shares).reshape(-1)
+    return np.bincount(held[held >= 0], minlength=goods)

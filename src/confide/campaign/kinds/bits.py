@@ -1,0 +1,172 @@
+"""The kind `bits`: signs of a fact, bought at costs that everybody knows, paid by the majority of the others."""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from confide.audit import AuditReport, audit
+from confide.campaign.kinds.market.config import BitConfig, Costs, People, Privacy, State
+from confide.campaign.kinds.market.kind import BitKind
+from confide.campaign.kinds.market.plan import (
+    MARKET_KEYS,
+    BitPlan,
+    equilibria_table,
+    guessed,
+    more_reports,
+    worth_asking,
+)
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.kinds import Progress
+from confide.contract.known_keys import keys_of
+from confide.contract.presentation import Block, Section, Table, Text
+from confide.contract.replanned import in_file
+from confide.contract.words import number
+from confide.market import audited
+from confide.market.collection import BitBillboard, BitCollection
+from confide.market.equilibrium import robustness
+from confide.market.majority import MajorityMarket
+from confide.market.planner import MarketPlan, plan
+from confide.privacy.noise import Noise
+from confide.privacy.response import randomized_response
+
+__all__ = ["KIND", "BitsKind"]
+
+_SMALLEST_TARGET = 1e-9  # a plan is looked for down to this error
+
+
+@keys_of(MajorityMarket, "presence")
+class BitsPeople(People):
+    """`[people]` of the kind `bits`."""
+
+    if TYPE_CHECKING:
+        presence: float
+
+
+class BitsConfig(BitConfig):
+    """All tables of the kind `bits`."""
+
+    people: BitsPeople
+    state: State
+    cost: Costs
+    privacy: Privacy
+
+
+class BitsPages:
+    """What pages say of a majority market."""
+
+    def planned(self, plan: BitPlan) -> list[tuple[str, str]]:
+        it: MajorityMarket = plan.market
+        quote, total, (one, zero) = it.quote(), it.total_payment(), it.liability()
+        bit = plan.config.bit
+        rows = [
+            ("level of one report, local differential privacy", f"epsilon = {it.epsilon:g}"),
+            ("expected payment of one person", plan.money(quote.expected_payment)),
+            ("  least that any market without fines could pay", plan.money(quote.lower_bound)),
+            ("  what the level costs her, as everybody believes", plan.money(float(it.cost(it.epsilon)))),
+            ("  what any report that ignores her answer earns less", plan.money(quote.margin)),
+            ("when all take part: a report that meets the majority is paid", f"{plan.at_most(one)} for {bit.one}, "
+             f"{plan.at_most(zero)} for {bit.zero}; any other nothing"),
+            ("expected total", plan.money(it.people * it.presence * quote.expected_payment)),
+            ("  when all take part: mean", plan.money(total.mean)),
+            ("  standard deviation; 19 of 20 totals are at most", f"{plan.money(total.sd)}; "
+             f"{plan.at_most(total.quantile(0.95))}"),
+            ("probability that the best guess of the state is wrong", number(it.error_probability())),
+            ("  without asking anybody", number(min(it.signal_model.prior_one, it.signal_model.prior_zero))),
+        ]
+        if it.presence < 1:
+            rows.insert(1, ("probability that an invited person takes part", number(it.presence)))
+        return rows
+
+    def warnings(self, plan: BitPlan) -> list[str]:
+        return []
+
+    def more(self, plan: BitPlan) -> list[Section]:
+        return [_cheaper(plan), equilibria_table(plan, _robust(plan.market))]
+
+    def paid(self, plan: BitPlan) -> Table:
+        bit, (one, zero) = plan.config.bit, plan.market.liability()
+        rows = tuple((name, plan.at_most(amount), plan.money(0.0))
+                     for name, amount in ((bit.one, one), (bit.zero, zero)))
+        return Table(columns=("your report", "with the majority of the others", "against it"), rows=rows,
+                     note="When all take part who are invited; with others it follows from the public counts.")
+
+    def why(self, plan: BitPlan) -> list[str]:
+        it = plan.market
+        return [
+            "Why it pays to take part and to let your device do what it says: if everybody else does, you expect "
+            f"{plan.money(it.quote().expected_payment)}, and any other way of reporting earns less than that, once "
+            f"the privacy that it costs is counted at {plan.money(float(it.cost(it.epsilon)))} for this level. A "
+            "report that meets the majority of the others is paid; how much follows from the public counts.",
+        ]
+
+    def found(self, plan: BitPlan, billboard: BitBillboard) -> list[Block]:
+        return guessed(plan, billboard, "Best guess of the state: %(state)s")
+
+
+def _cheaper(found: BitPlan) -> Section:
+    """What the same accuracy costs at other sizes and levels."""
+    it: MajorityMarket = found.market
+    error, baseline = it.error_probability(), min(it.signal_model.prior_one, it.signal_model.prior_zero)
+    rows: list[tuple[str | float | None, ...]] = [
+        ("this campaign", it.people, it.epsilon,
+         it.people * it.presence * it.quote().expected_payment, error)]
+    note = ("Plans take it that all take part who are asked. They are by the exact error, by Chernoff's bound on it, "
+            "and by the thesis.")
+    if _SMALLEST_TARGET <= error < baseline:
+        with suppress(InvalidInput, Refused):
+            best = plan(error, it.signal_model.signal_accuracy, it.signal_model.prior_one, it.cost)
+            rows += [(f"{name}: cheapest for that error", each.people, each.epsilon, each.total, each.error)
+                     for name, each in best.compared.items() if isinstance(each, MarketPlan)]
+    return Section(title="What the same accuracy could cost", blocks=(Table(
+        columns=("plan", "people", "epsilon", f"expected total ({found.collection.currency})", "error"),
+        rows=tuple(rows), note=note),))
+
+
+def _robust(it: MajorityMarket) -> Text:
+    reach = robustness(it)
+    return Text((
+        f"The best reply still depends on the answer while the prior is off by less than {reach.prior:.3g}, or the "
+        f"signal accuracy by less than {reach.accuracy:.3g}, with everybody else playing the level that was bought.",))
+
+
+class BitsKind(BitKind):
+    """Buy randomised signs of a fact at known costs."""
+
+    name = "bits"
+    summary = "buy one randomised yes or no from each person, to learn a fact, at privacy costs that are known"
+    config = BitsConfig
+
+    def plan(self, config: BitsConfig) -> BitPlan:
+        return _plan(config)
+
+    def audit(self, plan: BitPlan, seed: int, progress: Progress | None = None) -> AuditReport:
+        return audit(audited.majority(plan.collection, seed), progress)
+
+    def _drawn(self, plan: BitPlan, bits: np.ndarray, noise: Noise) -> np.ndarray:
+        return randomized_response(bits, plan.market.epsilon, noise, stream="reports")
+
+
+@lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
+def _plan(config: BitsConfig) -> BitPlan:
+    return _planned(config)
+
+
+def _planned(config: BitsConfig) -> BitPlan:
+    with in_file(config, _planned, MARKET_KEYS):
+        found = MajorityMarket(
+            people=config.people.count, signal_accuracy=config.state.signal_accuracy, prior_one=config.state.prior_one,
+            cost=config.cost.build(), epsilon=config.privacy.epsilon, presence=config.people.presence)
+    config.role()
+    if math.isinf(found.payment_range()[1]):
+        raise Refused("payments are beyond all numbers at this level", more_reports(config, _planned))
+    collection = BitCollection(market=found, currency=config.payment.currency,
+                               minor_units=config.payment.minor_units)
+    return worth_asking(BitPlan(collection=collection, config=config, pages=BitsPages()), config, _planned)
+
+
+KIND = BitsKind()

@@ -1,0 +1,258 @@
+"""The kind `bits-pair`: a share of ones, bought from people whose bits go together for any reason."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from confide.audit import AuditReport, audit
+from confide.campaign.kinds.market.config import BitConfig, Costs, Positive, Privacy
+from confide.campaign.kinds.market.kind import BitKind
+from confide.campaign.kinds.market.plan import MARKET_KEYS, BitPlan, equilibria_table, worth_asking
+from confide.charts import intervals
+from confide.contract.errors import InvalidInput, Refused, Unsupported
+from confide.contract.kinds import Progress
+from confide.contract.known_keys import Keys
+from confide.contract.presentation import Block, Section, Table
+from confide.contract.replanned import in_file
+from confide.contract.words import number
+from confide.market import audited
+from confide.market.collection import BitBillboard, BitCollection
+from confide.market.pairs.accuracy import mean_estimate
+from confide.market.pairs.insiders import audit_groups
+from confide.market.pairs.market import PairMarket
+from confide.market.pairs.planner import MeanPlan, plan_mean
+from confide.market.pairs.prior import PairPrior
+from confide.privacy.noise import Noise
+from confide.privacy.response import randomized_response
+from confide.tables import Category
+
+__all__ = ["KIND", "BitsPairKind", "insiders_table"]
+
+_FAILURE = 0.05
+
+
+class Group(Keys):
+    """One of `[belief] groups`: what is publicly known of people who belong together."""
+
+    name: str = Field(min_length=1, description="public; the groups' names differ")
+    size: int = Field(ge=2, description="number of people")
+    ones: int = Field(ge=0, description="number of them whose bit is 1")
+
+
+class Belief(Keys):
+    """`[belief]`: how the bits of two people go together, as everybody believes who knows her own bit alone. Give
+    groups, or beta, or pairs; never from the answers.
+    """
+
+    groups: tuple[Group, ...] | None = Field(default=None, min_length=2, description="people of one group, when nobody "
+                                             "knows which")
+    column: str | None = Field(default=None, min_length=1, description="of the file of reports: whose peers are whose; "
+                               "its values are the groups' names. Otherwise all are peers of all")
+    beta: tuple[Positive, Positive] | None = Field(default=None, description="[a, b]: the share of ones is beta(a, b)")
+    pairs: tuple[Annotated[float, Field(ge=0, le=1)], Annotated[float, Field(ge=0, le=1)]] | None = Field(
+        default=None, description="[P(both are 1), P(both are 0)] of two people")
+
+    @model_validator(mode="after")
+    def _one(self) -> Belief:
+        if sum(each is not None for each in (self.groups, self.beta, self.pairs)) != 1:
+            raise ValueError("give exactly one of groups, beta and pairs")
+        if self.column is not None and self.groups is None:
+            raise ValueError("column belongs to groups")
+        if self.groups is not None and len({each.name for each in self.groups}) < len(self.groups):
+            raise ValueError("two groups have one name")
+        return self
+
+    def prior(self, people: int) -> PairPrior:
+        """The law of the bits."""
+        if self.groups is not None:
+            return PairPrior.of_groups([each.size for each in self.groups], [each.ones for each in self.groups], people)
+        if self.beta is not None:
+            return PairPrior.beta_binomial(*self.beta, people)
+        return PairPrior.of_pairs(people, *(self.pairs or (0.0, 0.0)))
+
+    def role(self) -> Category | None:
+        """Role of the column of groups."""
+        if self.column is None or self.groups is None:
+            return None
+        return Category(column=self.column, levels=tuple(each.name for each in self.groups))
+
+
+class BitsPairConfig(BitConfig):
+    """All tables of the kind `bits-pair`."""
+
+    belief: Belief
+    cost: Costs
+    privacy: Privacy
+
+
+def insiders_table(it: PairMarket, belief: Belief, currency: str) -> Table:
+    """What somebody does best who knows her group, by group."""
+    groups = belief.groups or ()
+    rows = audit_groups(it, [each.size for each in groups], [each.ones for each in groups],
+                        [each.name for each in groups])
+    return Table(
+        columns=("her group", "people", "ones", "her best reply", f"gains ({currency})", "truth pays"),
+        rows=tuple((str(row.group), row.size, row.ones, row.best.name, row.gain, "yes" if row.truthful else "no")
+                   for row in rows),
+        note="For a person who knows which group she and her peers are in, while everybody else plays the equilibrium: "
+             "her peers' bits then say nothing about her own, and her best report is the one that is paid more there.")
+
+
+@dataclass(frozen=True)
+class PairPages:
+    """What pages say of a market of pairs.
+
+    Args:
+        belief: of the file.
+    """
+
+    belief: Belief
+
+    def planned(self, plan: BitPlan) -> list[tuple[str, str]]:
+        it, bit = plan.market, plan.config.bit
+        quote, (one, zero) = it.quote(), it.liability()
+        agrees = "agrees" if it.agreement else "disagrees"
+        return [
+            ("level of one report, local differential privacy", f"epsilon = {it.epsilon:g}"),
+            ("expected payment of one person", plan.money(quote.expected_payment)),
+            ("  least that any market without fines could pay, by Proposition 1", plan.money(quote.lower_bound)),
+            ("  what the level costs her, as everybody believes", plan.money(float(it.cost(it.epsilon)))),
+            ("  what any report that ignores her answer earns less", plan.money(quote.margin)),
+            (f"a report that {agrees} with a peer's is paid, on average over her peers",
+             f"{plan.money(one)} for {bit.one}, {plan.money(zero)} for {bit.zero}"),
+            ("expected total, when all take part", plan.money(it.total_payment().mean)),
+            (f"the share of {bit.one} will be known to within, with probability {1 - _FAILURE:.0%}",
+             number(it.half_width(_FAILURE))),
+            ("correlation of two people's bits, as everybody believes", number(it.prior.correlation)),
+        ]
+
+    def warnings(self, plan: BitPlan) -> list[str]:
+        it, found = plan.market, []
+        groups = self.belief.groups
+        if groups is not None:
+            rows = audit_groups(it, [each.size for each in groups], [each.ones for each in groups])
+            lost = sum(not row.truthful for row in rows)
+            if lost:
+                found.append(f"truth pays only those who do not know their own group; of those who know it, members of "
+                             f"{lost} of {len(rows)} groups do best with one and the same report")
+        return found
+
+    def more(self, plan: BitPlan) -> list[Section]:
+        parts = [_cheaper(plan), equilibria_table(plan)]
+        if self.belief.groups is not None:
+            parts.append(Section(title="Who knows her own group", blocks=(
+                insiders_table(plan.market, self.belief, plan.collection.currency),)))
+        return parts
+
+    def paid(self, plan: BitPlan) -> Table:
+        it, bit, (one, zero) = plan.market, plan.config.bit, plan.market.liability()
+        heads = ("your report", "for each peer who reports the same", "for each who reports the other")
+        rows = tuple((name, *((plan.money(amount), plan.money(0.0)) if it.agreement else
+                              (plan.money(0.0), plan.money(amount))))
+                     for name, amount in ((bit.one, one), (bit.zero, zero)))
+        return Table(columns=heads, rows=rows, note="You are paid the average over all your peers who take part.")
+
+    def why(self, plan: BitPlan) -> list[str]:
+        it = plan.market
+        meets = "agree with" if it.agreement else "differ from"
+        return [
+            f"Why it pays to take part and to let your device do what it says: reports that {meets} those of your "
+            f"peers are paid, so that you expect {plan.money(it.quote().expected_payment)} if everybody else does the "
+            "same, and any other way of reporting earns less, once the privacy that it costs is counted at "
+            f"{plan.money(float(it.cost(it.epsilon)))} for this level. This holds for who knows her own answer, and "
+            "not why her peers' answers are like hers."]
+
+    def found(self, plan: BitPlan, billboard: BitBillboard) -> list[Block]:
+        it, role = plan.market, self.belief.role()
+        names = ["all"] if role is None else list(role.levels)
+        rows: list[tuple[str, int, float, float, float, float]] = []
+        counts = list(zip(names, billboard.ones.tolist(), billboard.zeros.tolist(), strict=True))
+        if len(counts) > 1:
+            counts.append(("all", int(billboard.ones.sum()), int(billboard.zeros.sum())))
+        for name, ones, zeros in counts:
+            if ones + zeros:
+                found = mean_estimate(ones, zeros, it.epsilon)
+                low, high = found.interval(_FAILURE)
+                rows.append((name, ones + zeros, found.value, found.sd, low, high))
+        picture = intervals(
+            [(row[0], "95%", row[2], row[4], row[5]) for row in rows], title=f"Share of {plan.config.bit.one}",
+            axis="share", alt=f"Estimated share of {plan.config.bit.one} of each group of peers, with its interval.")
+        return [Table(columns=("peers", "reports", f"share of {plan.config.bit.one}", "standard error",
+                               f"at least {1 - _FAILURE:.0%} from", "to"), rows=tuple(rows),
+                      note="Unbiased for the share among those who took part: a share is not cut, and may lie outside "
+                           "[0, 1]; the ends of its interval are cut to [0, 1]. Errors are of the randomisation alone: "
+                           "they say nothing of who was asked, or of who stayed away."), *picture]
+
+
+def _cheaper(found: BitPlan) -> Section:
+    """What the same accuracy costs at other levels."""
+    it: PairMarket = found.market
+    error = it.half_width(_FAILURE)
+    rows: list[tuple[str | float | None, ...]] = [
+        ("this campaign", it.epsilon, it.people * it.quote().expected_payment, _failure(it, error))]
+    with suppress(InvalidInput, Refused):
+        best = plan_mean(it.prior, it.cost, error, _FAILURE, "hoeffding")
+        rows += [(f"{name}: cheapest for that accuracy", each.epsilon, each.total, each.exact_failure_probability)
+                 for name, each in best.compared.items() if isinstance(each, MeanPlan)]
+    return Section(title="What the same accuracy could cost", blocks=(Table(
+        columns=("plan", "epsilon", f"expected total ({found.collection.currency})",
+                 f"chance to be further off than {number(error)}"), rows=tuple(rows),
+        note="Chances are exact, and the worst over all numbers of ones. A smaller epsilon can cost more: reports that "
+             "say little have to be paid for their rare agreement."),))
+
+
+def _failure(it: PairMarket, error: float) -> float | None:
+    with suppress(Unsupported):
+        return it.failure_probability(error)
+    return None
+
+
+class BitsPairKind(BitKind):
+    """Buy randomised bits that go together."""
+
+    name = "bits-pair"
+    summary = "buy one randomised yes or no from each person, to learn a share, where answers go together"
+    config = BitsPairConfig
+
+    def plan(self, config: BitsPairConfig) -> BitPlan:
+        return _plan(config)
+
+    def audit(self, plan: BitPlan, seed: int, progress: Progress | None = None) -> AuditReport:
+        groups = plan.pages.belief.groups if isinstance(plan.pages, PairPages) else None
+        known = [(each.name, each.size, each.ones) for each in groups or ()]
+        return audit(audited.pairs(plan.collection, seed, known), progress)
+
+    def group(self, config: Any) -> Category | None:
+        role: Category | None = config.belief.role()
+        return role
+
+    def _drawn(self, plan: BitPlan, bits: np.ndarray, noise: Noise) -> np.ndarray:
+        return randomized_response(bits, plan.market.epsilon, noise, stream="reports")
+
+
+@lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
+def _plan(config: BitsPairConfig) -> BitPlan:
+    return _planned(config)
+
+
+def _planned(config: BitsPairConfig) -> BitPlan:
+    try:
+        prior = config.belief.prior(config.people.count)
+    except InvalidInput as error:
+        raise InvalidInput("belief", f"{error.field}: {error.problem}", error.limit) from None
+    config.role()
+    with in_file(config, _planned, MARKET_KEYS):
+        found = PairMarket(prior=prior, cost=config.cost.build(), epsilon=config.privacy.epsilon)
+    role = config.belief.role()
+    collection = BitCollection(market=found, currency=config.payment.currency, minor_units=config.payment.minor_units,
+                               groups=1 if role is None else len(role.levels))
+    return worth_asking(BitPlan(collection=collection, config=config, pages=PairPages(config.belief)), config, _planned)
+
+
+KIND = BitsPairKind()

@@ -1,0 +1,278 @@
+"""The kind `bits-unknown-costs`: signs of a fact, from people each of whom knows alone what privacy costs her."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+import pydantic
+
+from confide.audit import AuditReport, audit
+from confide.campaign.kinds.market.config import BitConfig, State, belongs
+from confide.campaign.kinds.market.kind import BitKind
+from confide.campaign.kinds.market.plan import MARKET_KEYS, BitPlan, guessed, worth_asking
+from confide.contract.asked import Field
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.kinds import Progress
+from confide.contract.known_keys import Keys, keys_of
+from confide.contract.presentation import Block, Section, Table
+from confide.contract.replanned import in_file
+from confide.contract.words import number
+from confide.market import audited
+from confide.market.collection import BitBillboard, BitCollection
+from confide.market.strategies import NONE
+from confide.market.threshold.cost_laws import CostLaw, ExponentialLaw, GammaLaw, LogNormalLaw, UniformLaw
+from confide.market.threshold.planner import UnknownCostPlan, plan_unknown_costs
+from confide.market.threshold.threshold_market import ThresholdMarket
+from confide.market.threshold.type_equilibrium import common_equilibria
+from confide.people.device_kind import exactly
+from confide.privacy.noise import Noise
+from confide.privacy.noise.simulated import study_generator
+from confide.privacy.response import randomized_response
+
+__all__ = ["KIND", "WORTH", "BitsUnknownCostsKind"]
+
+WORTH = "worth"
+"""What a participant tells her own device, and nobody else: what a nat of privacy is worth to her."""
+
+_SMALLEST_TARGET = 1e-9
+_KEYS = {**MARKET_KEYS, "participation": "participation.share", "threshold": "participation.threshold",
+         "ceiling": "privacy.ceiling"}
+
+
+@keys_of(LogNormalLaw, "meanlog sdlog", optional=True)
+@keys_of(ExponentialLaw, "mean", optional=True)
+@keys_of(GammaLaw, "shape scale", optional=True)
+@keys_of(UniformLaw, "high", optional=True)
+class CostLawTable(Keys):
+    """`[costs]`: what everybody believes of what a nat of privacy is worth to people, in the currency; each knows her
+    own alone.
+    """
+
+    law: Literal["lognormal", "exponential", "gamma", "uniform"] = pydantic.Field(
+        description="of C, what a nat is worth to one person: lognormal has meanlog and sdlog, exponential has mean, "
+        "gamma has shape and scale, uniform (from 0) has high")
+
+    _NEEDS: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "lognormal": ("meanlog", "sdlog"), "exponential": ("mean",), "gamma": ("shape", "scale"), "uniform": ("high",)}
+
+    @pydantic.model_validator(mode="after")
+    def _parameters(self) -> CostLawTable:
+        for law, names in self._NEEDS.items():
+            for name in names:
+                belongs(name, getattr(self, name), law, self.law)
+        return self
+
+    def build(self) -> CostLaw:
+        """F."""
+        values = [float(getattr(self, name)) for name in self._NEEDS[self.law]]
+        match self.law:
+            case "lognormal":
+                return LogNormalLaw(*values)
+            case "exponential":
+                return ExponentialLaw(*values)
+            case "gamma":
+                return GammaLaw(*values)
+            case _:
+                return UniformLaw(0.0, *values)
+
+
+@keys_of(ThresholdMarket, "epsilon")
+class Levels(Keys):
+    """`[privacy]` of the kind `bits-unknown-costs`: between what levels people choose their own."""
+
+    if TYPE_CHECKING:
+        epsilon: float
+
+    ceiling: float = pydantic.Field(gt=0, le=700, allow_inf_nan=False, description="the largest level that "
+                                    "people's devices let through: what is promised, and charged")
+
+
+@keys_of(ThresholdMarket, "threshold", optional=True, share="participation")
+class Taking(Keys):
+    """`[participation]`: who is to take part. Give share, or threshold."""
+
+    if TYPE_CHECKING:
+        share: float | None
+        threshold: float | None
+
+    @pydantic.model_validator(mode="after")
+    def _one(self) -> Taking:
+        if (self.share is None) == (self.threshold is None):
+            raise ValueError("give exactly one of share and threshold")
+        return self
+
+
+class BitsUnknownCostsConfig(BitConfig):
+    """All tables of the kind `bits-unknown-costs`."""
+
+    state: State
+    costs: CostLawTable
+    privacy: Levels
+    participation: Taking
+
+
+class UnknownCostPages:
+    """What pages say of a threshold market."""
+
+    def planned(self, plan: BitPlan) -> list[tuple[str, str]]:
+        it, bit = plan.market, plan.config.bit
+        quote, total = it.quote(), it.total_payment()
+        tables = it.payments_at(max(2, round(it.people * it.presence)))
+        return [
+            ("level of one report, at most: local differential privacy", f"epsilon = {it.largest_level:g}"),
+            ("  least level of a participant, a floor of quality", number(it.epsilon)),
+            ("  half of the participants choose at most", number(float(it.level_quantile(0.5)))),
+            ("taking part is worth it up to this worth of a nat", plan.money(it.cost_threshold)),
+            ("expected number of participants", f"{it.people * it.presence:,.1f} of {it.people:,}"),
+            ("expected payment of a participant", plan.money(quote.expected_payment)),
+            ("when as many take part: a report with the majority, and against it",
+             f"{plan.at_most(float(tables[1, 1]))} and {plan.at_most(float(tables[1, 0]))} for {bit.one}, "
+             f"{plan.at_most(float(tables[0, 0]))} and {plan.at_most(float(tables[0, 1]))} for {bit.zero}"),
+            ("a participant owes money with probability", number(it.negative_probability())),
+            ("rounds on fresh questions until nobody owes, all in all, but one in twenty",
+             number(it.rounds_until_nonnegative(0.05))),
+            ("expected total", plan.money(it.expected_total)),
+            ("  standard deviation; 19 of 20 totals are at most",
+             f"{plan.money(total.sd)}; {plan.at_most(total.quantile(0.95))}"),
+            ("probability that the majority of reports is wrong", number(it.error_probability())),
+            ("  without asking anybody", number(min(it.signal_model.prior_one, it.signal_model.prior_zero))),
+        ]
+
+    def warnings(self, plan: BitPlan) -> list[str]:
+        return []
+
+    def more(self, plan: BitPlan) -> list[Section]:
+        rows = tuple((each.name, each.participation, each.payment, each.total, "yes" if each.informative else "no")
+                     for each in common_equilibria(plan.market))
+        return [_cheaper(plan), Section(title="Everything that everybody could agree on", blocks=(
+            Table(columns=("everybody plays", "share that takes part", f"payment ({plan.collection.currency})",
+                           "expected total", "says anything"), rows=rows,
+                  note="Equilibria that are easy to agree on. Those that say nothing usually pay more: a market cannot "
+                       "forbid that people agree to give one and the same report."),))]
+
+    def paid(self, plan: BitPlan) -> Table:
+        it, bit = plan.market, plan.config.bit
+        present = max(2, round(it.people * it.presence))
+        tables = it.payments_at(present)
+        rows = tuple((name, plan.at_most(float(tables[own, own])), plan.at_most(float(tables[own, 1 - own])))
+                     for name, own in ((bit.one, 1), (bit.zero, 0)))
+        return Table(columns=("your report", "with the majority of the others", "against it"), rows=rows,
+                     note=f"When {present:,} take part, as expected; with others it follows from the public counts. "
+                          "Below 0 is what you owe.")
+
+    def why(self, plan: BitPlan) -> list[str]:
+        it = plan.market
+        return [
+            "Who should take part: if a nat of privacy is worth at most "
+            f"{plan.money(it.cost_threshold)} to you, taking part pays on average, and the less it is worth the more "
+            "you gain; otherwise stay away. Your device asks what it is worth to you, chooses the level that is best "
+            f"for you, from {it.epsilon:g} up to {it.largest_level:g}, and tells nobody. A report with the majority of "
+            "the others is paid, one against it costs you. The operator sees that you took part, and so that privacy "
+            "is worth no more than that to you.",
+        ]
+
+    def found(self, plan: BitPlan, billboard: BitBillboard) -> list[Block]:
+        return guessed(plan, billboard, "The majority of the reports says %(state)s")
+
+
+def _cheaper(found: BitPlan) -> Section:
+    """What the same accuracy costs with other shares and levels, at this ceiling."""
+    it: ThresholdMarket = found.market
+    rows: list[tuple[str | float | None, ...]] = [
+        ("this campaign", it.people * it.presence, it.epsilon, it.expected_total, it.error_probability())]
+    error, baseline = it.error_probability(), min(it.signal_model.prior_one, it.signal_model.prior_zero)
+    if _SMALLEST_TARGET <= error < baseline:
+        with suppress(InvalidInput, Refused):
+            best = plan_unknown_costs(error, it.signal_model.signal_accuracy, it.signal_model.prior_one, it.cost_law,
+                                      people=it.people, ceiling=it.ceiling)
+            rows += [(f"{name}: best found for that error", each.participants, each.epsilon, each.total, each.error)
+                     for name, each in best.compared.items() if isinstance(each, UnknownCostPlan)]
+    return Section(title="What the same accuracy could cost", blocks=(Table(
+        columns=("plan", "participants", "epsilon", f"expected total ({found.collection.currency})", "error"),
+        rows=tuple(rows), note="Of as many invited people, with the same ceiling. Plans are by the exact error, by a "
+                               "bound on it, and by the thesis."),))
+
+
+class BitsUnknownCostsKind(BitKind):
+    """Buy randomised signs of a fact at costs that each person knows alone."""
+
+    name = "bits-unknown-costs"
+    summary = "buy one randomised yes or no from those whose privacy costs least, with payments of both signs"
+    config = BitsUnknownCostsConfig
+
+    def plan(self, config: BitsUnknownCostsConfig) -> BitPlan:
+        return _plan(config)
+
+    def audit(self, plan: BitPlan, seed: int, progress: Progress | None = None) -> AuditReport:
+        return audit(audited.unknown_costs(plan.collection, seed), progress)
+
+    def asked(self, config: BitConfig, plan: BitPlan) -> Sequence[Field]:
+        """Her answer, and what privacy is worth to her: both for her own device alone."""
+        return [*super().asked(config, plan), Field(
+            column=WORTH, label="What is it worth to you that nobody learns anything of your answer, for each nat?",
+            form="number", above=0.0, unit=config.payment.currency, required=False,
+            note="Your device chooses by it how much it hides you, and tells nobody. It is needed with an answer. "
+                 f"Above {plan.money(plan.market.cost_threshold)} it takes no part for you.")]
+
+    def device(
+        self, config: BitConfig, plan: BitPlan, terms: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Randomised response at the level that is best for her."""
+        it: ThresholdMarket = plan.market
+        ceiling = it.largest_level
+        if exactly(ceiling) < Fraction(ceiling):  # a device takes its double as it is: no more than what is charged
+            ceiling = math.nextafter(ceiling, 0.0)
+        return {**self._response(config), "levels": {"worth": WORTH, "epsilon": min(it.epsilon, ceiling),
+                                                     "threshold": it.cost_threshold, "ceiling": ceiling}}
+
+    def _own(self, config: object) -> tuple[str, ...]:
+        return (WORTH,)
+
+    def _worth(self, values: Mapping[str, str]) -> float:
+        text = str(values.get(WORTH, "")).strip()
+        try:
+            found = float(text)
+        except ValueError:
+            found = float("nan")
+        if not 0 < found < float("inf"):
+            raise InvalidInput("record", f"{WORTH}: is missing or no amount above 0",
+                               "what a nat of privacy is worth to her, in the currency; it does not leave her device")
+        return found
+
+    def _drawn(self, plan: BitPlan, bits: np.ndarray, noise: Noise) -> np.ndarray:
+        """What privacy is worth to each is drawn from the file's law, the same in every rehearsal."""
+        it: ThresholdMarket = plan.market
+        worth = it.cost_law.sample(len(bits), study_generator(0, "rehearsal"))
+        levels, reports = np.asarray(it.level_of(worth)), np.full(len(bits), NONE)
+        for k in np.flatnonzero(~np.isnan(levels)).tolist():
+            reports[k] = randomized_response([int(bits[k])], float(levels[k]), noise, stream=("report", k))[0]
+        return reports
+
+
+@lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
+def _plan(config: BitsUnknownCostsConfig) -> BitPlan:
+    return _planned(config)
+
+
+def _planned(config: BitsUnknownCostsConfig) -> BitPlan:
+    if config.privacy.ceiling < config.privacy.epsilon:
+        raise InvalidInput("privacy.ceiling", f"{config.privacy.ceiling:g} is below privacy.epsilon",
+                           f"must be at least {config.privacy.epsilon!r}")
+    with in_file(config, _planned, _KEYS):
+        found = ThresholdMarket(
+            people=config.people.count, signal_accuracy=config.state.signal_accuracy, prior_one=config.state.prior_one,
+            cost_law=config.costs.build(), epsilon=config.privacy.epsilon, participation=config.participation.share,
+            threshold=config.participation.threshold, ceiling=config.privacy.ceiling)
+    config.role()
+    collection = BitCollection(market=found, currency=config.payment.currency,
+                               minor_units=config.payment.minor_units)
+    return worth_asking(BitPlan(collection=collection, config=config, pages=UnknownCostPages()), config, _planned)
+
+
+KIND = BitsUnknownCostsKind()

@@ -1,0 +1,66 @@
+"""The kind `bundles`: as `matching`, for people who want several goods each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from confide.allocation.billboards import AuctionBillboard, Clearing, WelfareCertificate
+from confide.allocation.bundles import Additive, CappedAdditiveValuation, SymmetricConcave, UnitDemandValuation
+from confide.allocation.bundles.rows import record_of
+from confide.allocation.bundles.slots import BundleRules
+from confide.allocation.palloc import PAlloc
+from confide.allocation.reading.tables import Rows
+from confide.campaign.kinds.allocation.asked import fields_of_goods
+from confide.campaign.kinds.allocation.bundle_config import BundlesConfig, PointsTogether
+from confide.campaign.kinds.allocation.bundle_plan import BundlesPlan, bundles_plan_of
+from confide.campaign.kinds.allocation.config import FILE_WORDS
+from confide.campaign.kinds.matching import MatchingKind
+from confide.contract.asked import Field
+from confide.contract.file_words import FileWords
+from confide.contract.wire import wire_types
+
+__all__ = ["KIND", "BundlesKind"]
+
+
+class BundlesKind(MatchingKind):
+    """Hand several goods to each person, by what everybody would give for bundles of them."""
+
+    name = "bundles"
+    summary = "hand out scarce goods, several to each person, by what people would give for bundles, kept secret"
+    config: type[Any] = BundlesConfig
+    file_words: ClassVar[FileWords] = FILE_WORDS
+    types: ClassVar[Mapping[str, type]] = wire_types(
+        Additive, AuctionBillboard, BundleRules, CappedAdditiveValuation, Clearing, PAlloc, SymmetricConcave,
+        UnitDemandValuation, WelfareCertificate)
+    template_file = "templates/bundles.toml"
+
+    def plan(self, config: Any) -> BundlesPlan:
+        """Calibrate from the file's public parameters."""
+        return bundles_plan_of(config)
+
+    def asked(self, config: Any, plan: Any) -> Sequence[Field]:
+        """A number for each good; or, where only how many counts, what each further one adds."""
+        columns, scale = config.columns(), plan.scale
+        if not config.counted:
+            return fields_of_goods([(name, name) for name in columns], scale, _together(config))
+        labels = ["What is one good worth to you, whichever it is?",
+                  *(f"What does good number {count} add to those before it?" for count in range(2, len(columns) + 1))]
+        return fields_of_goods(list(zip(columns, labels, strict=True)), scale, _together(config))
+
+    def one(self, plan: Any, batch: Rows, place: int) -> Any:
+        """A record as the class has it."""
+        return record_of(plan.market.valuation, batch.row(place))
+
+
+def _together(config: BundlesConfig) -> str:
+    """What a row has to keep as a whole; empty where the limits of its numbers see to it."""
+    scale = config.rule()
+    if not isinstance(scale, PointsTogether):
+        return ""
+    if not config.counted and (scale.highest - scale.lowest) * config.wanted <= scale.total:
+        return ""
+    return f"A row cannot be used where {config.unusable()}."
+
+
+KIND = BundlesKind()

@@ -1,0 +1,347 @@
+"""What the three kinds share: plan, reports, results, a participant's share, a rehearsal, an audit."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from confide import market
+from confide.campaign.kinds.market.config import BitConfig
+from confide.campaign.kinds.market.plan import BitPlan
+from confide.campaign.kinds.market.submissions import BitCodec, read_reports
+from confide.contract.asked import Field
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.guarantees import Budget, stated
+from confide.contract.kinds import Collection, PayoutTerms, Progress, by_slots
+from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_coins
+from confide.contract.presentation import Block, Section, Table, Text
+from confide.contract.wire import wire_types
+from confide.market.collection import BitBillboard, BitCollection, Reports
+from confide.market.strategies import NONE
+from confide.people.column_fields import field_of
+from confide.people.device_kind import ANSWER, exactly
+from confide.people.peoples_kind import PeoplesKind, absent, own_values
+from confide.privacy.groups import group_blocks
+from confide.privacy.noise import Noise
+from confide.tables import Category, Roster, TableSource, open_table
+
+__all__ = ["BitKind", "Rehearsed"]
+
+_STORED = ("BitBillboard", "BitCollection", "ExponentialCost", "ExponentialLaw", "GammaLaw", "HistogramLaw",
+           "LinearCost", "LogNormalLaw", "MajorityMarket", "MixtureLaw", "NoPurchase", "PairMarket", "PairPrior",
+           "PowerCost", "SumCost", "ThresholdMarket", "UniformLaw")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Rehearsed:
+    """A collection that was played.
+
+    Args:
+        truth: the true answers.
+        reports: what was drawn of them.
+    """
+
+    truth: Reports
+    reports: Reports
+
+    def __iter__(self) -> Iterator[Reports]:
+        yield self.reports
+
+
+class BitKind(PeoplesKind, ABC):
+    """Buy one randomised bit from each person."""
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    notion: Literal["epsilon", "rho"] = "epsilon"
+    config: type[Any]
+    # One mechanism serves three markets: whoever reads an outcome of it may meet any of them.
+    types: ClassVar[Mapping[str, type]] = wire_types(*(getattr(market, name) for name in _STORED))
+
+    @property
+    def template_file(self) -> str:  # type: ignore[override]
+        """In the folder of all kinds of bits."""
+        return f"templates/{self.name.replace('-', '_')}.toml"
+
+    @abstractmethod
+    def plan(self, config: Any) -> BitPlan: ...
+
+    @abstractmethod
+    def audit(self, plan: BitPlan, seed: int, progress: Progress | None = None) -> Any: ...
+
+    def group(self, config: Any) -> Category | None:
+        """Role of the column of groups; None where everybody is in one."""
+        return None
+
+    def codec(self, plan: BitPlan) -> BitCodec:
+        """A report is stored in three bytes."""
+        return BitCodec()
+
+    def payouts(self, plan: BitPlan) -> PayoutTerms:
+        """Payments of both signs are paid out together with the deposit, which makes them non-negative."""
+        collection = plan.collection
+        return PayoutTerms(column="payment", currency=collection.currency, minor_units=collection.minor_units,
+                           highest=plan.highest, deposit=plan.deposit)
+
+    def files(self, config: BitConfig) -> Sequence[tuple[str, str]]:
+        """Of the reports, and of a rehearsal's answers."""
+        played = [] if config.rehearsal is None else [("rehearsal.source", config.rehearsal.source)]
+        return [("data.source", config.data.source), *played]
+
+    # ---- records
+
+    def read(
+        self, config: BitConfig, plan: BitPlan, source: TableSource, *, roster: Roster, rejected: dict[str, str],
+        counted: list[int], rows: int | None = None,
+    ) -> Iterator[Reports]:
+        return read_reports(source, bit=config.role(), group=self.group(config), roster=roster, id=config.people.id,
+                            rejected=rejected, counted=counted, rows=rows)
+
+    def typed(self, config: BitConfig, plan: BitPlan, index: int, values: Mapping[str, str]) -> Reports:
+        """(report, group) as its owner types it; a report that is none where the cell is empty."""
+        group = self.group(config)
+        roles = [config.role(), *([] if group is None else [group])]
+        unknown = sorted(values.keys() - {role.column for role in roles})
+        if unknown:
+            raise InvalidInput("record", f"{unknown[0]!r} is not a column of this campaign",
+                               f"columns: {', '.join(role.column for role in roles)}")
+        found = []
+        for role in roles:
+            if role is roles[0] and values.get(role.column) == "":
+                found.append(NONE)  # she took no part
+                continue
+            rank, problem = role.encode_one(values.get(role.column))
+            if problem:
+                raise InvalidInput("record", problem)
+            found.append(rank)
+        return Reports(np.array([index]), np.array(found[:1], np.uint8), np.array(found[1:] or [0]))
+
+    def one(self, plan: BitPlan, batch: Reports, place: int) -> tuple[int, int]:
+        return int(batch.report[place]), int(batch.group[place])
+
+    def submission(
+        self, config: BitConfig, plan: BitPlan, identity: str, values: Mapping[str, str]
+    ) -> tuple[int, bytes]:
+        """(slot, report) of the row that her device made, with her group, which the operator knows."""
+        roster = self.roster(config)
+        index = roster.rank(identity)
+        batch = self.typed(config, plan, index, own_values(values, _id(config), roster.identity(index)))
+        if batch.report[0] == NONE:
+            raise absent()
+        (slot,), (report,) = self.codec(plan).pack(batch)
+        return int(slot), report
+
+    # ---- the participant's side
+
+    def private(self, config: BitConfig, plan: BitPlan, values: Mapping[str, str]) -> tuple[Any, float]:
+        """What her device draws from: her bit (None: she takes no part), and the level that a report costs her."""
+        unknown = sorted(values.keys() - {ANSWER, *self._own(config)})
+        if unknown:
+            raise InvalidInput("record", f"{unknown[0]!r} is not asked for",
+                               f"give {', '.join([ANSWER, *self._own(config)])}: what is true, not what is reported")
+        if not str(values.get(ANSWER, "")).strip():
+            return None, 0.0
+        bit, problem = Category(column=ANSWER, levels=config.role().levels).encode_one(values[ANSWER])
+        if problem:
+            raise InvalidInput("record", problem)
+        worth = self._worth(values)
+        level = float(plan.market.level_of(worth))
+        return (None, 0.0) if math.isnan(level) else ((bit, worth), level)
+
+    def question(self, config: BitConfig) -> str:
+        """What is asked."""
+        return config.bit.question
+
+    def asked(self, config: BitConfig, plan: BitPlan) -> Sequence[Field]:
+        """Her answer, for her own device alone; left empty, she takes no part."""
+        bit = config.bit
+        return [Field(column=ANSWER, label=bit.question, form="choice", choices=(bit.zero, bit.one), required=False,
+                      note="Your answer does not leave your device. Leave it empty to take no part.")]
+
+    def known(self, config: BitConfig, plan: BitPlan) -> Sequence[Field]:
+        """Her group of peers, where people are in groups."""
+        group = self.group(config)
+        return [] if group is None else [field_of(group, note="The operator knows it of everybody who is invited.")]
+
+    def device(self, config: BitConfig, plan: BitPlan, terms: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Randomised response at the campaign's level."""
+        level = exactly(plan.market.largest_level)
+        return {**self._response(config), "epsilon": {"numerator": str(level.numerator),
+                                                      "denominator": str(level.denominator)}}
+
+    def _response(self, config: BitConfig) -> dict[str, Any]:
+        bit = config.bit
+        return {"law": "response", "column": bit.column, "input": ANSWER, "answers": [bit.zero, bit.one]}
+
+    def level(self, plan: BitPlan) -> float:
+        """What one report costs at most."""
+        return float(plan.market.largest_level)
+
+    def _own(self, config: BitConfig) -> tuple[str, ...]:
+        """What else her device has to know, and never sends."""
+        return ()
+
+    def _worth(self, values: Mapping[str, str]) -> float | None:
+        """What a nat of privacy is worth to her, where the market depends on it."""
+        return None
+
+    def row(self, config: BitConfig, identity: str, report: int) -> dict[str, str]:
+        """What she hands in: a row of the operator's file, but for her group, which the operator knows."""
+        bit = config.bit
+        return {_id(config): str(identity), bit.column: "" if report == NONE else (bit.one if report else bit.zero)}
+
+    def rows(self, config: BitConfig, data: Rehearsed) -> Sequence[dict[str, str]]:
+        """What everybody hands in, where everybody is played; a file of rows without ids has one for every slot."""
+        group, played, found = self.group(config), data.reports, dict[int, dict[str, str]]()
+        columns = (each.tolist() for each in (played.index, played.report, played.group))
+        for index, report, peers in zip(*columns, strict=True):
+            own = {} if group is None else {group.column: group.levels[peers]}
+            found[index] = {**self.row(config, str(index + 1), report), **own}
+        if config.people.id == "row":
+            empty = {} if group is None else {group.column: ""}
+            return [found.get(k) or {**self.row(config, str(k + 1), NONE), **empty} for k in range(config.people.count)]
+        return [found[index] for index in sorted(found)]
+
+    # ---- results
+
+    def result(self, plan: BitPlan, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
+        """The counts, what follows from them, and what is promised to whom."""
+        plan, board = _as_settled(plan, outcome), _billboard(outcome)
+        return [
+            Section(title="Reports and payments", blocks=(self._counts(plan, board), *plan.pages.found(plan, board))),
+            Section(title="What is promised, and to whom", blocks=(Text((
+                *stated(plan.guarantees),
+                "Reports left the people already randomised: counts, payments and everything that is concluded from "
+                "them give nothing further away.",
+            )), *group_blocks(plan.collection, plan.guarantees.privacy))),
+        ]
+
+    def _counts(self, plan: BitPlan, board: BitBillboard) -> Table:
+        bit, group = plan.config.bit, self.group(plan.config)
+        names = ("all",) if group is None else group.levels
+        rows = tuple((name, int(one), int(zero), plan.coins(int(pay1)), plan.coins(int(pay0)))
+                     for name, one, zero, pay1, pay0 in zip(names, board.ones, board.zeros, board.for_one,
+                                                            board.for_zero, strict=True))
+        return Table(columns=("peers", f"report {bit.one}", f"report {bit.zero}", f"each {bit.one} is paid",
+                              f"each {bit.zero} is paid"), rows=rows,
+                     note=f"{plan.market.people - board.present:,} of {plan.market.people:,} invited took no part.")
+
+    def tables(self, plan: BitPlan, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
+        """`counts`: reports and payments of each group of peers."""
+        board, group = _billboard(outcome), self.group(plan.config)
+        units = float(_as_settled(plan, outcome).collection.minor_units)
+        return {"counts": pa.table({
+            "peers": ["all"] if group is None else list(group.levels),
+            "ones": board.ones, "zeros": board.zeros,
+            "paid_for_one": board.for_one / units, "paid_for_zero": board.for_zero / units,
+        })}
+
+    def explain(
+        self, plan: BitPlan, outcome: Outcome | PublicOutcome | SimulatedOutcome, record: Any, index: int
+    ) -> Sequence[Section]:
+        """One participant's share: what, from what, and why."""
+        plan, board = _as_settled(plan, outcome), _billboard(outcome)
+        share = plan.collection.decode(record, index, board)["payment"]
+        stored = None if isinstance(outcome, PublicOutcome) else settled_coins(outcome, index)
+        who = f"Participant {index + 1}"
+        if stored is not None and stored != share:
+            return [Section(title=f"{who}: settled at {plan.coins(stored)}", private=True, blocks=(Text((
+                f"The report that the file holds today would be paid {plan.coins(share)}: it is not the one that was "
+                f"settled. What counts is the settlement: {plan.coins(stored)}.",)),))]
+        report, group = (NONE, 0) if record is None else record
+        head = f"{who}: payment {plan.coins(share)}"
+        if report == NONE:
+            return [Section(title=head, private=True, blocks=(Text((
+                "No report arrived under this id; who takes no part is paid nothing.",)),))]
+        bit = plan.config.bit
+        own, other = (bit.one, bit.zero) if report else (bit.zero, bit.one)
+        swapped = plan.coins(int((board.for_zero if report else board.for_one)[group]))
+        peers = int(board.ones[group] + board.zeros[group]) - 1
+        due = (f" With the deposit of {plan.coins(plan.deposit)}, {plan.coins(max(0, share + plan.deposit))} is paid "
+               f"out in all; where none was left, {plan.coins(max(0, share))}." if plan.deposit else "")
+        blocks: list[Block] = [Text((
+            f"The report was {own}. " + (
+                f"Of the {peers:,} other reports that it is compared with, {int(board.ones[group]) - (report == 1):,} "
+                f"say {bit.one}." if peers else "There is no other report that it could be compared with."),
+            f"Everybody there who reported {own} is paid {plan.coins(share)}, everybody who reported {other} "
+            f"{swapped}. Both follow from the public counts alone.{due}", *plan.pages.why(plan)))]
+        return [Section(title=head, private=True, blocks=tuple(blocks))]
+
+    # ---- rehearsal
+
+    def rehearse(
+        self, config: BitConfig, plan: BitPlan, folder: Path, noise: Noise, progress: Progress | None = None
+    ) -> Collection:
+        """Everybody's side, played with answers that are public already.
+
+        Returns:
+            A collection whose `data` is `Rehearsed`.
+
+        Raises:
+            Refused: the file names none.
+        """
+        table = config.rehearsal
+        if table is None:
+            raise Refused("the campaign file has no [rehearsal]",
+                          "name a source of true answers that are public already")
+        source = open_table(table.source, folder=folder)
+        if progress is not None:
+            source = source.watched(by_slots(progress, config.people.count))
+        rejected = dict[str, str]()
+        parts = list(read_reports(
+            source, bit=table.role(config.bit), group=self.group(config), roster=self.roster(config),
+            id=config.people.id if table.id is None else table.id, rejected=rejected, counted=[]))
+        truth = Reports(*(np.concatenate([getattr(part, name) for part in parts])
+                          for name in ("index", "report", "group")))
+        report = self._drawn(plan, truth.report, noise).astype(np.uint8)
+        there = report != NONE
+        reports = Reports(truth.index[there], report[there], truth.group[there])
+        return Collection(data=Rehearsed(truth=truth, reports=reports), rejected=rejected)
+
+    @abstractmethod
+    def _drawn(self, plan: BitPlan, bits: np.ndarray, noise: Noise) -> np.ndarray:
+        """One report of each bit, as equilibrium has it."""
+
+    def study(self, plan: BitPlan, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
+        """The true answers beside what was concluded from reports, and what would have been paid."""
+        board = _billboard(outcome)
+        truth = collection.data.truth
+        group, bit = self.group(plan.config), plan.config.bit
+        names = ("all",) if group is None else group.levels
+        rows = []
+        for k, name in enumerate(names):
+            inside = truth.report[truth.group == k]
+            n = int(board.ones[k] + board.zeros[k])
+            rows.append((name, float(inside.mean()) if inside.size else None, int(board.ones[k]) / n if n else None))
+        paid = outcome.shares["payment"].to_numpy() / plan.collection.minor_units
+        expected = plan.guarantees.of(Budget)[0].expected
+        return [Section(title="Beside the true answers", study=True, blocks=(
+            Table(columns=("peers", f"true share of {bit.one}", f"reported share of {bit.one}"), rows=tuple(rows)),
+            Text((f"In all {plan.money(float(paid.sum()))} would have been paid; expected in equilibrium: "
+                  f"{plan.money(expected)}. That rests on the beliefs of the file, which these people need not "
+                  "have.",)),
+        ))]
+
+
+def _id(config: BitConfig) -> str:
+    return config.people.id if config.people.id != "row" else "id"
+
+
+def _as_settled(plan: BitPlan, outcome: Outcome | PublicOutcome | SimulatedOutcome) -> BitPlan:
+    """The plan with the mechanism that really ran, whatever this version would plan today."""
+    if not isinstance(outcome.mechanism, BitCollection):
+        raise TypeError("the outcome is not a collection of bits")
+    return replace(plan, collection=outcome.mechanism)
+
+
+def _billboard(outcome: Outcome | PublicOutcome | SimulatedOutcome) -> BitBillboard:
+    if not isinstance(outcome.billboard, BitBillboard):
+        raise TypeError("the outcome is not a collection of bits")
+    return outcome.billboard

@@ -1,0 +1,164 @@
+"""The kind `matching`: from a campaign file to a plan, records, prices, everybody's own good, a study, an audit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from confide.allocation.ascending.running import Rules
+from confide.allocation.billboards import AuctionBillboard, Clearing, WelfareCertificate
+from confide.allocation.market import Market
+from confide.allocation.pmatch import PMatch
+from confide.allocation.reading.preflib import PrefLib
+from confide.allocation.reading.scales import Ranks
+from confide.allocation.reading.tables import Rows, typed
+from confide.allocation.sinkhorn_match import ScalingBillboard, SinkhornMatch
+from confide.audit import AuditReport
+from confide.campaign.kinds.allocation import pages
+from confide.campaign.kinds.allocation.asked import fields_of_goods
+from confide.campaign.kinds.allocation.config import FILE_WORDS, TEMPERATURES, MatchingConfig
+from confide.campaign.kinds.allocation.pages import study_sections
+from confide.campaign.kinds.allocation.plan import GoodsPlan, plan_of
+from confide.campaign.kinds.allocation.submissions import RowCodec, judged_goods, look_at_lines, open_goods, read_goods
+from confide.contract.asked import Field
+from confide.contract.errors import InvalidInput
+from confide.contract.file_words import FileWords
+from confide.contract.kinds import Collection, Progress
+from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_share
+from confide.contract.presentation import Section
+from confide.contract.wire import wire_types
+from confide.people import PeoplesKind
+from confide.tables import Roster, TableSource
+from confide.tables.cell_problems import Judged, ids_of
+
+__all__ = ["KIND", "MatchingKind"]
+
+AnyOutcome = Outcome | PublicOutcome | SimulatedOutcome
+
+
+class MatchingKind(PeoplesKind):
+    """Hand one good to each person at most, by what everybody would give for it."""
+
+    name = "matching"
+    template_file = "templates/matching.toml"
+    summary = "hand out scarce goods, one to each person at most, by what people would give for them, kept secret"
+    config = MatchingConfig
+    file_words: ClassVar[FileWords] = FILE_WORDS | TEMPERATURES
+    types: ClassVar[Mapping[str, type]] = wire_types(
+        AuctionBillboard, Clearing, PMatch, Rules, ScalingBillboard, SinkhornMatch, WelfareCertificate)
+
+    def plan(self, config: MatchingConfig) -> GoodsPlan:
+        """Calibrate from the file's public parameters."""
+        return plan_of(config)
+
+    def codec(self, plan: GoodsPlan) -> RowCodec:
+        """A row is stored as its values."""
+        return RowCodec(len(plan.config.columns()))
+
+    # ---- records
+
+    def asked(self, config: Any, plan: Any) -> Sequence[Field]:
+        """A number for each good; left empty, nothing is worth anything to her."""
+        return fields_of_goods([(name, name) for name in config.columns()], plan.scale)
+
+    def open(self, config: Any, folder: Path) -> TableSource | PrefLib:
+        return open_goods(config, folder)
+
+    def look(self, config: Any, plan: Any, source: TableSource | PrefLib) -> None:
+        if isinstance(source, TableSource) and config.data.form == "long":
+            look_at_lines(source, config.people.id, config.data.good, config.data.value)
+        elif isinstance(source, TableSource):
+            super().look(config, plan, source)
+
+    def read(
+        self, config: Any, plan: Any, source: TableSource | PrefLib, *, roster: Roster, rejected: dict[str, str],
+        counted: list[int], rows: int | None = None,
+    ) -> Iterator[Rows]:
+        for batch in read_goods(config, source, roster, rejected, counted, rows):
+            yield config.usable(batch, rejected)
+
+    def judged(self, config: Any, plan: Any) -> Sequence[Judged]:
+        return [*judged_goods(config), *ids_of(self.roster(config), config.people.id)]
+
+    def typed(self, config: Any, plan: Any, index: int, values: Mapping[str, str]) -> Rows:
+        """A row as its owner types it: good -> what she would write there, coded as the file's would be."""
+        row = typed(values, goods=config.columns(), scale=plan.scale)
+        places = sorted(row)
+        alone = Rows(np.array([index]), np.array([0, len(row)]), np.array(places, dtype=np.int32),
+                     np.array([row[place] for place in places], dtype=np.float32))
+        if not len(config.usable(alone, {}).index):
+            raise InvalidInput("record", config.unusable(), "whoever hands in such a row counts as one without")
+        return alone
+
+    def retyped(self, config: Any, plan: Any, batch: Rows) -> Mapping[str, str | float]:
+        """Of ranks, the place that each good has among hers."""
+        columns, row, scale = config.columns(), batch.row(0), plan.scale
+        if isinstance(scale, Ranks):
+            return {columns[place]: 1.0 + sum(other > value for other in row.values()) for place, value in row.items()}
+        return {columns[place]: scale.lowest + value * scale.unit for place, value in row.items()}
+
+    def one(self, plan: Any, batch: Rows, place: int) -> Any:
+        """Good -> value."""
+        return batch.row(place)
+
+    # ---- results
+
+    def result(self, plan: GoodsPlan, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
+        return pages.result_sections(_as_settled(plan, outcome), outcome)
+
+    def tables(self, plan: GoodsPlan, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
+        """`prices`: every good, its final price on the scale from 0 to 1 and in the campaign's points, its copies."""
+        board: Any = outcome.billboard
+        prices = np.asarray(board.prices, dtype=np.float64)
+        return {"prices": pa.table({
+            "good": pa.array(plan.names, pa.string()), "price": prices, "price_points": prices * plan.scale.unit,
+            "supply": pa.array(_as_settled(plan, outcome).market.copies, pa.int64())})}
+
+    def handout(
+        self, plan: GoodsPlan, outcome: Outcome | SimulatedOutcome, identities: Sequence[str]
+    ) -> pa.Table:
+        """Who is to be handed what: a line for each copy of a good, with the price that is owed for it where prices
+        are charged. Whoever withdrew is not in it.
+        """
+        kept = outcome.shares.filter(pc.is_valid(outcome.shares[plan.column]))
+        there = pc.indices_nonzero(pc.is_valid(outcome.shares[plan.column])).to_numpy()
+        rows = [(identities[index], plan.names[good], share.get("price", 0.0))
+                for index, share in zip(there.tolist(), kept.to_pylist(), strict=True)
+                for good in plan.goods_of(share)]
+        columns = {"id": pa.array([row[0] for row in rows], pa.string()),
+                   "good": pa.array([row[1] for row in rows], pa.string())}
+        if plan.charges:
+            owed = np.array([row[2] for row in rows], dtype=np.float64)
+            columns |= {"price": pa.array(owed), "price_points": pa.array(owed * plan.scale.unit)}
+        return pa.table(columns)
+
+    def explain(
+        self, plan: GoodsPlan, outcome: AnyOutcome, record: Any, index: int
+    ) -> Sequence[Section]:
+        stored = None if isinstance(outcome, PublicOutcome) else plan.goods_of(settled_share(outcome, index))
+        return pages.explain(_as_settled(plan, outcome), outcome, record, index, stored)
+
+    def study(self, plan: GoodsPlan, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
+        settled = _as_settled(plan, outcome)
+        return study_sections(settled, settled.crowd(collection.data), outcome)
+
+    def audit(self, plan: GoodsPlan, seed: int, progress: Progress | None = None) -> AuditReport:
+        from confide.campaign.kinds.allocation.audit import audit_plan  # and its mechanisms that are broken on purpose
+
+        return audit_plan(plan, seed, progress)
+
+
+def _as_settled(plan: GoodsPlan, outcome: AnyOutcome) -> GoodsPlan:
+    """The plan with the mechanism that really ran, whatever this version would plan today."""
+    if not isinstance(outcome.mechanism, Market):
+        raise TypeError("the outcome is of no matching")
+    return replace(plan, market=outcome.mechanism)
+
+
+KIND = MatchingKind()

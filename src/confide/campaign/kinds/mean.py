@@ -1,0 +1,455 @@
+"""The kind `mean`: report how you fear two leaks, agree to a contract, send one noisy record, be paid."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from confide import acquisition
+from confide.acquisition import audited
+from confide.acquisition.mechanism import TwoPartMechanism
+from confide.acquisition.records import Contracted, ContractedRecords, ContractTerms, RecordCodec
+from confide.audit import audit
+from confide.campaign.kinds.acquisition.config import MeanConfig
+from confide.campaign.kinds.acquisition.contract_pages import round_sections, terms_sections
+from confide.campaign.kinds.acquisition.pages_after import explained, result_sections, result_tables, study_sections
+from confide.campaign.kinds.acquisition.plan import PlannedMean, allowed
+from confide.campaign.kinds.acquisition.rounds import as_document, as_drawn, lattice_contract, terms_of
+from confide.campaign.kinds.acquisition.submissions import Submissions, read_reports
+from confide.contract.asked import Field
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.file_words import FileWords
+from confide.contract.files import read_bytes, reading
+from confide.contract.kinds import Check, Collection, PayoutTerms, Progress, by_slots
+from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
+from confide.contract.presentation import Section
+from confide.contract.remedies import Remedy
+from confide.contract.replanned import nearest
+from confide.contract.wire import wire_types
+from confide.people import PeoplesKind
+from confide.people.column_fields import MOVED
+from confide.privacy.noise import Noise
+from confide.tables import Measured, Roster, TableSource, Word, open_table
+
+__all__ = ["KIND", "MeanKind", "Rehearsed"]
+
+_LARGEST_ROUND = 1 << 31
+_NEARLY_ALWAYS = 0.95  # share of made-up profiles in which what a remedy names buys the mean
+_STORED = ("DiscretePrior", "ErrorCertificate", "HistogramPrior", "MeanBillboard", "PowerPrior", "TwoPartMechanism",
+           "UniformPrior")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Rehearsed:
+    """A collection that was played.
+
+    Args:
+        truth: (n,) the records, nan where there is none.
+        reports: (n,) what was reported, nan where nothing was.
+        records: the contracts, with what was sent on them.
+    """
+
+    truth: np.ndarray
+    reports: np.ndarray
+    records: ContractedRecords
+
+    def __iter__(self) -> Any:
+        yield self.records
+
+
+class MeanKind(PeoplesKind):
+    """Buy a mean from people who fear two leaks."""
+
+    name: ClassVar[str] = "mean"
+    summary: ClassVar[str] = ("buy the mean of a bounded number from people who weigh what the platform and what the "
+                              "public learns")
+    notion: Literal["epsilon", "rho"] = "rho"
+    config: type[Any] = MeanConfig
+    file_words = FileWords(keys={
+        "privacy.most_local": "largest_local_loss", "privacy.grid": "approximation"})
+    types: ClassVar[Mapping[str, type]] = wire_types(*(getattr(acquisition, name) for name in _STORED))
+    template_file = "templates/mean.toml"
+
+    def plan(self, config: MeanConfig) -> PlannedMean:
+        return _plan(config)
+
+    def codec(self, plan: PlannedMean) -> RecordCodec:
+        """A contract and what was sent on it."""
+        return RecordCodec()
+
+    def payouts(self, plan: PlannedMean) -> PayoutTerms:
+        it = plan.mechanism
+        return PayoutTerms(column="payment", currency=it.currency, minor_units=it.minor_units,
+                           highest=plan.largest_coins)
+
+    def files(self, config: MeanConfig) -> Sequence[tuple[str, str]]:
+        """Of reports, contracts and records, and of a rehearsal's records."""
+        played = [] if config.rehearsal is None else [("rehearsal.source", config.rehearsal.source)]
+        return [("reports.source", config.reports.source), ("contracts.file", config.contracts.file),
+                ("data.source", config.data.source), *played]
+
+    # ---- the participant's side
+
+    def asked_first(self, config: MeanConfig, plan: PlannedMean) -> Sequence[Field]:
+        """How she fears two leaks; left empty, she takes no part."""
+        rule = plan.mechanism.rules[0]
+        low, high = rule.support
+        return [Field(
+            column=config.reports.column, label="How do you fear two leaks, from 0 to 1?", form="number", lowest=low,
+            highest=high, gaps=tuple((float(a), float(b)) for a, b in rule.gaps), required=False,
+            note="1: what the operator learns of you is all you fear. 0: what the public learns is. It is no secret "
+                 "from the operator. Leave it empty to take no part.")]
+
+    def asked(self, config: MeanConfig, plan: PlannedMean) -> Sequence[Field]:
+        """Her record on her contract, for her own device alone; left empty, she takes no part."""
+        record = config.record
+        return [Field(
+            column=record.column, label=record.question, form="number", unit=record.unit, required=False,
+            note=f"From {record.low:.12g} to {record.high:.12g}{f' {record.unit}' if record.unit else ''}. {MOVED} The "
+                 "number itself does not leave your device. Leave it empty to send nothing.")]
+
+    def known(self, config: MeanConfig, plan: PlannedMean) -> Sequence[Field]:
+        """Nothing that she does not say."""
+        return ()
+
+    def device(self, config: MeanConfig, plan: PlannedMean, terms: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """The noise of her contract, in whole numbers.
+
+        Raises:
+            InvalidInput: no terms of a contract.
+            NotGuaranteed: its noise does not keep its level.
+        """
+        if terms is None:
+            raise InvalidInput("contract", "is missing", "what her device does follows from her own contract")
+        contract = lattice_contract(plan.mechanism, terms)
+        plan.mechanism.check_contract(contract)
+        column = config.record.column
+        return {"law": "lattice", "column": column, "input": column, "low": _short(contract.low),
+                "high": _short(contract.high), "steps": str(contract.steps), "sigma": str(contract.noise_std)}
+
+    def question(self, config: MeanConfig) -> str:
+        """What is asked."""
+        return config.record.question
+
+    def level(self, plan: PlannedMean) -> float:
+        """What one record costs at most, as rho: it counts whatever the order of a campaign."""
+        return plan.mechanism.concentrated(plan.mechanism.caps.local)
+
+    def private(self, config: MeanConfig, plan: PlannedMean, values: Mapping[str, str]) -> tuple[Any, float]:
+        """What she reports first: nothing is drawn, and it costs no privacy of her record."""
+        return self._concern(config, plan, values), 0.0
+
+    def reported(
+        self, config: MeanConfig, plan: PlannedMean, identity: str, values: Mapping[str, str]
+    ) -> dict[str, str]:
+        """The row that she hands in first, in the operator's file of reports."""
+        concern = self._concern(config, plan, values)
+        return {_id(config): identity, config.reports.column: "" if concern is None else repr(concern)}
+
+    def on_terms(
+        self, config: MeanConfig, plan: PlannedMean, values: Mapping[str, str], terms: Mapping[str, Any]
+    ) -> tuple[Any, float]:
+        """(her record with her contract, the rho that it costs her); None, and nothing, where she is asked for none."""
+        contract = lattice_contract(plan.mechanism, terms)
+        plan.mechanism.check_contract(contract)
+        if not contract.active:
+            return None, 0.0
+        value = self._value(config, values)
+        rho = plan.mechanism.concentrated(contract.epsilon_local)
+        return (None, 0.0) if value is None else ((value, contract), rho)
+
+    def caution(self, config: MeanConfig, values: Mapping[str, str]) -> str:
+        """What her device tells her alone of a record outside of the range."""
+        if config.record.column not in values:
+            return ""
+        value, low, high = self._value(config, values), config.record.low, config.record.high
+        if value is None or low <= value <= high:
+            return ""
+        return f"your record is outside of [{low:g}, {high:g}] and counts as the nearer end; nobody else is told"
+
+    def row(self, config: MeanConfig, identity: str, report: Any) -> dict[str, str]:
+        """What she hands in on her contract: a row of the operator's file of records."""
+        return {_id(config): identity, config.record.column: "" if report is None else Word.spelled(int(report))}
+
+    def rows(self, config: MeanConfig, data: Rehearsed) -> Sequence[dict[str, str]]:
+        """What everybody hands in, where everybody is played; a file of rows without ids has one for every slot."""
+        it = data.records
+        sent = {int(k): int(m) for k, m, there in zip(it.index, it.message, it.sent, strict=True) if there}
+        people = range(config.people.count) if config.people.id == "row" else sent
+        return [self.row(config, str(k + 1), sent.get(k)) for k in people]
+
+    def _concern(self, config: MeanConfig, plan: PlannedMean, values: Mapping[str, str]) -> float | None:
+        column = config.reports.column
+        _known(values, (column,))
+        if not str(values.get(column, "")).strip():
+            return None
+        concern, problem = _concerns(config).encode_one(values[column])
+        rule = plan.mechanism.rules[0]
+        if problem is None and not rule.admits([concern]).all():
+            problem = (f"{column}: {concern:g} is not a report that the belief of the file allows; must be "
+                       f"{allowed(rule)}")
+        if problem:
+            raise InvalidInput("record", problem)
+        return concern
+
+    def _value(self, config: MeanConfig, values: Mapping[str, str]) -> float | None:
+        column = config.record.column
+        _known(values, (column,))
+        if not str(values.get(column, "")).strip():
+            return None
+        value, problem = Measured(column=column).encode_one(values[column])
+        if problem:
+            raise InvalidInput("record", problem)
+        return value
+
+    # ---- contracts
+
+    def contracts_file(self, config: MeanConfig) -> str:
+        """Where the round lies."""
+        return config.contracts.file
+
+    def draw_up(
+        self, config: MeanConfig, plan: PlannedMean, folder: Path, without: Sequence[str],
+        progress: Progress | None = None,
+    ) -> dict[str, Any]:
+        """Everybody's contract, from the file of reports.
+
+        Raises:
+            Refused: nobody reported.
+        """
+        reports, rejected = self._reports(config, plan, folder, progress)
+        roster, usable = Roster(config.people.count), int(np.count_nonzero(~np.isnan(reports)))
+        reports[[roster.rank(each) for each in without]] = math.nan
+        if np.isnan(reports).all():
+            first = next(iter(rejected.items()), None)
+            raise Refused(f"no report in {config.reports.source} can be used" if usable == 0 else "nobody is left",
+                          "collect reports first" if first is None else f"{first[0]}: {first[1]}")
+        return {**as_document(plan.mechanism.contracts(reports).terms), "usable": usable, "rejected": rejected}
+
+    def _reports(
+        self, config: MeanConfig, plan: PlannedMean, folder: Path, progress: Progress | None
+    ) -> tuple[np.ndarray, dict[str, str]]:
+        rejected: dict[str, str] = {}
+        source = _watched(open_table(config.reports.source, folder=folder), config, progress)
+        found = read_reports(source, _concerns(config), Roster(config.people.count), config.people.id,
+                             plan.mechanism.rules[0], rejected)
+        return found, rejected
+
+    def committed(self, plan: PlannedMean, drawn: Mapping[str, Any]) -> Iterable[ContractedRecords]:
+        """The contracts, before anything is sent on them."""
+        yield as_drawn(drawn, plan.mechanism.people).with_messages({})
+
+    def answered(
+        self, config: MeanConfig, plan: PlannedMean, folder: Path, batches: Iterable[ContractedRecords],
+        progress: Progress | None = None,
+    ) -> Submissions:
+        """The stored contracts, with what came in on them."""
+        return self._sent(config, ContractTerms.of_batches(batches), folder, progress)
+
+    def round_sections(self, plan: PlannedMean, drawn: Mapping[str, Any]) -> Sequence[Section]:
+        return round_sections(plan, drawn)
+
+    def terms(self, config: MeanConfig, drawn: Mapping[str, Any], identity: str) -> dict[str, Any]:
+        return terms_of(drawn, Roster(config.people.count).rank(identity))
+
+    def terms_sections(self, plan: PlannedMean, terms: Mapping[str, Any]) -> Sequence[Section]:
+        return terms_sections(plan, terms)
+
+    # ---- records
+
+    def submissions(
+        self, config: MeanConfig, plan: PlannedMean, folder: Path, progress: Progress | None = None
+    ) -> Submissions:
+        """Open the file of records and the round; rows are read by the run."""
+        return self._sent(config, self._drawn(config, plan, folder), folder, progress)
+
+    def _sent(self, config: MeanConfig, drawn: ContractTerms, folder: Path, progress: Progress | None) -> Submissions:
+        source = _watched(open_table(config.data.source, folder=folder), config, progress)
+        found = Submissions(source=source, role=Word(column=config.record.column), drawn=drawn,
+                            roster=Roster(config.people.count), identity=config.people.id)
+        found.check()
+        return found
+
+    def _drawn(self, config: MeanConfig, plan: PlannedMean, folder: Path) -> ContractTerms:
+        path = folder / config.contracts.file
+        data = read_bytes("contracts", path, _LARGEST_ROUND)
+        with reading("contracts", path):
+            return as_drawn(json.loads(data)["drawn"], plan.mechanism.people)
+
+    def check(
+        self, config: MeanConfig, plan: PlannedMean, folder: Path, progress: Progress | None = None
+    ) -> Check:
+        """One pass, for the operator alone: over the reports, and once contracts are drawn up over the records."""
+        slots = config.people.count
+        if not (folder / config.contracts.file).exists():
+            reports, rejected = self._reports(config, plan, folder, progress)
+            usable = int(np.count_nonzero(~np.isnan(reports)))
+        else:
+            data = self.submissions(config, plan, folder, progress)
+            usable = sum(int(np.count_nonzero(batch.sent)) for batch in data)
+            rejected, slots = data.rejected, len(data.drawn.index)  # nobody else is asked
+        return Check(slots=slots, rows=usable + len(rejected), usable=usable, rejected=rejected, tolerated=None)
+
+    def one(self, plan: PlannedMean, batch: ContractedRecords, place: int) -> Contracted:
+        """A contract, and whether a record came in on it."""
+        return batch.one(place)
+
+    def parse_record(
+        self, config: MeanConfig, plan: PlannedMean, identity: str, values: Mapping[str, str]
+    ) -> tuple[Contracted, int]:
+        """Her contract's terms and what she sent, as she types them, and her index.
+
+        Her own file says what her contract says: `contract` is its text, and the column of records what she sent.
+        """
+        from confide.contract.tokens import token_terms
+
+        column = config.record.column
+        _known(values, ("contract", column))
+        if "contract" not in values:
+            raise InvalidInput("record", "has no contract", "give contract=TEXT, as you got it from the operator")
+        terms = token_terms(values["contract"], identity=self.identity(config, identity))
+        contract = lattice_contract(plan.mechanism, terms)
+        sent = bool(str(values.get(column, "")).strip())
+        if sent:
+            message, problem = Word(column=column).encode_one(values[column])
+            if problem is None and not (contract.active and contract.admits(message)):
+                problem = f"{column}: is not what a device sends on this contract"
+            if problem:
+                raise InvalidInput("record", problem)
+        return Contracted(steps=contract.steps, noise_std=contract.noise_std, epsilon_local=contract.epsilon_local,
+                          epsilon_central=contract.epsilon_central, payment=int(terms["payment"]),
+                          sent=sent), self.roster(config).rank(identity)
+
+    def submission(
+        self, config: MeanConfig, plan: PlannedMean, identity: str, values: Mapping[str, str]
+    ) -> tuple[int, bytes]:
+        """Nothing is stored of one person alone: a stored contract holds the noise of all contracts together, so all
+        are stored at once, when they become final, and what is sent on them is read from the file of records.
+        """
+        raise Refused("contracts are stored together, when they become final, and not one by one",
+                      f"the row that her device writes goes into {config.reports.source} first, and into "
+                      f"{config.data.source} with her final contract")
+
+    # ---- results
+
+    def result(self, plan: PlannedMean, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
+        return result_sections(plan, outcome)
+
+    def tables(self, plan: PlannedMean, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
+        return result_tables(plan, outcome)
+
+    def explain(
+        self, plan: PlannedMean, outcome: Outcome | PublicOutcome | SimulatedOutcome, record: Any, index: int
+    ) -> Sequence[Section]:
+        return explained(plan, outcome, record, index)
+
+    # ---- rehearsal
+
+    def rehearse(
+        self, config: MeanConfig, plan: PlannedMean, folder: Path, noise: Noise, progress: Progress | None = None
+    ) -> Collection:
+        """Everybody's side, played with records that are public already, on the round of contracts if there is one.
+
+        Returns:
+            A collection whose `data` is `Rehearsed`.
+
+        Raises:
+            Refused: the file names no such records.
+        """
+        table = config.rehearsal
+        if table is None:
+            raise Refused("the campaign file has no [rehearsal]",
+                          "name a source of records that are public already")
+        it, rejected = plan.mechanism, dict[str, str]()
+        source = _watched(open_table(table.source, folder=folder), config, progress)
+        truth = read_reports(source, Measured(column=table.column), Roster(config.people.count),
+                             config.people.id if table.id is None else table.id,
+                             None, rejected)
+        reports, _ = self._reports(config, plan, folder, None)
+        drawn = (self._drawn(config, plan, folder) if (folder / config.contracts.file).exists()
+                 else it.contracts(reports).terms)
+        records = drawn.with_messages(it.play_on(drawn, truth, noise))
+        return Collection(data=Rehearsed(truth=truth, reports=reports, records=records), rejected=rejected)
+
+    def study(self, plan: PlannedMean, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
+        return study_sections(plan, collection, outcome)
+
+    def audit(self, plan: PlannedMean, seed: int, progress: Progress | None = None) -> Any:
+        return audit(audited.mean(plan.mechanism, seed), progress)
+
+
+def _concerns(config: MeanConfig) -> Measured:
+    return Measured(column=config.reports.column, lower=0.0, upper=1.0)
+
+
+def _short(value: float) -> str:
+    """A double, spelled so that any reader comes to the same double; without a point where it is whole and short."""
+    text = repr(float(value))
+    return text.removesuffix(".0")
+
+
+def _id(config: MeanConfig) -> str:
+    return config.people.id if config.people.id != "row" else "id"
+
+
+def _known(values: Mapping[str, str], names: tuple[str, ...]) -> None:
+    unknown = sorted(values.keys() - set(names))
+    if unknown:
+        raise InvalidInput("record", f"{unknown[0]!r} is not asked for here", f"give {', '.join(names)}")
+
+
+def _watched(source: TableSource, config: MeanConfig, progress: Progress | None) -> TableSource:
+    return source if progress is None else source.watched(by_slots(progress, config.people.count))
+
+
+@lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
+def _plan(config: MeanConfig) -> PlannedMean:
+    return _planned(config)
+
+
+def _planned(config: MeanConfig, least: float = 0.0) -> PlannedMean:
+    record, price, privacy = config.record, config.price, config.privacy
+    try:
+        mechanism = TwoPartMechanism(
+            people=config.people.count, prior=config.belief.build(), mse_price=price.error, low=record.low,
+            high=record.high, variance=record.variance, order=privacy.order, psi_floor=privacy.psi_floor,
+            approximation=privacy.approximation, price_per_nat=price.nat, currency=config.payment.currency,
+            largest_local_loss=privacy.largest_local_loss,
+            known_error=None if price.known is None else price.known**2, minor_units=config.payment.minor_units)
+    except InvalidInput as error:
+        if error.field != "largest_local_loss":
+            raise
+        # It is well-formed, and hopeless.
+        raise Refused(f"privacy.largest_local_loss: {error.problem}", _would_do(config)) from None
+    found = PlannedMean(mechanism=mechanism, config=config, least=least)
+    if found.here.bought == 0:
+        raise Refused(f"nothing would be bought: {found.here.why}", _would_do(config))
+    if found.here.root_error >= (record.high - record.low) / 2:
+        raise Refused("on average the mean would be no better than the middle of the range", _would_do(config))
+    return found
+
+
+def _would_do(config: MeanConfig) -> list[str | Remedy]:
+    """The changes of one key with which the mean is bought, nearly whatever is reported; each was tried as printed."""
+    def does(other: MeanConfig) -> bool:
+        return _planned(other, _NEARLY_ALWAYS).here.bought >= _NEARLY_ALWAYS
+
+    price, limit = config.price.error, config.privacy.largest_local_loss
+    found = [
+        *nearest(config, does, "people.count", config.people.count, farthest=1e4),
+        *(() if limit is None else nearest(config, does, "privacy.largest_local_loss", limit, farthest=1e4)),
+        *nearest(config, does, "price.error", price, up=False, farthest=1e4),
+        *nearest(config, does, "price.error", price, farthest=1e4)]
+    return [*found] or ["no other [people] count, [privacy] largest_local_loss or [price] error was found that does "
+                        "alone"]
+
+
+KIND = MeanKind()

@@ -1,0 +1,216 @@
+"""The kind `program`: from a campaign file to a plan, records, prices, everybody's own part, a study, an audit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from confide.audit import AuditReport
+from confide.campaign.kinds.programs import pages_after
+from confide.campaign.kinds.programs.asked import fields_of, list_column, listed_bids
+from confide.campaign.kinds.programs.config import ProgramConfig, coding_of
+from confide.campaign.kinds.programs.plan import SharingPlan, plan_of
+from confide.contract.asked import Field
+from confide.contract.errors import InvalidInput
+from confide.contract.file_words import FileWords
+from confide.contract.kinds import Collection, Progress
+from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_share
+from confide.contract.presentation import Section
+from confide.contract.wire import wire_types
+from confide.people import CellCodec, PeoplesKind, SlotRows
+from confide.programs.billboards import PathBillboard
+from confide.programs.certifying import PathCertificate
+from confide.programs.constants import NEIGHBOUR_WORDS
+from confide.programs.dude import Dude
+from confide.programs.families.aggregative_game import AggregativeGame
+from confide.programs.families.capped_additive import CappedAdditive
+from confide.programs.families.electricity import Electricity
+from confide.programs.families.flow import Flow
+from confide.programs.families.knapsack import Knapsack
+from confide.programs.families.shared_resources import SharedResources
+from confide.programs.families.unit_demand import UnitDemand
+from confide.programs.families.xor_bundles import XorBundles
+from confide.programs.integral_boards import AuditedBillboard, FlagBillboard
+from confide.programs.priv_dude import PrivDude
+from confide.programs.reading.wide import read_wide, typed_wide
+from confide.programs.round_dude import RoundDude
+from confide.programs.tight_dude import TightDude
+from confide.programs.tighten_and_audit import TightenAndAudit
+from confide.programs.true_dude import TrueDude
+from confide.tables import Roster, TableSource
+from confide.tables.cell_problems import Judged, ids_of
+
+__all__ = ["KIND", "ProgramKind", "handout_table"]
+
+AnyOutcome = Outcome | PublicOutcome | SimulatedOutcome
+
+
+class ProgramKind(PeoplesKind):
+    """Share what is scarce by a program: goods, bundles, paths, projects, power, or an equilibrium."""
+
+    name = "program"
+    template_file = "templates/program.toml"
+    summary = "share goods, bundles, routes, projects or power by people's secret needs, at prices from private sums"
+    config: type[Any] = ProgramConfig
+    file_words = FileWords(
+        keys={"privacy.beta": "failure_probability"},
+        values={"privacy.neighbours": {old: new for new, old in NEIGHBOUR_WORDS.items()}})
+    types: ClassVar[Mapping[str, type]] = wire_types(
+        AggregativeGame, AuditedBillboard, CappedAdditive, Electricity, FlagBillboard, Flow, Knapsack, PathBillboard,
+        PathCertificate, PrivDude, RoundDude, SharedResources, TightDude, TightenAndAudit, TrueDude, UnitDemand,
+        XorBundles)
+
+    def plan(self, config: ProgramConfig) -> SharingPlan:
+        """Calibrate from the file's public parameters."""
+        return plan_of(config)
+
+    def codec(self, plan: SharingPlan) -> CellCodec:
+        """A row is stored as its cells."""
+        return CellCodec(plan.coding.layout.width)
+
+    # ---- records
+
+    def asked(self, config: ProgramConfig, plan: SharingPlan) -> Sequence[Field]:
+        """A field for each column; of bundles, one text with a line for each."""
+        return fields_of(config)
+
+    def read(
+        self, config: ProgramConfig, plan: SharingPlan, source: TableSource, *, roster: Roster,
+        rejected: dict[str, str],
+        counted: list[int], rows: int | None = None,
+    ) -> Iterator[SlotRows]:
+        coding = coding_of(config)
+        if coding.bids is not None:
+            return coding.bids.read(source, roster=roster, id=config.people.id, rejected=rejected, counted=counted)
+        return read_wide(source, columns=coding.columns, judge=coding.judge, limit=coding.limit, roster=roster,
+                         id=config.people.id, rejected=rejected, rows=rows)
+
+    def judged(self, config: ProgramConfig, plan: SharingPlan) -> Sequence[Judged]:
+        coding = coding_of(config)
+        columns = coding.columns if coding.bids is None else [coding.bids.value]
+        return [*(Judged(column=each.name, judge=each.cells) for each in columns),
+                *ids_of(self.roster(config), config.people.id)]
+
+    def look(self, config: ProgramConfig, plan: SharingPlan, source: TableSource) -> None:
+        bids = coding_of(config).bids
+        if bids is None:
+            super().look(config, plan, source)
+        else:
+            bids.check(source, config.people.id)
+
+    def typed(self, config: ProgramConfig, plan: SharingPlan, index: int, values: Mapping[str, str]) -> SlotRows:
+        """A row as its owner types it: column -> what she would write there; or bundle -> what it is worth, one by one
+        or as the lines of a form.
+        """
+        coding = coding_of(config)
+        cells = typed_wide(values, columns=coding.columns, judge=coding.judge, limit=coding.limit) \
+            if coding.bids is None else coding.bids.typed(listed_bids(coding.bids, values))
+        return SlotRows(np.array([index]), cells[None])
+
+    def retyped(self, config: ProgramConfig, plan: SharingPlan, batch: SlotRows) -> Mapping[str, str | float]:
+        """What each cell says, where a row has one for each column; of bundles, the lines of the form.
+
+        Raises:
+            NotImplementedError: less is stored than was typed, as of a game whose costs come from the columns.
+        """
+        coding = coding_of(config)
+        if coding.bids is not None:
+            lines = [f"{bundle} = {worth:.12g}" for bundle, worth in coding.bids.listed(batch.cells[0])]
+            return {list_column(coding.bids): "\n".join(lines)}
+        cells = batch.cells[0].tolist()
+        if len(cells) != len(coding.columns):
+            raise NotImplementedError("less is stored than was typed")
+        return {each.name: each.typed(cell) for each, cell in zip(coding.columns, cells, strict=True)}
+
+    def one(self, plan: SharingPlan, batch: SlotRows, place: int) -> Any:
+        return plan.coding.layout.record(batch.cells[place])
+
+    # ---- results
+
+    def result(self, plan: SharingPlan, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
+        return pages_after.result_sections(_as_settled(plan, outcome), outcome)
+
+    def tables(self, plan: SharingPlan, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
+        """`prices`: every row, its average price (in units of the highest value, and in the file's own), what it holds,
+        and by how much its load can be above that, with the probability that the plan says.
+        """
+        return {"prices": pages_after.prices_table(_as_settled(plan, outcome), outcome)}
+
+    def handout(
+        self, plan: SharingPlan, outcome: Outcome | SimulatedOutcome, identities: Sequence[str]
+    ) -> pa.Table:
+        """Who is to be given what: a line for each action, with the part of it where averages are shared out, and with
+        the price that is owed where prices are charged. Whoever withdrew is not in it.
+        """
+        return handout_table(_as_settled(plan, outcome), outcome.shares, identities)
+
+    def explain(self, plan: SharingPlan, outcome: AnyOutcome, record: Any, index: int) -> Sequence[Section]:
+        stored = None if isinstance(outcome, PublicOutcome) else settled_share(outcome, index)
+        return pages_after.explain(_as_settled(plan, outcome), outcome, record, index, stored)
+
+    def study(self, plan: SharingPlan, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
+        from confide.campaign.kinds.programs.study import study_sections
+
+        return study_sections(_as_settled(plan, outcome), collection.data, outcome)
+
+    def audit(self, plan: SharingPlan, seed: int, progress: Progress | None = None) -> AuditReport:
+        from confide.campaign.kinds.programs.audit import audit_plan
+
+        return audit_plan(plan, seed, progress)
+
+
+def _as_settled(plan: SharingPlan, outcome: AnyOutcome) -> SharingPlan:
+    """The plan with the mechanism that really ran, whatever this version would plan today."""
+    if not isinstance(outcome.mechanism, Dude):
+        raise InvalidInput("outcome", "is of no program")
+    return plan if plan.mechanism == outcome.mechanism else replace(plan, ran=outcome.mechanism)
+
+
+KIND = ProgramKind()
+
+
+def handout_table(plan: SharingPlan, shares: pa.Table, identities: Sequence[str]) -> pa.Table:
+    """A line for each action that somebody gets.
+
+    Args:
+        plan: as it was settled.
+        shares: of the run.
+        identities: the public list of ids.
+
+    Returns:
+        "id"; "good", the action in words; of averages "part", its share of the main rounds; and where prices are
+        charged "price_points", what she owes for all that she gets, on her first line.
+    """
+    found = list[tuple[str, str, float, float]]()
+    width, rounds = plan.mechanism.program.width, plan.mechanism.rounds
+    for identity, share in zip(identities, shares.to_pylist(), strict=True):
+        owed = float(share.get("price") or 0.0) * plan.coding.unit
+        for some, part in _actions(share, width, rounds):
+            found.append((identity, plan.coding.told(some), part, owed))
+            owed = 0.0
+    columns = {"id": pa.array([row[0] for row in found], pa.string()),
+               "good": pa.array([row[1] for row in found], pa.string())}
+    if not plan.whole:
+        columns["part"] = pa.array([row[2] for row in found], pa.float64())
+    if plan.charges:
+        columns["price_points"] = pa.array([row[3] for row in found], pa.float64())
+    return pa.table(columns)
+
+
+def _actions(share: dict[str, Any], width: int, rounds: int) -> list[tuple[list[int], float]]:
+    """The numbers of each action that is more than nothing, and its part; none of who withdrew."""
+    if "action" in share:
+        given = share["action"]
+        some = [given] if isinstance(given, int) else list(given or [])
+        used = [one for one in some if one >= 0]
+        return [(used, 1.0)] if used else []
+    if share["actions"] is None:
+        return []
+    table = np.array(share["actions"], dtype=np.int64).reshape(-1, width)
+    parts = [([int(one) for one in row if one >= 0], times / rounds)
+             for row, times in zip(table, share["times"], strict=True)]
+    return [(used, part) for used, part in parts if used]

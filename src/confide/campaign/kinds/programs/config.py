@@ -1,0 +1,186 @@
+"""The tables of a campaign of the kind `program`: every key is public, and nothing ever comes from data."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from confide.campaign.kinds.programs.coding import Coding
+from confide.campaign.kinds.programs.family_tables import Finite, ProgramTable, Share
+from confide.contract.errors import InvalidInput
+from confide.contract.known_keys import Keys, keys_of
+from confide.people.campaign_tables import DataTable, PeopleTable
+from confide.programs.dude import Dude
+from confide.programs.priv_dude import PrivDude
+from confide.programs.reading.columns import Points
+from confide.programs.round_dude import RoundDude
+from confide.programs.tight_dude import TightDude
+from confide.programs.tighten_and_audit import TightenAndAudit
+
+__all__ = ["MODES", "ModeName", "ProgramConfig", "SolutionTable", "coding_of", "with_alpha"]
+
+ModeName = Literal["average", "round", "truthful", "tight", "audited"]
+MODES: dict[ModeName, str] = {
+    "average": "PrivDude", "round": "RoundDude", "truthful": "TrueDude", "tight": "TightDude",
+    "audited": "TightenAndAudit"}
+_PATH = frozenset({"rounds", "burn_in", "burn_share", "step", "law"})
+_OWN: dict[ModeName, frozenset[str]] = {
+    "average": _PATH,
+    "round": _PATH | {"flag_share", "truncate", "stop_share", "batch"},
+    "truthful": _PATH | {"alpha"},
+    "tight": _PATH | {"alpha", "payments"},
+    "audited": _PATH | {"audit_share", "slack", "alpha", "payments"},
+}
+
+_MOST_PEOPLE = 10**7
+
+
+class People(PeopleTable):
+    """`[people]`: the invited slots. Ids are 1 to count."""
+
+    count: int = Field(ge=1, le=_MOST_PEOPLE, description="n, invited slots; fixed and public")
+
+
+class ValuesTable(Keys):
+    """`[values]`: the public scale of what things are worth, the same for everybody."""
+
+    lowest: Finite = Field(default=0.0, description="counts as 0, as an empty cell does")
+    highest: Finite = Field(description="counts as 1")
+    out_of_bounds: Literal["reject", "clip"] = Field(
+        default="reject", description="a number beyond makes the row unusable, or moves to the bound")
+
+    def points(self) -> Points:
+        """The public scale.
+
+        Raises:
+            InvalidInput: bounds that are none.
+        """
+        if not self.lowest < self.highest:
+            raise InvalidInput("values.highest", f"{self.highest:g} is not above lowest = {self.lowest:g}")
+        if self.highest - self.lowest == float("inf"):
+            raise InvalidInput("values.highest", "the bounds are too far apart for floating point")
+        return Points(lowest=self.lowest, highest=self.highest, clip=self.out_of_bounds == "clip")
+
+
+class Data(DataTable):
+    """`[data]`: where the submissions are, and how they are laid out."""
+
+    form: Literal["wide", "long"] | None = Field(
+        default=None, description="a row for each person; or, of bundles, a line for each person and bundle. It "
+                                  "follows from the family")
+    bundle: str = Field(default="bundle", min_length=1, description="of form 'long': the column of bundles, a+b")
+    value: str = Field(default="value", min_length=1, description="of form 'long', and of knapsacks: what it is worth")
+
+
+@keys_of(Dude, "epsilon delta neighbours")
+class PrivacyTable(Keys):
+    """`[privacy]`: what everybody else together may learn of one person, and how sure promises are."""
+
+    failure_probability: float = Field(
+        default=0.05, gt=0, lt=0.5, description="probability that promises of accuracy fail")
+
+
+@keys_of(PrivDude, "rounds burn_in burn_share step law", optional=True)
+@keys_of(TightDude, "payments", optional=True)
+@keys_of(TightenAndAudit, "audit_share slack", optional=True)
+@keys_of(RoundDude, "flag_share truncate stop_share batch", optional=True)
+class SolutionTable(Keys):
+    """`[solution]`: what everybody gets. What is left out is chosen for these sizes.
+
+    rounds, burn_in, burn_share, step and law are of all modes; flag_share, truncate, stop_share and batch of round;
+    audit_share and slack of audited; payments of audited and tight.
+    """
+
+    mode: ModeName | None = Field(
+        default=None, description="average (PrivDude): everybody's average; round (RoundDude) and audited "
+        "(TightenAndAudit): whole parts within supply; truthful (TrueDude): averages at prices; tight (TightDude): "
+        "whole parts at prices. By default audited where everybody may have nothing, else average")
+    alpha: float | None = Field(
+        default=None, gt=0, description="of truthful, tight, audited: who would gain more than this by another choice "
+        "at the charged prices gets it; with it, audited charges prices. In the file's own unit: points of [values], "
+        "or of flows that of the arcs' costs. By default a hundredth of highest less lowest, or of the dearest arc; "
+        "of audited none")
+    most_excess: Share = Field(default=0.05, description="of averages: the share of supply that the certificate may "
+                               "claim as excess; beyond it the plan is refused")
+    most_unused: Share = Field(default=0.3, description="of whole parts: the share of supply that margins may keep "
+                               "back; beyond it the plan is refused")
+
+    def options(self, mode: ModeName) -> dict[str, Any]:
+        """What the file says of the mechanism.
+
+        Args:
+            mode: which.
+
+        Raises:
+            InvalidInput: a key of another mode.
+        """
+        given: dict[str, Any] = self.model_dump(exclude={"mode", "most_excess", "most_unused"}, exclude_none=True)
+        for name in given:
+            if name not in _OWN[mode]:
+                others = [f"{each!r}" for each, own in _OWN.items() if name in own]
+                raise InvalidInput(f"solution.{name}", f"is no key of mode = {mode!r}", f"of {', '.join(others)}")
+        return given
+
+
+def with_alpha(mode: ModeName, alpha: float | None) -> dict[str, Any]:
+    """What a mode is given of a file's alpha: it, where the mode may charge prices.
+
+    Args:
+        mode: any.
+        alpha: of the file, perhaps of another mode.
+    """
+    return {"alpha": alpha} if alpha is not None and "alpha" in _OWN[mode] else {}
+
+
+class ProgramConfig(Keys):
+    """All tables of the kind `program`."""
+
+    program: Annotated[ProgramTable, Field(discriminator="family")]
+    people: People
+    values: ValuesTable | None = None
+    data: Data
+    privacy: PrivacyTable
+    solution: SolutionTable = SolutionTable()
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.program.asks_values and self.values is None:
+            raise InvalidInput("values", "is missing", "a table with highest, and perhaps lowest")
+        if not self.program.asks_values and self.values is not None:
+            raise InvalidInput("values", f"is no table of a {self.program.family}",
+                               "its costs are public, and stand in [program]")
+        wanted = "long" if self.program.family == "xor-bundles" else "wide"
+        if self.data.form not in (None, wanted):
+            raise InvalidInput("data.form", f"{self.data.form!r} is none of {self.program.family}",
+                               f"must be {wanted!r}")
+        names = self.coding.names
+        if self.people.id in names:
+            raise InvalidInput("people.id", f"{self.people.id!r} is also a column of [program]",
+                               "give the column of ids another name")
+        return self
+
+    @property
+    def coding(self) -> Coding:
+        """The program in the file's names.
+
+        Raises:
+            InvalidInput: names the key.
+        """
+        return coding_of(self)
+
+
+def coding_of(config: ProgramConfig) -> Coding:
+    """The program in the file's names.
+
+    Raises:
+        InvalidInput: names the key.
+    """
+    points = None if config.values is None else config.values.points()
+    try:
+        return config.program.coding(config.people.count, points, config.data)
+    except InvalidInput as error:
+        places = {"people": "people.count", "tau": "program.tau", "rows": "program.resources"}
+        place = error.field if "." in error.field else places.get(error.field, f"program.{error.field}")
+        raise InvalidInput(place, error.problem, error.ways) from None
+

@@ -1,0 +1,415 @@
+"""`[program]`: the public keys of each family, and the program that they make."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from confide.campaign.kinds.programs.coding import Coding, named, pairs, table_lines
+from confide.contract.errors import InvalidInput
+from confide.contract.known_keys import Keys, keys_of
+from confide.contract.remedies import printed
+from confide.programs.families.aggregative_game import AggregativeGame, nearly_best
+from confide.programs.families.capped_additive import CappedAdditive
+from confide.programs.families.electricity import Electricity
+from confide.programs.families.flow import Flow
+from confide.programs.families.knapsack import Knapsack
+from confide.programs.families.shared_resources import SharedResources
+from confide.programs.families.unit_demand import UnitDemand
+from confide.programs.families.xor_bundles import XorBundles
+from confide.programs.reading.bids import Bids
+from confide.programs.reading.columns import Choice, Number, Points
+
+__all__ = ["Finite", "Keys", "Positive", "ProgramTable", "Share"]
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Share = Annotated[float, Field(gt=0, lt=1)]
+Name = Annotated[str, Field(min_length=1)]
+Names = Annotated[tuple[Name, ...], Field(min_length=1, max_length=100_000)]
+
+_Cells = NDArray[np.float64]
+_Judged = tuple[_Cells, NDArray[np.bool_]]
+
+
+class Columns(Protocol):
+    """What `[data]` says of columns."""
+
+    @property
+    def bundle(self) -> str: ...
+
+    @property
+    def value(self) -> str: ...
+
+
+class _Family(Keys):
+    family: str
+    asks_values: ClassVar[bool] = True
+
+    def coding(self, people: int, points: Points | None, data: Columns) -> Coding:
+        """The program in the file's names.
+
+        Args:
+            people: n.
+            points: the scale of values, where the family has one.
+            data: names of columns.
+
+        Raises:
+            InvalidInput: a key out of range.
+        """
+        raise NotImplementedError
+
+
+def _points(points: Points | None) -> Points:
+    if points is None:
+        raise InvalidInput("values", "is missing")
+    return points
+
+
+def _number(field: str, line: int, text: str) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        found = np.nan
+    if not np.isfinite(found) or "_" in text:
+        raise InvalidInput(field, f"line {line}: {text!r} is no number")
+    return found
+
+
+# ---- goods
+
+
+class _Goods(_Family):
+    goods: Names | None = Field(default=None, description="names, one for each good")
+    supply: Positive | tuple[Positive, ...] | None = Field(
+        default=None, description="copies: one number for each good alike, or one for each")
+    table: str | None = Field(default=None, description="in place of both: lines of name,supply with that heading")
+
+    def listed(self) -> tuple[tuple[str, ...], tuple[float, ...]]:
+        """The names, and the copies of each."""
+        if (self.table is None) is (self.goods is None) or (self.goods is None) is not (self.supply is None):
+            raise InvalidInput("goods", "are not given once", "give goods and supply, or a table of name,supply")
+        if self.table is not None:
+            lines = table_lines("table", self.table, ("name", "supply"))
+            names = tuple(line[0] for _, line in lines)
+            supply = tuple(_number("table", number, line[1]) for number, line in lines)
+            if min(supply) <= 0:
+                raise InvalidInput("table", "holds a supply that is not above 0")
+        else:
+            names, supply = self.goods or (), _for_each("supply", self.supply, len(self.goods or ()))
+        return named("goods", names, without="+"), supply
+
+
+def _for_each(field: str, given: Any, count: int) -> tuple[float, ...]:
+    """One number for each, from one or from as many."""
+    found = (float(given),) * count if isinstance(given, int | float) else tuple(map(float, given))
+    if len(found) != count:
+        raise InvalidInput(field, f"{len(found)} numbers for {count} names", "must be one number, or one for each")
+    return found
+
+
+def _valued(names: tuple[str, ...], points: Points) -> tuple[Number, ...]:
+    return tuple(Number.of_values(name, points) for name in names)
+
+
+def _scale(points: Points) -> str:
+    return (f"a number from {points.lowest:g} to {points.highest:g}; what is left out is worth nothing, as "
+            f"{points.lowest:g} is")
+
+
+class UnitDemandTable(_Goods):
+    """family = "unit-demand": everybody wants one good."""
+
+    family: Literal["unit-demand"]
+
+    def coding(self, people: int, points: Points | None, data: Columns) -> Coding:
+        names, supply = self.listed()
+        scale = _points(points)
+        return Coding(
+            program=UnitDemand(people, supply), rows=names, thing="good", what="goods, one for each person at most",
+            asked=f"for each good {_scale(scale)}", told=lambda some: names[some[0]], points=scale, unit=scale.unit,
+            columns=_valued(names, scale))
+
+
+@keys_of(CappedAdditive, "cap")
+class CappedAdditiveTable(_Goods):
+    """family = "capped-additive": everybody wants up to `cap` goods, whose values add up."""
+
+    family: Literal["capped-additive"]
+    if TYPE_CHECKING:
+        cap: int
+
+    def coding(self, people: int, points: Points | None, data: Columns) -> Coding:
+        names, supply = self.listed()
+        scale = _points(points)
+        return Coding(
+            program=CappedAdditive(people, supply, cap=self.cap), rows=names, thing="goods",
+            what=f"goods, {self.cap} for each person at most", asked=f"for each good {_scale(scale)}; values add up",
+            told=lambda some: ", ".join(names[good] for good in some), points=scale, unit=scale.unit,
+            columns=_valued(names, scale))
+
+
+@keys_of(XorBundles, "size bids")
+class XorBundlesTable(_Goods):
+    """family = "xor-bundles": everybody lists a few bundles with their values, and wants one of them."""
+
+    family: Literal["xor-bundles"]
+    if TYPE_CHECKING:
+        size: int
+        bids: int
+
+    def coding(self, people: int, points: Points | None, data: Columns) -> Coding:
+        names, supply = self.listed()
+        scale = _points(points)
+        bids = Bids(goods=names, size=self.size, most=self.bids, bundle=data.bundle,
+                    value=Number.of_values(data.value, scale))
+        return Coding(
+            program=XorBundles(people, supply, size=self.size, bids=self.bids), rows=names, thing="bundle",
+            what=f"goods, one bundle of up to {self.size} for each person at most",
+            asked=f"up to {self.bids} bundles of up to {self.size} goods, written a+b, and for each {_scale(scale)}",
+            told=lambda some: "+".join(names[good] for good in some), bids=bids, limit=bids.limit, points=scale,
+            unit=scale.unit)
+
+
+# ---- resources and projects
+
+
+class KnapsackTable(_Family):
+    """family = "knapsack": everybody has one item, with a value and what it takes of each resource."""
+
+    family: Literal["knapsack"]
+    resources: Names = Field(description="names; each is a column of what an item takes")
+    supply: Positive | tuple[Positive, ...] = Field(description="of each resource, in its own unit")
+    largest_weight: Positive | tuple[Positive, ...] = Field(
+        default=1.0, description="what an item takes of a resource at most, in its unit")
+    least_weight: Positive | tuple[Positive, ...] = Field(
+        description="what an item takes of a resource at least, where it takes any")
+    most_weight: Positive | None = Field(
+        default=None, description="what an item takes of all together, each in units of its largest weight")
+
+    def coding(self, people: int, points: Points | None, data: Columns) -> Coding:
+        names, k = named("resources", self.resources), len(self.resources)
+        scale, largest = _points(points), _for_each("largest_weight", self.largest_weight, k)
+        supply, least = _for_each("supply", self.supply, k), _for_each("least_weight", self.least_weight, k)
+        if data.value in names:
+            raise InvalidInput("data.value", f"{data.value!r} is also a resource")
+        for name, one, most in zip(names, least, largest, strict=True):
+            if one > most:
+                raise InvalidInput("least_weight", f"{one:g} of {name} is above its largest_weight",
+                                   f"at most {printed(most, up=False)}")
+        each = tuple(one / most for one, most in zip(least, largest, strict=True))
+        program = Knapsack(people, tuple(one / most for one, most in zip(supply, largest, strict=True)),
+                           least_weight=each, most_weight=self.most_weight)
+
+        def judged(cells: _Cells) -> _Judged:
+            weights = cells[:, 1:]
+            bad = ((weights != 0) & (weights < np.array(each))).any(axis=1)
+            if self.most_weight is not None:
+                bad |= np.ceil(weights * 2.0**20).sum(axis=1) > np.floor(self.most_weight * 2.0**20) + k
+            return cells, bad
+
+        limit = "what an item takes must be 0 or at least " + ", ".join(
+            f"{one:g} of {name}" for name, one in zip(names, least, strict=True))
+        if self.most_weight is not None:
+            limit += f", and at most {self.most_weight:g} times the largest weights in all"
+        takes = tuple(Number(name=name, lowest=0.0, highest=most, unit=most, empty=0.0)
+                      for name, most in zip(names, largest, strict=True))
+        return Coding(
+            program=program, rows=names, thing="item", what="resources that items take",
+            asked=f"what your item is worth, {_scale(scale)}; and what it takes of each resource", loads=largest,
+            told=lambda _: "a place for the item", points=scale, unit=scale.unit, judge=judged, limit=limit,
+            columns=(Number.of_values(data.value, scale), *takes))
+
+
+class SharedResourcesTable(_Family):
+    """family = "shared-resources": everybody joins one project; projects share resources that are bought in public."""
+
+    family: Literal["shared-resources"]
+    projects: str = Field(description="lines of name,needs with that heading; needs are resources, written a+b")
+    resources: str = Field(description="lines of name,cost with that heading; of a unit, in points of [values]")
+
+    def coding(self, people: int, points: Points | None, data: Columns) -> Coding:
+        scale = _points(points)
+        bought = table_lines("resources", self.resources, ("name", "cost"))
+        resources = named("resources", tuple(line[0] for _, line in bought), without="+")
+        costs = tuple(_number("resources", number, line[1]) / scale.unit for number, line in bought)
+        lines = table_lines("projects", self.projects, ("name", "needs"))
+        projects = named("projects", tuple(line[0] for _, line in lines))
+        needs = []
+        for number, (_, text) in lines:
+            some = [part.strip() for part in text.split("+")]
+            strange = next((part for part in some if part not in resources), None)
+            if strange is not None:
+                raise InvalidInput("projects", f"line {number}: {strange!r} is no resource",
+                                   f"resources: {', '.join(resources)}")
+            needs.append(tuple(resources.index(part) for part in some))
+        program = SharedResources(people, needs=tuple(needs), costs=costs)
+        rows = tuple(f"{resources[one]} for {project}" for project, some in zip(projects, needs, strict=True)
+                     for one in some)
+        return Coding(
+            program=program, rows=rows, thing="project", what="projects, one for each person at most",
+            asked=f"for each project {_scale(scale)}", told=lambda some: projects[some[0]], points=scale,
+            unit=scale.unit, columns=_valued(projects, scale))
+
+
+# ---- networks
+
+
+@keys_of(Flow, "hops")
+class FlowTable(_Family):
+    """family = "flow": everybody sends one unit through a public network, or escapes."""
+
+    family: Literal["flow"]
+    asks_values: ClassVar[bool] = False
+    arcs: str = Field(description="lines of tail,head,capacity,cost with that heading; nodes by their names")
+    both_ways: bool = Field(default=False, description="whether every line stands for the arc back as well")
+    escape: Positive = Field(description="the cost of not using the network, in the unit of the arcs' costs")
+    if TYPE_CHECKING:
+        hops: int
+
+    def coding(self, people: int, points: Points | None, data: Columns) -> Coding:
+        found = list[tuple[str, str, float, float]]()
+        for number, line in table_lines("arcs", self.arcs, ("tail", "head", "capacity", "cost")):
+            capacity, cost = (_number("arcs", number, text) for text in line[2:])
+            if capacity <= 0 or cost < 0:
+                raise InvalidInput("arcs", f"line {number} has no capacity above 0, or a cost below 0")
+            found.append((line[0], line[1], capacity, cost))
+            if self.both_ways:
+                found.append((line[1], line[0], capacity, cost))
+        nodes = named("arcs", tuple(dict.fromkeys(node for arc in found for node in arc[:2])))
+        unit = max(arc[3] for arc in found) or self.escape
+        rank = {node: place for place, node in enumerate(nodes)}
+        program = Flow(
+            people, tuple(arc[2] for arc in found), arcs=tuple((rank[arc[0]], rank[arc[1]]) for arc in found),
+            hops=self.hops, escape=self.escape / unit, costs=tuple(arc[3] / unit for arc in found))
+
+        def told(some: list[int]) -> str:
+            return " - ".join([found[some[0]][0], *(found[arc][1] for arc in some)])
+
+        def judged(cells: _Cells) -> _Judged:
+            return cells, cells[:, 0] == cells[:, 1]
+
+        return Coding(
+            program=program, rows=tuple(f"{tail}->{head}" for tail, head, *_ in found), thing="path",
+            what=f"arcs of a network, a path of up to {self.hops} for each person",
+            asked="where you start and where you want to go, nodes by their names", told=told, unit=unit, judge=judged,
+            worth="units of cost", limit="source and sink must be two different nodes",
+            columns=(Choice(name="source", names=nodes), Choice(name="sink", names=nodes)))
+
+
+# ---- time
+
+
+@keys_of(Electricity, "most hard")
+class ElectricityTable(_Family):
+    """family = "electricity": everybody uses some slots of some intervals; each has limited power."""
+
+    family: Literal["electricity"]
+    intervals: Names = Field(description="names, such as days")
+    slots: Names = Field(description="names, such as hours; every interval has them all")
+    supply: Positive | tuple[Positive, ...] = Field(
+        description="how many may use each slot: one number, or one for each slot of each interval in turn")
+    shortfall: Positive | None = Field(
+        default=None, description="people say how many slots of an interval they need; one that is missed costs this, "
+                                  "in points of [values]")
+    tau: Positive | None = Field(default=None, description="with hard needs: what a unit of power is worth at most, "
+                                                           "in units of the highest value")
+    if TYPE_CHECKING:
+        most: int
+        hard: bool
+
+    def coding(self, people: int, points: Points | None, data: Columns) -> Coding:
+        intervals = named("intervals", self.intervals, without=".")
+        slots = named("slots", self.slots)
+        rows, scale = pairs(intervals, slots), _points(points)
+        shortfall = None if self.shortfall is None else self.shortfall / scale.unit
+        program = Electricity(
+            people, _for_each("supply", self.supply, len(rows)), most=self.most, intervals=len(intervals),
+            slots=len(slots), shortfall=shortfall, hard=self.hard, tau=self.tau)
+        if program.asks_needs and "needs" in slots:
+            raise InvalidInput("slots", "one is called 'needs', as the column of what is needed", "another name")
+        wanted = tuple(Number(name=f"{each}.needs", lowest=0.0, highest=float(len(slots)), empty=0.0)
+                       for each in intervals) if program.asks_needs else ()
+
+        def judged(cells: _Cells) -> _Judged:
+            needs = cells[:, len(rows) :]
+            return cells, (needs != np.floor(needs)).any(axis=1) | (needs.sum(axis=1) > self.most)
+
+        needed = (f"; and how many slots of each interval you need, at most {self.most} in all" if wanted else "")
+        return Coding(
+            program=program, rows=rows, thing="slots", what=f"slots of power, {self.most} for each person at most",
+            asked=f"for each slot of each interval {_scale(scale)}{needed}", points=scale, unit=scale.unit,
+            told=lambda some: ", ".join(rows[slot] for slot in some), judge=judged,
+            limit=f"needs must be whole numbers, together at most {self.most}",
+            columns=(*_valued(rows, scale), *wanted))
+
+
+# ---- games
+
+
+@keys_of(AggregativeGame, "signed")
+class AggregativeGameTable(_Family):
+    """family = "aggregative-game": everybody plays what is nearly best at a public target, so that it comes out."""
+
+    family: Literal["aggregative-game"]
+    actions: Names | None = Field(default=None, description="names, where contributions are not public")
+    rows: Names = Field(description="what contributions add up to")
+    target: tuple[Finite, ...] = Field(min_length=1, description="of each row")
+    contributions: str | None = Field(
+        default=None, description="public ones: lines of action and a number for each row, with the heading "
+                                  "action,ROW,...; else each person has columns action.row")
+    largest: Positive = Field(description="gamma: no contribution is above it, nor below its negative")
+    largest_sum: Positive | None = Field(default=None, description="of the absolute contributions of an action")
+    tolerance: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
+        default=0.0, description="actions whose utility at the target is within this of the best are allowed, in "
+                                 "points of [values]")
+    if TYPE_CHECKING:
+        signed: bool
+
+    def coding(self, people: int, points: Points | None, data: Columns) -> Coding:
+        scale, rows = _points(points), named("rows", self.rows, without=".")
+        if len(self.target) != len(rows):
+            raise InvalidInput("target", f"{len(self.target)} numbers for {len(rows)} rows", "must be one for each")
+        actions, public = self._actions(rows)
+        program = AggregativeGame(people, self.target, actions=len(actions), largest=self.largest,
+                                  largest_sum=self.largest_sum, signed=self.signed)
+        if public is not None:
+            program.one((public, np.ones(len(actions))))  # refuses contributions out of range
+        utilities = len(actions)
+
+        def judged(cells: _Cells) -> _Judged:
+            allowed = nearly_best(cells[:, :utilities], self.tolerance / scale.unit).astype(np.float64)
+            parts = cells[:, utilities:] if public is None else np.broadcast_to(
+                public.reshape(-1), (len(cells), public.size))
+            each = np.abs(parts).reshape(len(cells), utilities, len(rows)).sum(axis=2)
+            most = np.inf if self.largest_sum is None else self.largest_sum
+            return np.concatenate([parts, allowed], axis=1), (each > most).any(axis=1)
+
+        own = () if public is not None else tuple(
+            Number(name=name, lowest=-self.largest if self.signed else 0.0, highest=self.largest, empty=0.0)
+            for name in pairs(actions, rows))
+        what = "" if public is not None else "; and what each of them contributes to each row"
+        return Coding(
+            program=program, rows=rows, thing="action", what="an equilibrium: actions whose sum is the public target",
+            asked=f"what each action is worth to you where the target comes out, a number from {scale.lowest:g} to "
+                  f"{scale.highest:g}{what}. You are asked to play those within {self.tolerance:g} of your best",
+            told=lambda some: actions[some[0]], points=scale, unit=scale.unit, judge=judged,
+            limit=f"contributions of an action must add up to at most {self.largest_sum}",
+            columns=(*_valued(actions, scale), *own))
+
+    def _actions(self, rows: tuple[str, ...]) -> tuple[tuple[str, ...], _Cells | None]:
+        """Names, and (A, k) public contributions."""
+        if (self.actions is None) is (self.contributions is None):
+            raise InvalidInput("actions", "are not given once", "give actions, or a table of public contributions")
+        if self.contributions is None:
+            return named("actions", self.actions or (), without="."), None
+        lines = table_lines("contributions", self.contributions, ("action", *rows))
+        found = np.array([[_number("contributions", number, text) for text in line[1:]] for number, line in lines])
+        return named("contributions", tuple(line[0] for _, line in lines)), found
+
+
+ProgramTable = (UnitDemandTable | CappedAdditiveTable | XorBundlesTable | KnapsackTable | SharedResourcesTable
+                | FlowTable | ElectricityTable | AggregativeGameTable)

@@ -1,0 +1,308 @@
+"""What a settled campaign shows: prices and the certificate to everybody, her own part to one person."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from confide.campaign.kinds.programs.plan import SharingPlan, sentence, step
+from confide.campaign.kinds.programs.words import described, said, sure
+from confide.charts import curves
+from confide.contract.guarantees import stated
+from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
+from confide.contract.presentation import Block, Picture, Section, Table, Text
+from confide.privacy.groups import group_blocks
+from confide.programs.averages import tally_of
+from confide.programs.billboards import PathBillboard
+from confide.programs.certifying import PathCertificate
+from confide.programs.families.shared_resources import SharedResources
+from confide.programs.grids import PRICE_UNIT
+from confide.programs.integral_boards import AuditedBillboard, FlagBillboard
+from confide.programs.round_dude import RoundDude
+from confide.programs.rounding import drawn_round
+
+__all__ = ["excess_bound", "explain", "prices_table", "result_sections"]
+
+AnyOutcome = Outcome | PublicOutcome | SimulatedOutcome
+
+_SHOWN = 20  # rows on a page; the table has all
+_DRAWN = 6  # rows of a picture
+_DOTS = 200  # of a line
+_CHOICES = 12  # of one person on a page
+
+
+def prices_table(plan: SharingPlan, outcome: AnyOutcome) -> pa.Table:
+    """Every row: its average price, what it holds, and by how much its load can be above that.
+
+    Args:
+        plan: as it was settled.
+        outcome: of the run.
+    """
+    board, names = _board(outcome), plan.coding
+    prices = board.average_prices
+    return pa.table({
+        "row": pa.array(names.rows, pa.string()), "price": prices,
+        "price_points": prices * names.unit / names.load_units, "supply": names.supplies,
+        "excess_bound": excess_bound(plan, outcome)})
+
+
+def excess_bound(plan: SharingPlan, outcome: AnyOutcome) -> NDArray[np.float64]:
+    """(k,) by how much a row can be above its supply, with probability 1 - beta, in the file's own units.
+
+    Of averages it is the certificate's; whole parts are kept within supply. What `truthful` hands out besides, to those
+    who prefer something else, is in its claims.
+
+    Args:
+        plan: as it was settled.
+        outcome: of the run.
+    """
+    if plan.whole or not isinstance(outcome.certificate, PathCertificate):
+        return np.zeros(plan.mechanism.program.rows)
+    return np.asarray(outcome.certificate.excess * plan.coding.load_units)
+
+
+def result_sections(plan: SharingPlan, outcome: AnyOutcome) -> list[Section]:
+    """The public result.
+
+    Args:
+        plan: as it was settled.
+        outcome: of the run.
+    """
+    names, table = plan.coding, prices_table(plan, outcome)
+    prices, bounds = table["price_points"].to_numpy(), table["excess_bound"].to_numpy()
+    dearest = np.argsort(-np.abs(prices), kind="stable")[:_SHOWN].tolist()
+    order = sorted(dearest)  # as the file has them
+    note = (f"Prices are averages over the main rounds, in {names.worth} for a unit of the row. "
+            + ("They are charged. " if plan.charges else "Nobody pays them. ")
+            + ("" if plan.whole else f"The averages' load is above what a row holds by at most the last column, "
+                                     f"{sure(plan.mechanism.failure_probability)} of all rows together. ")
+            + "Who got what, and how much is used of a row, is not public.")
+    if len(prices) > _SHOWN:
+        note = f"The {_SHOWN} dearest of {len(prices):,} rows. {note}"
+    columns = ("row", "average price", "target" if plan.mechanism.program.two_sided else "supply")
+    rows = tuple((names.rows[j], float(prices[j]), float(names.supplies[j]), float(bounds[j])) for j in order)
+    whole = Table(columns=(*columns, "excess, at most"), rows=rows, note=note) if not plan.whole else Table(
+        columns=columns, rows=tuple(row[:3] for row in rows), note=note)
+    return [
+        Section(title="Prices", blocks=(whole, *_pictures(plan, _board(outcome), dearest[:_DRAWN]), *_bought(
+            plan, _board(outcome)))),
+        Section(title="What can be claimed of this run", blocks=(Text(tuple(_claimed(plan, outcome))),)),
+        Section(title="What is promised, and to whom", blocks=(Text((
+            f"Made by {described(plan.mode, plan.mechanism)}.",
+            *stated(plan.guarantees, lambda each: sentence(names, each)), step(plan),
+        )), *group_blocks(plan.mechanism, plan.guarantees.privacy))),
+    ]
+
+
+def _board(outcome: AnyOutcome) -> PathBillboard:
+    board: Any = outcome.billboard
+    if not isinstance(board, PathBillboard):
+        raise TypeError("the outcome has no path of prices")
+    return board
+
+
+def _claimed(plan: SharingPlan, outcome: AnyOutcome) -> list[str]:
+    """The certificate in words: of whole parts first what keeps supplies, then the averages they were drawn from."""
+    board, names, found = _board(outcome), plan.coding, outcome.certificate
+    said_all = list[str]()
+    if isinstance(board, AuditedBillboard):
+        said_all.append(
+            f"Accepted: the audit found the load of all parts within supply in every row; that none is above it holds "
+            f"{sure(plan.mechanism.failure_probability)}." if board.accepted else
+            "Not accepted: the audit could not show that the load of all parts is within supply. Nobody gets anything. "
+            "Another try is another campaign, with budget of its own.")
+    elif isinstance(board, FlagBillboard):
+        up = [names.rows[j] for j in np.flatnonzero(board.raised < plan.mechanism.program.people).tolist()]
+        shown = ", ".join(up[:_SHOWN]) + (", ..." if len(up) > _SHOWN else "")
+        said_all.append(f"Flags rose for {len(up):,} rows{': ' + shown if up else ''}. Who came later and would add to "
+                        f"one of them has nothing.{_unserved(plan, board)}")
+    elif plan.whole:
+        said_all.append(f"No row is above its supply, {sure(plan.mechanism.failure_probability)}, by what "
+                        "was held in reserve.")
+    if not isinstance(found, PathCertificate):
+        return [*said_all, "There is no certificate."]
+    over = found.excess * names.load_units
+    averages = "The averages that parts were drawn from" if plan.whole else "The averages"
+    if plan.mechanism.program.two_sided:
+        said_all.append(f"{averages} miss no target by more than {float(over.max()):.5g}, "
+                        f"{sure(found.failure_probability)}.")
+    else:
+        said_all.append(f"{averages} are above supply by at most {float(over.sum()):.5g} in all rows together, and are "
+                        f"worth at most {said(names, found.gap)} {names.worth} less than the best there is: both "
+                        f"{sure(found.failure_probability)}. In place of the second bound, not besides it, "
+                        f"{said(names, found.sharp_gap)} {names.worth} holds as well: decide before the run which of "
+                        "them is quoted.")
+    claims = getattr(plan.mechanism, "claims", None)
+    if claims is not None:
+        said_all += stated(claims(found), lambda each: sentence(names, each))
+    if found.vacuous:
+        said_all.append("At these sizes the certificate says nothing.")
+    return said_all
+
+
+def _unserved(plan: SharingPlan, board: FlagBillboard) -> str:
+    """How many go without because of a flag, at most, where that says something."""
+    it = plan.mechanism
+    most = it.unserved(board) if isinstance(it, RoundDude) else np.inf
+    return f" That is at most {most:,.0f} people, {sure(it.failure_probability)}." if most < it.program.people else ""
+
+
+def _pictures(plan: SharingPlan, board: PathBillboard, rows: list[int]) -> list[Picture]:
+    """Prices by round, of the dearest rows."""
+    names = plan.coding
+    paths = board.prices / PRICE_UNIT * names.unit / names.load_units
+    rounds = np.unique(np.linspace(0, len(paths) - 1, min(_DOTS, len(paths))).astype(np.int64)).tolist()
+    dots = [(float(t + 1), float(paths[t, j]), names.rows[j]) for j in rows for t in rounds]
+    told = ", ".join(f"{names.rows[j]} {float(paths[-1, j]):.3g}" for j in rows)
+    which = "The prices" if len(rows) == len(names.rows) else f"The {len(rows)} highest prices"
+    return curves(dots, title="Prices by round", x="round", y=f"price, in {names.worth}",
+                  alt=f"{which} by round, {board.burn_in} of them before those that count, which end at {told}.")
+
+
+def _bought(plan: SharingPlan, board: PathBillboard) -> list[Block]:
+    """Units of public resources that were bought, where there are any."""
+    program = plan.mechanism.program
+    if not isinstance(program, SharedResources):
+        return []
+    units = np.mean([program.bought(row) for row in board.main_prices], axis=0)
+    names = dict[int, str]()
+    flat = [resource for some in program.needs for resource in some]
+    for row, resource in zip(plan.coding.rows, flat, strict=True):
+        names.setdefault(resource, row.split(" for ")[0])
+    return [Table(columns=("resource", "units to buy", "cost of all"), rows=tuple(
+        (names[r], float(units[r]), float(units[r] * program.costs[r] * plan.coding.unit)) for r in sorted(names)),
+        note="The mean over the main rounds; it follows from the public prices.")]
+
+
+# ---- one person
+
+
+def explain(
+    plan: SharingPlan, outcome: AnyOutcome, record: Any, index: int, stored: dict[str, Any] | None
+) -> list[Section]:
+    """What one person gets, and why.
+
+    Args:
+        plan: as it was settled.
+        outcome: of the run.
+        record: as the program takes it; None where no usable one is there.
+        index: her place.
+        stored: her share as it was settled; None where only the public part is known.
+    """
+    share, who = dict(plan.mechanism.decode(record, index, outcome.billboard)), f"Participant {index + 1}"
+    called = _called(plan, share)
+    if stored is not None and stored != share:
+        return [Section(title=f"{who}: settled with {_called(plan, stored)}", private=True, blocks=(Text((
+            f"The record that the file holds today would get {called}: it is not the one that was settled. What counts "
+            f"is the settlement: {_called(plan, stored)}.",)),))]
+    if record is None:
+        return [Section(title=f"{who}: nothing", private=True, blocks=(Text((
+            "No usable record arrived under this id: it counts as an empty slot.",)),))]
+    mine, board = plan.mechanism.program.one(record), _board(outcome)
+    told = _story(plan, board, mine, index, share)
+    told.append("All of this follows from your own record, your place and the public billboard. Nobody else can find "
+                "it from what is public; whoever provides what you get learns it.")
+    return [Section(title=f"{who}: {called}", private=True, blocks=(_choices(plan, board, mine), Text(tuple(told))))]
+
+
+def _called(plan: SharingPlan, share: dict[str, Any]) -> str:
+    """A share in words."""
+    if "action" in share:
+        return plan.coding.called(_action(plan, share["action"]))
+    some = [(times, plan.coding.called(action)) for action, times in actions_of(plan, share)]
+    rounds = plan.mechanism.rounds
+    parts = [f"{times / rounds:.1%} {name}" for times, name in sorted(some, key=lambda one: -one[0])
+             if name != "nothing"]
+    more = f"; and {len(parts) - 3} more" if len(parts) > 3 else ""
+    return "; ".join(parts[:3]) + more if parts else "nothing"
+
+
+def _action(plan: SharingPlan, described_as: Any) -> NDArray[np.int32]:
+    """(width,) an action, from what stands in a share."""
+    some = [described_as] if isinstance(described_as, int) else list(described_as)
+    width = plan.mechanism.program.width
+    return np.array([*some, *[-1] * (width - len(some))], dtype=np.int32)
+
+
+def actions_of(plan: SharingPlan, share: dict[str, Any]) -> list[tuple[NDArray[np.int32], int]]:
+    """(action, in how many rounds) of a share of averages.
+
+    Args:
+        plan: as it was settled.
+        share: with the columns "actions" and "times".
+    """
+    flat = np.array(share["actions"], dtype=np.int32).reshape(-1, plan.mechanism.program.width)
+    return [(flat[place], int(times)) for place, times in enumerate(share["times"])]
+
+
+def _choices(plan: SharingPlan, board: PathBillboard, mine: Any) -> Table:
+    """Her best choices over the main rounds."""
+    program, names = plan.mechanism.program, plan.coding
+    _, actions, times = tally_of(mine, program, board.main_prices)
+    some = mine.take(np.zeros(len(actions), dtype=np.int64))
+    worth = program.values(some, actions) / PRICE_UNIT
+    costs = program.paid(some, actions, board.charged_prices) / (PRICE_UNIT * program.scale)
+    order = np.argsort(-times, kind="stable")[:_CHOICES].tolist()
+    more = f" The {_CHOICES} most frequent of {len(times)}." if len(times) > _CHOICES else ""
+    return Table(
+        columns=("your best choice", "in how many main rounds", "worth to you", "at average prices", "what is left"),
+        rows=tuple((names.called(actions[a]), int(times[a]), float(worth[a] * names.unit),
+                    float(costs[a] * names.unit), float((worth[a] - costs[a]) * names.unit)) for a in order),
+        note=f"Values and prices in {names.worth}, of {board.rounds:,} main rounds.{more}"
+             + (" What you need and miss is taken off." if program.constants.least_value < 0 else ""))
+
+
+def _story(plan: SharingPlan, board: PathBillboard, mine: Any, index: int, share: dict[str, Any]) -> list[str]:
+    program, names = plan.mechanism.program, plan.coding
+    told = list[str]()
+    if "action" in share:
+        round_ = drawn_round(board.public_seed, index, board.rounds)
+        prices = board.main_prices[round_]
+        best, got = program.respond(mine, prices), _action(plan, share["action"])
+        left = (int(program.values(mine, best)[0]) * program.scale - int(program.paid(mine, best, prices)[0]))
+        worth = said(names, int(program.values(mine, best)[0]) / PRICE_UNIT)
+        told.append(f"The public draw names main round {round_ + 1:,} of {board.rounds:,}. At its prices your best "
+                    f"choice is {names.called(best[0])}: it is worth {worth} {names.worth} to you, "
+                    f"{said(names, plan.mechanism.natural(left))} above its price.")
+        if isinstance(board, AuditedBillboard) and not board.accepted:
+            told.append("The audit did not accept the run: nobody gets anything.")
+        elif not np.array_equal(best[0], got):
+            told.append(_otherwise(board, names.called(got)))
+        told.append(f"So you get {names.called(got)}.")
+        if names.called(got) == "nothing":
+            told += _missed(plan, mine, prices, "in that round")
+    else:
+        told.append(f"You get the average of these choices: {_called(plan, share)}.")
+        if _called(plan, share) == "nothing":
+            told += _missed(plan, mine, board.charged_prices, "on average")
+        replayed = tally_of(mine, program, board.main_prices)[1]
+        if plan.charges and share["actions"] != replayed.reshape(-1).tolist():
+            told.append("At the average prices something else gives you clearly more than your average: you get that "
+                        "in its place.")
+    if "price" in share:
+        told.append(f"You owe {said(names, float(share['price']))} {names.worth} to the operator.")
+    return told
+
+
+def _missed(plan: SharingPlan, mine: Any, prices: NDArray[np.int64], when: str) -> list[str]:
+    """What somebody who has nothing would like best if it were free, by her own record."""
+    program, names = plan.mechanism.program, plan.coding
+    free = program.respond(mine, np.zeros_like(prices))
+    if not names.used(free[0]):
+        return []
+    worth = said(names, int(program.values(mine, free)[0]) / PRICE_UNIT)
+    price = said(names, plan.mechanism.natural(int(program.paid(mine, free, prices)[0])))
+    return [f"What you would like best if nothing had a price is {names.called(free[0])}: it is worth {worth} "
+            f"{names.worth} to you, and its price {when} was {price}."]
+
+
+def _otherwise(board: PathBillboard, got: str) -> str:
+    """Why she does not have what was drawn for her."""
+    if isinstance(board, FlagBillboard):
+        return "The flag of a row that it uses had risen before your place: you go without."
+    if got == "nothing":
+        return "Your average is not worth its price to you: you get nothing, and owe nothing."
+    return "At the average prices something else gives you clearly more than your average: you get that instead."

@@ -1,0 +1,487 @@
+"""What a campaign that shares by a program would give, from public parameters alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.campaign.kinds.programs.coding import Coding
+from confide.campaign.kinds.programs.config import MODES, ModeName, ProgramConfig, coding_of, with_alpha
+from confide.campaign.kinds.programs.made_up import made_up
+from confide.campaign.kinds.programs.words import described, said, settings, shared_out, sure
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.guarantees import (
+    Accuracy,
+    Audience,
+    Guarantee,
+    Guarantees,
+    Participation,
+    Truthfulness,
+    promises_table,
+)
+from confide.contract.offering import Question, answer, lies, withdrawing
+from confide.contract.presentation import Block, Section, Table, Text
+from confide.contract.replanned import in_keys
+from confide.contract.wire import wire_name
+from confide.contract.words import as_sentence, few, percent
+from confide.numerics.fewest import fewest
+from confide.privacy.groups import SIZES, groups_section, guess_in_words
+from confide.privacy.losses import PROMISES_LITTLE
+from confide.privacy.noise import Noise
+from confide.programs.dude import Dude
+from confide.programs.planning import Mode, ProgramPlan, plan
+from confide.programs.reading.slots import collected
+from confide.tables.slot_rows import SlotRows
+
+__all__ = ["SharingPlan", "part_of_another", "plan_of", "sentence", "step"]
+
+_PLACES = {"epsilon": "privacy.epsilon", "delta": "privacy.delta", "failure_probability": "privacy.failure_probability",
+           "neighbours": "privacy.neighbours", "program": "solution.mode", "people": "people.count"}
+
+_KEYS = {"epsilon": "privacy.epsilon", "rounds": "solution.rounds", "burn_in": "solution.burn_in"}
+"""What the planner calls a setting -> its key in the file."""
+
+_NAMES = {name: f"mode {mode!r}" for mode, name in MODES.items()}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SharingPlan:
+    """A mechanism with the names of its campaign.
+
+    Args:
+        config: of the file.
+        coding: its program in its own names.
+        mode: what everybody gets.
+        outlook: what to expect of it at these sizes.
+        ran: the mechanism of an outcome that is shown; where none is, the planned one is meant.
+    """
+
+    config: ProgramConfig
+    coding: Coding
+    mode: ModeName
+    outlook: ProgramPlan
+    ran: Dude | None = field(default=None)
+
+    @property
+    def mechanism(self) -> Dude:
+        """That will run, or that ran."""
+        return self.outlook.mechanism if self.ran is None else self.ran
+
+    @cached_property
+    def guarantees(self) -> Guarantees:
+        return self.mechanism.guarantees()
+
+    @property
+    def whole(self) -> bool:
+        """Whether everybody gets one whole part, and rows are kept."""
+        return self.mode in ("round", "tight", "audited")
+
+    @property
+    def charges(self) -> bool:
+        """Whether prices are charged."""
+        return getattr(self.mechanism, "alpha", None) is not None
+
+    @cached_property
+    def reserve(self) -> NDArray[np.float64]:
+        """(k,) what is kept back of each row, in the file's own units; zeros of averages."""
+        return np.asarray(self.mechanism.reserve * self.coding.load_units)
+
+    @cached_property
+    def another(self) -> tuple[float, float] | None:
+        """What one more identity is handed on made-up people, and its standard error; see `part_of_another`."""
+        return part_of_another(self)
+
+    @cached_property
+    def others(self) -> tuple[tuple[ModeName, ProgramPlan | str], ...]:
+        """Every mode at these sizes, or why it is refused: the planned one as it is, others with what is usual for
+        them, and with the file's alpha where there is one and they charge.
+        """
+        found, alpha = list[tuple[ModeName, ProgramPlan | str]](), self.config.solution.alpha
+        for mode in MODES:
+            try:
+                found.append((mode, self.outlook if mode == self.mode else _outlook(
+                    self.config, self.coding, mode, with_alpha(mode, alpha))))
+            except (InvalidInput, Refused) as error:
+                found.append((mode, error.problem if isinstance(error, InvalidInput) else error.reason))
+        return tuple(found)
+
+    def sections(self) -> Sequence[Section]:
+        return plan_sections(self)
+
+    def offer(self) -> Sequence[Section]:
+        return offer_sections(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        it, unit = self.mechanism, self.coding.unit
+        return {"family": self.config.program.family, "mode": self.mode, "mechanism": wire_name(it),
+                "epsilon": it.epsilon, "delta": it.delta, "rows": list(self.coding.rows),
+                "supply": self.coding.supplies.tolist(), "reserve": self.reserve.tolist(),
+                "people": it.program.people, "needed_rounds": list(self.outlook.needed_rounds),
+                **{name: getattr(self.outlook, name) for name in (
+                    "noise_std", "expected_excess", "certified_excess", "excess_share", "unused_share", "settles",
+                    "vacuous")},
+                "alpha": it.alpha * unit if self.charges else None,  # type: ignore[attr-defined]
+                "gain": it.gain * unit if self.charges else None,
+                "gain_of_groups": {str(size): it.gain_of(size) * unit for size in SIZES}  # type: ignore[attr-defined]
+                if self.charges else None, "unit": self.coding.worth,
+                "rounds": it.rounds, "burn_in": it.burn_in}
+
+
+@lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
+@in_keys(_KEYS)
+def plan_of(config: ProgramConfig) -> SharingPlan:
+    """The plan of a file.
+
+    Raises:
+        InvalidInput: a key out of range.
+        Refused: noise or margins that leave too little of the supply.
+    """
+    coding = coding_of(config)
+    mode: ModeName = config.solution.mode or ("audited" if coding.program.constants.packing else "average")
+    options = config.solution.options(mode)
+    return SharingPlan(config=config, coding=coding, mode=mode, outlook=_outlook(config, coding, mode, options))
+
+
+def _outlook(config: ProgramConfig, coding: Coding, mode: ModeName, options: Mapping[str, Any]) -> ProgramPlan:
+    """What to expect of a mode; refuses hopeless ones. Nothing is timed: a plan is the same on every machine.
+
+    An alpha of the file is in the file's own unit.
+    """
+    privacy, solution = config.privacy, config.solution
+    name: Mode = MODES[mode]  # type: ignore[assignment]
+    scaled = {"alpha": options["alpha"] / coding.unit} if "alpha" in options else {}
+    try:
+        found = plan(coding.program, mode=name, **privacy.model_dump(), most_excess=solution.most_excess,
+                     most_unused=solution.most_unused, timed=False,
+                     load_units=coding.load_units.tolist(), mode_names=_NAMES,
+                     row_names=[repr(row) for row in coding.rows], **{**options, **scaled})
+        _ = found.mechanism  # refuses margins that leave nothing
+    except InvalidInput as error:
+        raise _placed(error, coding) from None
+    return found
+
+
+def _placed(error: InvalidInput, coding: Coding) -> InvalidInput:
+    """The same of a key of the file."""
+    place = error.field if "." in error.field else _PLACES.get(error.field, f"solution.{error.field}")
+    if error.field == "alpha" and coding.unit != 1.0:
+        return InvalidInput(place, error.problem, f"{error.limit}, times {coding.unit:g} {coding.worth}")
+    return InvalidInput(place, error.problem, error.ways)
+
+
+_SHOWN = 20  # rows on a page; the table has all
+
+
+def plan_sections(plan: SharingPlan) -> list[Section]:
+    """What the operator would get, from public parameters alone.
+
+    Args:
+        plan: of the file.
+    """
+    it, names = plan.mechanism, plan.coding
+    rows: list[tuple[str, str]] = [
+        ("people invited (fixed and public)", f"{it.program.people:,}"),
+        ("what is shared", names.what),
+        ("rows that limit it, and what they hold", f"{it.program.rows:,}; {_range(names.supplies)}"),
+        ("what they hand in", names.asked),
+        ("what is done", described(plan.mode, it)),
+        ("privacy of one person, towards everybody else together", str(it.loss)),
+        *settings(it, names),
+        ("noise of a row's average load, standard deviation", _range(it.noise_std * names.load_units)),
+        *_expected(plan),
+    ]
+    blocks: list[Block] = [Table(
+        columns=("what", "planned"), rows=tuple(rows),
+        note="Everything here follows from public parameters. Privacy holds whatever anybody hands in; what is "
+             "expected is no promise.")]
+    warnings = _warnings(plan)
+    if warnings:
+        blocks.append(Text(tuple(f"Warning: {each}." for each in warnings)))
+    return [
+        Section(title="Plan", blocks=tuple(blocks)), _modes(plan),
+        selling_section(plan),
+        Section(title="Guarantees", blocks=(promises_table(
+            plan.guarantees, step(plan), sentence=lambda each: sentence(names, each)),)),
+        groups_section(it, plan.guarantees.privacy),
+    ]
+
+
+def _range(numbers: np.ndarray) -> str:
+    low, high = float(np.min(numbers)), float(np.max(numbers))
+    return f"{low:,.5g}" if low == high else f"{low:,.5g} to {high:,.5g}"
+
+
+def _expected(plan: SharingPlan) -> list[tuple[str, str]]:
+    out, failure = plan.outlook, plan.mechanism.failure_probability
+    if plan.whole:
+        kept = plan.reserve / plan.coding.supplies
+        return [("kept back of what rows hold", f"{float(kept.min()):.1%} to {float(kept.max()):.1%}"),
+                ("rows above their supply", f"none, {sure(0.0 if _certain(plan) else failure)}")]
+    if not out.limits:
+        return [("rows above their supply", "none can be: each holds what everybody together can use")]
+    limit = "what rows hold" if not plan.mechanism.program.two_sided else "what contributions can add up to"
+    return [("expected excess of all rows together, of the averages", f"{out.expected_excess:.4g}"),
+            (f"what the certificate will claim, {sure(failure)}, as a share of {limit}", f"{out.excess_share:.2%}")]
+
+
+def _certain(plan: SharingPlan) -> bool:
+    return bool(getattr(plan.mechanism, "truncate", False))
+
+
+def _modes(plan: SharingPlan) -> Section:
+    """All modes side by side."""
+    rows = list[tuple[str, str, str, str]]()
+    for mode, found in plan.others:
+        mine = " (planned)" if mode == plan.mode else ""
+        if isinstance(found, str):
+            rows.append((f"{mode}{mine}", f"refused: {found}", "", ""))
+            continue
+        room = (f"{found.unused_share:.2%} kept back" if found.certain else
+                f"{found.excess_share:.2%} of excess may be claimed")
+        lies = (f"{said(plan.coding, found.gain)} {plan.coding.worth}"
+                if found.gain < found.program.constants.most_value else "nothing is promised")
+        rows.append((f"{mode}{mine}", room, "yes" if found.certain else "but for noise", lies))
+    return Section(title="Modes at these sizes", blocks=(Table(
+        columns=("mode", "of what rows hold", "within supply", "what a lie can gain"),
+        rows=tuple(rows),
+        note="The planned mode as the file has it, others with what is usual for them"
+             + (", and with the file's alpha where they charge" if plan.config.solution.alpha is not None else "")
+             + ". Where every row must be within supply, audited or round keep less back than tight; average and "
+             "truthful hand out fractions. In audited, prices are charged with an alpha alone."),))
+
+
+def _right(plan: SharingPlan, *, somebody: bool = False) -> str:
+    """How often a guess is right at most from all that others see."""
+    return guess_in_words(plan.mechanism, plan.guarantees.privacy, Audience.OTHERS, somebody=somebody)
+
+
+def _warnings(plan: SharingPlan) -> list[str]:
+    found, it, out = list[str](), plan.mechanism, plan.outlook
+    if it.epsilon > PROMISES_LITTLE:
+        found.append(f"epsilon = {it.epsilon:g} promises little. {_right(plan, somebody=True).removesuffix('.')}")
+    if it.delta * it.program.people >= 1:
+        found.append(f"a delta of at least 1/{it.program.people:,} allows that somebody's record is told outright: "
+                     "choose it far smaller")
+    if not out.settles:
+        burn_in, rounds = out.needed_rounds
+        found.append(f"prices may not arrive in so few rounds, and the certificate will say so: burn_in = {burn_in:,} "
+                     f"and rounds = {rounds:,} would do")
+    if out.vacuous:
+        found.append("before the run nothing is proved of value and excess of the averages: the certificate after it "
+                     "will tell")
+    if plan.mode == "audited":
+        found.append("if the audit does not accept, nobody gets anything, and the budget is spent: it is made so that "
+                     "this is rare, which is no promise")
+    if plan.mode == "truthful":
+        found.append("whoever prefers something else at the average prices gets it, beyond supply: the certificate "
+                     "says how many at most")
+    if plan.charges:
+        found += selling_warnings(plan)
+        found.append("prices are charged, and nothing here collects them: what somebody owes is in her share, and the "
+                     "operator collects it")
+    return found
+
+
+def step(plan: SharingPlan) -> str:
+    """What a neighbour step is, and who learns what all the same.
+
+    Args:
+        plan: of the file.
+    """
+    moved = "replaced by any other" if plan.mechanism.neighbours == "replace" else "replaced by an empty one"
+    return (f"Privacy: when one person's record is {moved}, and everybody else compares all that they get and see. "
+            f"Whoever provides what she gets learns it.{_in_points(plan.coding)}")
+
+
+def _in_points(names: Coding) -> str:
+    """What values are counted in, wherever the file or a page has any."""
+    if names.points is None:
+        return f" Values, prices, gains and alpha are in {names.worth}, as the file's costs are."
+    if names.program.constants.most_value == 0.0:
+        return ""
+    return (f" Values, prices, gains and alpha are in the file's own points: from {names.points.lowest:g} to "
+            f"{names.points.highest:g}.")
+
+
+def sentence(names: Coding, promise: Guarantee) -> str:
+    """A promise in a sentence, in this family's words, and in the file's own unit.
+
+    Args:
+        names: of the file.
+        promise: of a mechanism.
+    """
+    if isinstance(promise, Participation):
+        worth = (f"costs at most {said(names, -promise.utility)} {names.worth} more than it is worth to her"
+                 if promise.utility < 0.0 else "costs no more than it is worth to her")
+        return f"what she gets {worth}, for {promise.who}"
+    if isinstance(promise, Truthfulness):
+        return replace(promise, gain=promise.gain * names.unit, unit_of_gain=names.worth).sentence()
+    if isinstance(promise, Accuracy) and promise.measure.startswith("optimum less"):
+        return f"{replace(promise, bound=promise.bound * names.unit).sentence()} {names.worth}"
+    return promise.sentence()
+
+
+# ---- the offer
+
+
+def offer_sections(plan: SharingPlan) -> list[Section]:
+    """The plan as a participant reads it.
+
+    Args:
+        plan: of the file.
+    """
+    it, names = plan.mechanism, plan.coding
+    shown = ", ".join(f"{name} ({supply:,.6g})" for name, supply in
+                      zip(names.rows[:_SHOWN], names.supplies.tolist(), strict=False))
+    more = f", and {it.program.rows - _SHOWN:,} more" if it.program.rows > _SHOWN else ""
+    other = "any other record" if it.neighbours == "replace" else "nothing"
+    gets, lied = _truth(plan)
+    return [
+        Section(title="What there is", blocks=(Text((
+            f"{as_sentence(names.what)} The rows that limit it: {shown}{more}. "
+            f"{it.program.people:,} people are invited.",)),)),
+        answer(Question.REPORT, as_sentence(names.asked),
+               "Who takes no part, or hands in what cannot be used, gets nothing.",
+               "Your place is the rank of your id. Hand in your record before the campaign is run: it runs once."),
+        Section(title="How it is shared", blocks=(Text(tuple(shared_out(plan.mode, it, names))),)),
+        answer(Question.SEES, "The operator sees your record. The public sees prices, and the noisy sums that they "
+                              "follow from. You find your own part from these and your own record, on your own device. "
+                              "Whoever provides it learns that it is yours."),
+        answer(Question.HIDES, f"All that everybody else gets and sees, put together, is at most e^{it.epsilon:g} "
+                               f"times as likely as if you had handed in {other}, but for a probability of "
+                               f"{it.delta:g}. {_right(plan)}"),
+        answer(Question.GETS, f"Your part of what is shared: {names.what}.", *gets),
+        answer(Question.LIES, *lied),
+        answer(Question.TRUSTED, "The operator, with your record; nobody else."),
+        answer(Question.WITHDRAWING, *withdrawing(
+            absent="you count as somebody who gets nothing, and nobody but the operator can tell")),
+    ]
+
+
+def _truth(plan: SharingPlan) -> tuple[list[str], list[str]]:
+    """What is paid, and what a lie would gain."""
+    if not plan.charges:
+        return (["You pay nothing; prices only say who gets what."],
+                ["Nothing is promised of what could be gained by handing in something else than the truth."])
+    names = plan.coding
+    gain = lies(plan.guarantees, "At this epsilon nothing is promised of what a lie could gain.",
+                sentence=lambda each: sentence(names, each))
+    return (["You pay the price of what you get, which the operator collects.", as_sentence(_taking_part(plan))],
+            [gain, "What you use must be what you say: the promise is about what you want and what it is worth to "
+                   "you."])
+
+
+def _taking_part(plan: SharingPlan) -> str:
+    """What she may lose, ex post and, where it is promised, in the mean over the public draw."""
+    names, stated = plan.coding, plan.guarantees.of(Participation)
+    lost = -stated[-1].utility
+    if lost <= 0:
+        return "in no run do you pay more than what you get is worth to you, by your own record"
+    if not plan.whole:
+        return (f"in no run does what you get cost you more than {said(names, lost)} {names.worth} above what it is "
+                "worth to you")
+    mean = (f"; in the mean over the public draw, at most {said(names, max(0.0, -stated[0].utility))} more"
+            if len(stated) > 1 else "")
+    return (f"in an unlucky draw what you get may cost you up to {said(names, lost)} {names.worth} more than it is "
+            f"worth to you{mean}")
+
+
+_CROWDS = 3  # made up, each with people and noise of its own
+_MOST_CELLS = 20_000_000  # people x rows x rounds, up to which a run on made-up people is made
+
+
+def part_of_another(plan: SharingPlan) -> tuple[float, float] | None:
+    """What an identity is handed on average over all people, in value less its price, at the prices of made-up crowds.
+
+    A second identity with the record of somebody drawn from such a crowd is handed about as much; one of a given
+    person more or less, by the record.
+
+    Args:
+        plan: of the file; where nothing is charged, the price is 0.
+
+    Returns:
+        In units of value, the mean over crowds and its standard error, each crowd with its own people and noise; None
+        where a run of the plan's size takes long.
+    """
+    it = plan.mechanism
+    if it.program.people * it.program.rows * it.rounds > _MOST_CELLS:
+        return None
+    found = list[float]()
+    for seed in range(1, _CROWDS + 1):
+        records = collected(it.program, iter([SlotRows(np.arange(it.program.people), made_up(it.program, seed))]))
+        told: Any = it.run(records, Noise.simulated(seed)).diagnostics
+        found.append((float(told["value"]) - float(told.get("paid", 0.0))) / it.program.people)
+    return float(np.mean(found)), float(np.std(found, ddof=1) / math.sqrt(_CROWDS))
+
+
+def _fewest_to_fill(plan: SharingPlan) -> int:
+    """The fewest people whose parts can use up some row, each with the largest part that there is."""
+    one = plan.mechanism.program
+    return math.ceil(float(np.min(np.abs(np.asarray(one.supplies)))) / one.constants.largest_entry)
+
+
+def selling_section(plan: SharingPlan) -> Section:
+    """What a second identity is handed, and what a group gains at most.
+
+    Args:
+        plan: of the file.
+    """
+    it, names = plan.mechanism, plan.coding
+    gain: Any = getattr(it, "gain_of", None)
+    most, people = it.program.constants.most_value, it.program.people
+    told = [_second(plan)]
+    rows: list[tuple[int, str]] = []
+    if gain is not None and any(not each.vacuous for each in plan.guarantees.of(Truthfulness)):
+        rows = [(size, f"{said(names, gain(size))} {names.worth}" if gain(size) < most else "nothing is promised")
+                for size in (1, *SIZES)]
+        least = fewest(lambda size: gain(size) >= most, people)
+        told.append("Up to everybody together, the bound below says something." if least is None else
+                    f"From {least:,} people who agree on ({percent(least / people, 2)} of the invited), nothing is "
+                    "promised of what each of them gains.")
+    else:
+        told.append("Nothing is promised of what one person alone gains by a lie, or a group.")
+    many = _fewest_to_fill(plan)
+    decide = " and so decide its price" if plan.charges else " and so decide what others get of it"
+    told += ["A second id moves what is published by no more than the promise of privacy says of one record.",
+             f"{many:,} people ({percent(many / people, 2)} of the invited) with the largest parts can use up a row,"
+             f"{decide}." if many <= people else "Not even all people together can use up a row.",
+             "The operator has to see to it that nobody has two ids."]
+    bound = Table(columns=("people who report something else together", "each gains at most"), rows=tuple(rows),
+                  note="By the total variation of the prices, whose deviations add up over a group: in the mean over "
+                       "the noise.")
+    return Section(title="Second identities and agreements",
+                   blocks=(Text(tuple(told)), *((bound,) if rows else ())))
+
+
+def _second(plan: SharingPlan) -> str:
+    """What two ids of one person gain, in sentences."""
+    found, names = plan.another, plan.coding
+    if found is None:
+        return "No run on made-up people was made at this size: what a second id is handed is not stated."
+    part = f"{said(names, found[0])} +- {said(names, found[1])} {names.worth}"
+    which = (f"on average over all people of {_CROWDS} made-up crowds of {plan.mechanism.program.people:,} (+- is one "
+             "standard error, between crowds). A second part is worth more or less than that, by its owner's record")
+    if plan.charges:
+        return (f"One second id, with the same record, is handed a part of its own. The part of an id is worth {part} "
+                f"more than its price, {which}. Its owner gains what it is worth beyond its price where they can use "
+                "both parts, and loses the price where they cannot.")
+    return ("With 2 ids of one person, with the same record, they are handed two parts, and pay nothing. The part of "
+            f"an id is worth {part} by its record, {which}. Its owner gains what it is worth where they can use both "
+            "parts, and nothing where they cannot. It comes out of what all others share.")
+
+
+def selling_warnings(plan: SharingPlan) -> list[str]:
+    """What the operator should know before anybody is asked.
+
+    Args:
+        plan: of the file.
+    """
+    filling = few(_fewest_to_fill(plan), plan.mechanism.program.people)
+    return [] if filling is None else [f"{filling}, can use up a row: they decide "
+            + ("its price" if plan.charges else "what others get of it")]

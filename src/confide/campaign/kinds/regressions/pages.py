@@ -1,0 +1,532 @@
+"""What a regression campaign shows: to the buyer before and after, and to a participant."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+import pyarrow.compute as pc
+
+from confide.campaign.kinds.regressions.stand_ins import StandIns
+from confide.charts import curves, intervals
+from confide.contract.guarantees import Audience, Guarantee, in_full, promises_table, says_something
+from confide.contract.offering import Question, answer, likelier, withdrawing
+from confide.contract.outcome import SimulatedOutcome
+from confide.contract.presentation import Block, Section, Table, Text
+from confide.contract.words import few, money, money_at_least, money_at_most, number, percent
+from confide.privacy.groups import group_blocks, groups_section, guess_in_words
+from confide.regression.compared_releases import knowing_nothing
+from confide.regression.guarantees import CUT, EMPTY
+from confide.regression.planner import RegressionPlan
+from confide.regression.private_truthful_regression import PrivateTruthfulRegression, RegressionBillboard
+from confide.regression.records import Batch, as_batches, row_norms
+from confide.regression.release.output_perturbation import RIDGE_FORMULA, Averaged
+from confide.regression.second_identities import fewest_moving, moved_by
+from confide.tables import Design, Numeric
+
+__all__ = ["deciding", "explain", "identities_section", "identity_warnings", "least_squares", "offer_sections",
+           "plan_sections", "r_squared", "result_sections", "study_sections"]
+
+LEVEL = 0.95
+
+LOST = 0.9
+"""A coefficient whose bias may be this share of the public bound is not determined by the release."""
+
+FEW = 0.05
+"""A truth radius that rules out no answer for more than this share of people is warned of."""
+
+
+def _money(mechanism: PrivateTruthfulRegression, value: float) -> str:
+    digits = max(0, round(math.log10(mechanism.payment.minor_units)))
+    return f"{value:,.{digits}f} {mechanism.payment.currency}"
+
+
+def _at_most(mechanism: PrivateTruthfulRegression, value: float) -> str:
+    return money_at_most(value, mechanism.payment.minor_units, mechanism.payment.currency)
+
+
+def _at_least(mechanism: PrivateTruthfulRegression, value: float) -> str:
+    return money_at_least(value, mechanism.payment.minor_units, mechanism.payment.currency)
+
+
+def _range(mechanism: PrivateTruthfulRegression, lowest: float, highest: float, between: str) -> str:
+    """Two bounds, each rounded to whole coins on its own side."""
+    return f"{_at_least(mechanism, lowest)} {between} {_at_most(mechanism, highest)}"
+
+
+def _coins(mechanism: PrivateTruthfulRegression, coins: int) -> str:
+    return money(coins, mechanism.payment.minor_units, mechanism.payment.currency)
+
+
+def plan_sections(
+    plan: RegressionPlan, design: Design, response: Numeric, made_up: StandIns
+) -> list[Section]:
+    """What the buyer would get, from public parameters alone.
+
+    Args:
+        plan: the calibrated plan.
+        design: coding of the features.
+        response: role of the answer; errors and lies are told in its unit.
+        made_up: what is typical.
+    """
+    m, f = plan.mechanism, plan.figures
+    s = m.setting
+    unit = response.unit or f"units of {response.column}"
+
+    def spread(square: float) -> str:
+        return f"{number(math.sqrt(square) * response.scale)} {unit}"
+
+    rows: list[tuple[str, str]] = [
+        ("people invited (fixed and public)", number(s.people)),
+        ("coefficients", number(s.features)),
+        ("privacy of one record, towards everybody else together", str(f.loss)),
+        ("  of which the release", _release_loss(m)),
+        ("  of which the payments", f"epsilon = {m.payment.epsilon:g}"),
+        ("release estimator", m.release.describe()),
+        ("typical error of a prediction", spread(m.release.prediction_error(s))),
+        ("  if everybody were predicted at the center, at most", spread(knowing_nothing(s))),
+        ("proved bound on the squared error of the coefficients (scaled)", number(f.accuracy.bound)
+         if f.accuracy.bound < s.parameter_bound**2 else "none that says anything; see the intervals of the result"),
+        ("expected total, at most", _at_most(m, f.expected_total)),
+        ("  typical, if everybody is truthful", _money(m, s.people * made_up.payment)),
+        ("a typical payment; nine in ten lie between",
+         f"{_money(m, made_up.payment)}; {_money(m, made_up.low)} and {_money(m, made_up.high)}"),
+        ("every payment lies between", _range(m, f.lowest, f.highest, "and")
+         + (f" (fails with probability {f.range_failure_probability:g})" if f.range_failure_probability else "")),
+        ("deposit that each participant leaves", _coins(m, f.deposit_coins)),
+        *((("what a lie can gain", f"no promise: {_why_empty(plan)}"),) if _truth_of(plan).vacuous else (
+            (f"no lie about {response.column} alone gains more, on average over everybody else, than",
+             _at_most(m, f.gain)),
+            (f"truth radius: moves of the prediction that surely lose (it lies within +-{s.parameter_bound:g}, scaled)",
+             number(f.truth_radius)),
+            ("  people for whom some answer surely loses", f"{made_up.any_ruled_out:.0%}"),
+        )),
+        ("peers' estimates: their average over everybody else and the noise is off by at most (scaled)",
+         number(f.peer_error)),
+        ("smallest eigenvalue of E[x x'] that the model assumes", number(s.eigenvalue)),
+        ("covered: people whose privacy costs them at most", f"{f.threshold:.4g} epsilon^2 {m.payment.currency}, "
+         f"that is {_at_least(m, f.privacy_cost)}"),
+        ("lies and empty slots that truth and accuracy allow for",
+         f"{m.behaviour.misreports:.3%} of the invited: {int(m.behaviour.misreports * s.people):,} people"),
+    ]
+    if not math.isnan(plan.lie_bias):
+        rows.append(("shift of the coefficients if all used their slack one way (scaled)", number(plan.lie_bias)))
+    blocks: list[Block] = [Table(
+        columns=("what", "planned"), rows=tuple(rows),
+        note="Everything here follows from public parameters. Privacy holds for every data set; truth and accuracy "
+             "rest on the model in the campaign file. What is typical is no promise.",
+    )]
+    warnings: tuple[str, ...] = plan.warnings
+    if made_up.any_ruled_out < FEW:
+        warnings += ("hardly any answer can move a prediction by the truth radius: what is promised of lies is only "
+                     "what they can gain; invite more people, or pay more (a smaller truth_radius)",)
+    if f.loss.to_dict().get("delta", 0.0) >= 1.0 / s.people:
+        warnings += (f"a delta of at least 1/{s.people:,} allows that somebody's record is published outright: "
+                     "choose it far smaller",)
+    warnings += identity_warnings(plan, response)
+    if warnings:
+        blocks.append(Text(tuple(f"Warning: {w}." for w in warnings)))
+    compared = Table(
+        columns=("release estimator", f"typical error of a prediction ({unit})"),
+        rows=tuple((name, math.sqrt(error) * response.scale)
+                   for name, error in sorted(plan.compared.items(), key=lambda item: item[1])),
+        note="Predicted for a population with the public second moments.",
+    )
+    return [
+        Section(title="Plan", blocks=tuple(blocks)),
+        Section(title="Precision to expect", blocks=(_precision(plan, design, response), compared, plan.plot())),
+        Section(title="What lies cost", blocks=(Table(
+            columns=(f"a lie of ({unit})", f"typical loss ({m.payment.currency})", "people for whom it surely loses"),
+            rows=tuple((lie.size, f"{lie.cost:.4f}", f"{lie.ruled_out:.0%}") for lie in made_up.lies),
+            note="Expected payment lost by who answers that much more or less than the truth: the median over "
+                 "made-up participants, with features anywhere between their public bounds, whose peers predict what "
+                 "the truth foretells. Small lies cost little: a quadratic score has no edge.",
+        ),)),
+        identities_section(plan, response, _money(m, made_up.payment)),
+        Section(title="Guarantees", blocks=(promises_table(
+            plan.guarantees,
+            "Privacy, and the range of payments where it cannot fail, hold for every data set. All else is about "
+            "people as the model draws them: no audit of it can show that the model is right. "
+            f"{_about(response)}", says=lambda each: _says(plan, each)),)),
+        groups_section(m, plan.guarantees.privacy),
+    ]
+
+
+def _about(response: Numeric) -> str:
+    """What promises about lies speak of."""
+    return f"What is said of a lie is about {response.column} alone: the operator checks all else in a record."
+
+
+def _truth_of(plan: RegressionPlan) -> Guarantee:
+    return next(g for g in plan.guarantees if g.name == "truthfulness")
+
+
+def _why_empty(plan: RegressionPlan) -> str:
+    return CUT if plan.mechanism.setting.cuts else EMPTY
+
+
+def _says(plan: RegressionPlan, promise: Guarantee) -> str:
+    return "no: answers are cut off" if promise.vacuous and plan.mechanism.setting.cuts else says_something(promise)
+
+
+def _precision(plan: RegressionPlan, design: Design, response: Numeric) -> Table:
+    """What one standard error of each coefficient is about, noise, sampling and shrinkage together."""
+    m = plan.mechanism
+    deviation = math.sqrt(m.release.expected_error(m.setting) / m.setting.features)
+    natural = design.natural(np.zeros(m.setting.features), response)
+    sizes = np.linalg.norm(natural.matrix, axis=1) * deviation
+    return Table(
+        columns=("coefficient", "typical error", "unit"),
+        rows=tuple(zip(design.natural_names(), map(float, sizes), design.natural_units(response), strict=True)),
+        note="About one standard error of privacy noise, sampling and shrinkage together, as if the error were spread "
+             "evenly over all directions; coefficients of features that vary little come out worse, others better.",
+    )
+
+
+def _release_loss(m: PrivateTruthfulRegression) -> str:
+    if isinstance(m.release, Averaged):
+        return "nothing further (a mean of the payment estimates)"
+    delta = getattr(m.release, "delta", 0.0)
+    return f"epsilon = {m.release.epsilon:g}" + (f", delta = {delta:g}" if delta else "")
+
+
+def offer_sections(
+    plan: RegressionPlan, design: Design, response: Numeric, made_up: StandIns
+) -> list[Section]:
+    """The plan as a participant reads it."""
+    m, f = plan.mechanism, plan.figures
+    epsilon, delta = f.loss.epsilon, float(getattr(f.loss, "delta", 0.0))
+    unit = response.unit or f"units of {response.column}"
+    asked = ", ".join(feature.column for feature in design.features)
+    deposit = (f"You leave {_coins(m, f.deposit_coins)} at the start and get it back together with your payment, so "
+               "that you never owe anything." if f.deposit_coins else "")
+    but = f", but for a probability of {delta:g}," if delta else ""
+    return [
+        answer(Question.REPORT, f"{response.column} ({response.limit()}), and beside it {asked}, which the operator "
+               "checks.", _about(response)),
+        answer(Question.SEES, "The operator sees your record. The public, and all other participants together, see the "
+                              "published coefficients, two noisy estimates that payments are computed from, and a "
+                              "random split of the participants into two groups. Only you (and whoever pays you) see "
+                              "your payment."),
+        answer(Question.HIDES, f"Whatever others see{but} is at most {likelier(epsilon)} times as "
+                               "likely as if your record had been another one, or empty. "
+                               + guess_in_words(m, plan.guarantees.privacy, Audience.OTHERS)),
+        answer(Question.GETS, "The other group's estimate predicts what people like you answer. You are paid more, the "
+                              "better your own answer foretells that prediction.",
+               Table(columns=("your payment", "amount"), rows=(
+                   ("typically", _money(m, made_up.payment)),
+                   ("nine times in ten", f"{_money(m, made_up.low)} to {_money(m, made_up.high)}"),
+                   (f"always{_unless(f.range_failure_probability)}", _range(m, f.lowest, f.highest, "to"))),
+                     note="The first two are of made-up people who answer truly."), deposit),
+        answer(Question.LIES, *_lied(plan, made_up, unit)),
+        answer(Question.TRUSTED, "The operator, with your record; nobody else."),
+        answer(Question.WITHDRAWING, *withdrawing(
+            "If you stay away or withdraw before the settlement, an empty record takes your place. What others see "
+            "then differs by no more than the odds above.", deposit=f.deposit_coins > 0)),
+    ]
+
+
+def _lied(plan: RegressionPlan, made_up: StandIns, unit: str) -> list[str | Table]:
+    """What is promised of a lie, and what it typically loses."""
+    m, f = plan.mechanism, plan.figures
+    if _truth_of(plan).vacuous:
+        return [f"No promise is made that truth pays: {_why_empty(plan)}."]
+    said = (f"on average over everybody else, no lie gains you more than {_at_most(m, f.gain)}, if your privacy is "
+            f"worth at most {_at_least(m, f.privacy_cost)} to you")
+    return [in_full(_truth_of(plan), lambda _: said),
+            Table(columns=(f"answering more or less than the truth by ({unit})",
+                           f"typically loses you, on average ({m.payment.currency})"),
+                  rows=tuple((number(lie.size), f"about {lie.cost:.3g}") for lie in made_up.lies))]
+
+
+def _unless(failure: float) -> str:
+    return f" (but for a chance of {failure:g})" if failure else ""
+
+
+def result_sections(
+    plan: RegressionPlan, billboard: RegressionBillboard, design: Design, response: Numeric
+) -> list[Section]:
+    """The public result: coefficients with labelled intervals, and what is promised to whom."""
+    m, f = plan.mechanism, plan.figures
+    natural = design.natural(billboard.coef, response)
+    rows: list[tuple[str | float, ...]] = []
+    lost: list[str] = []
+    bars: dict[str, list[tuple[str, str, float, float, float]]] = {}  # one picture for each unit
+    names, units = design.natural_names(), design.natural_units(response)
+    for k, name in enumerate(names):
+        part = m.interval(billboard, natural.matrix[k], LEVEL)
+        value = float(natural.coefficients[k])
+        noise = part.noise + part.projection
+        if part.bias > LOST * m.setting.parameter_bound * float(np.linalg.norm(natural.matrix[k])):
+            lost.append(name)
+        rows.append((name, value, noise, part.sampling, part.bias, units[k]))
+        bars.setdefault(units[k], []).extend([
+            (name, "privacy noise", value, value - noise, value + noise),
+            (name, "noise, sampling and largest bias", value, value - part.total, value + part.total),
+        ])
+    exact = m.interval(billboard, natural.matrix[0], LEVEL).exact
+    center = ", ".join(f"{k} {number(v) if isinstance(v, int | float) else v}" for k, v in design.reference().items())
+    note = (
+        f"+- noise covers the privacy noise with probability {LEVEL:.0%} ({'exact law' if exact else 'first order'}; "
+        f"target: the same estimate without noise, before it is moved into the public bound). +- sampling covers the "
+        f"participants' own residuals with {LEVEL:.0%} (normal, with the public variance of the model). bias is the "
+        f"largest shrinkage that the public bound on the coefficients allows. All three together hold with "
+        f"{2 * LEVEL - 1:.0%}. They are about the people whose records could be used: they speak of everybody only if "
+        f"that does not depend on the answer. The intercept is the prediction at: {center}."
+    )
+    loss, (_, _, own) = f.loss, m.release.privacy()
+    formula = (
+        f"Privacy: {loss} when one participant's record is replaced, for every data set, whether or not the model is "
+        f"right. It is the sum of the payment estimates' epsilon {m.payment.epsilon:g} (each record is in one of the "
+        f"two groups) and the release's: {_release_loss(m)}. To whom: to the public, and to all other participants "
+        "together, who see their own payments too (joint differential privacy, by the billboard lemma). Payment "
+        f"estimates carry {RIDGE_FORMULA}. The release: {own}."
+    )
+    if lost:
+        note += f" Nothing is known of: {', '.join(lost)}. The interval is the public bound."
+    return [
+        Section(title="Released coefficients", blocks=(
+            Table(columns=("coefficient", "value", "+- noise", "+- sampling", "bias at most", "unit"),
+                  rows=tuple(rows), note=note),
+            *(picture for unit, group in bars.items() for picture in intervals(
+                group, title="Released coefficients with their intervals", axis=unit,
+                alt=f"Released coefficients in {unit}, each with two intervals: privacy noise alone, and noise, "
+                    "sampling and the largest bias together.")),
+        )),
+        Section(title="What is promised, and to whom", blocks=(Text((
+            formula,
+            f"Made by: {m.release.describe()}.",
+            _truth(plan), _about(response),
+            f"Money: the expected total is at most {_at_most(m, f.expected_total)}. What was really paid depends on "
+            "private records; it is the operator's and is not published.",
+        )), *group_blocks(m, plan.guarantees.privacy))),
+    ]
+
+
+def _truth(plan: RegressionPlan) -> str:
+    promise = _truth_of(plan)
+    return f"Truth: nothing is promised ({_why_empty(plan)})." if promise.vacuous else f"Truth. {in_full(promise)}"
+
+
+def _due(plan: RegressionPlan, coins: int) -> str:
+    """What a participant finds on her account."""
+    deposit = plan.figures.deposit_coins
+    left = f"With the deposit of {_coins(plan.mechanism, deposit)} that was left with the record, " if deposit else ""
+    none = f" Where none was left, {_coins(plan.mechanism, max(0, coins))} is." if deposit else ""
+    return (f"{left}{_coins(plan.mechanism, max(0, coins + deposit))} is paid out in all: compare this with the money "
+            f"that you received.{none}")
+
+
+def explain(
+    plan: RegressionPlan, billboard: RegressionBillboard, record: tuple[np.ndarray, float] | None, index: int,
+    identity: str, response: Numeric, stored: int | None,
+) -> list[Section]:
+    """One participant's share: what, from what, and what a lie would have been worth on average.
+
+    Args:
+        plan: the plan with the mechanism that ran.
+        billboard: the run's billboard.
+        record: hers.
+        index: her rank.
+        identity: her id.
+        response: role of the answer.
+        stored: what was settled; None where her record was typed and nothing of the shares is known.
+    """
+    m, f = plan.mechanism, plan.figures
+    share = m.decode(record, index, billboard)
+    paid = _coins(m, share["payment"])
+    if stored is not None and share["payment"] != stored:
+        settled = _coins(m, stored)
+        return [Section(title=f"Participant {identity}: settled at {settled}", private=True, blocks=(Text((
+            f"The record that the file holds today would be paid {paid}: it is not the one that was "
+            f"settled. What counts is the settlement: {settled}.",
+            _due(plan, stored),
+        )),))]
+    group = billboard.group(index)
+    head = f"Participant {identity}: payment {paid}"
+    if record is None:
+        return [Section(title=head, private=True, blocks=(Text((
+            "No usable record arrived under this id, so an empty one took its place; it is paid nothing.",
+        )),))]
+    X, y, null = m.setting.record_map.clip(Batch(np.array([index]), np.array([record[0]]), np.array([record[1]])))
+    if null[0]:
+        return [Section(title=head, private=True, blocks=(Text(("The record was unusable and counts as empty.",)),))]
+    law = m.posterior
+    own = float(law(X, y)[0]) + 0.0
+    said = float(X[0] @ billboard.peers[1 - group])
+    bound = m.prediction_bound
+    peers = said if bound is None else min(max(said, -bound), bound)
+    spread = float(row_norms(X)[0]) * m.noise_scale * math.sqrt(m.setting.features + 1)
+    cut = f", cut to {peers:.6g}, which bounds every payment" if peers != said else ""
+    reach = m.setting.parameter_bound * float(row_norms(X)[0]) + m.setting.noise_bound
+    low, high = ((bound - response.middle) / response.scale for bound in (response.lower, response.upper))
+    answers = np.linspace(max(-reach, low), min(reach, high), 241)
+    guesses = law(np.repeat(X, len(answers), axis=0), answers)
+    rule = m.payment.rule
+    expected = rule(own, guesses)
+    truth = float(rule(own, own))
+    unit = response.unit or response.column
+
+    def natural(value: float) -> float:
+        return float(response.middle + response.scale * value)
+
+    shown = np.linspace(0, len(answers) - 1, 7).round().astype(int)
+    rows = [(natural(float(answers[k])), round(float(guesses[k]), 12), float(expected[k]), float(expected[k]) - truth)
+            for k in shown]
+    rows.append((natural(float(y[0])), own, truth, 0.0))
+    rows.sort()
+    empty = _truth_of(plan).vacuous
+    why = (f"No promise is made that truth pays: {_why_empty(plan)}. What follows is what the model says." if empty else
+           "At worst, with e against her and her privacy cost saved, no lie gains more than "
+           f"{_at_most(m, f.gain)}.")
+    typed = ("This is what the typed record is paid if it is the one that arrived and could be used.",)
+    formula = "a + b (2 p q - q^2)" if rule.centred else "a - b (p - 2 p q + q^2)"
+    picture = curves(
+        [(natural(float(a)), float(e), "expected payment") for a, e in zip(answers, expected, strict=True)],
+        title="What each answer is worth on average", x=f"answer ({unit})", y=m.payment.currency,
+        alt="Expected payment as a function of the answer: highest at the true answer.",
+        marks=[(natural(float(y[0])), truth, "the truth")],
+    )
+    return [
+        Section(title=head, private=True, blocks=(Text((
+            *(typed if stored is None else ()),
+            _due(plan, share["payment"]),
+            f"Decoded from this record and the public billboard alone; nobody else's record is needed, and nobody else "
+            f"learns it. Group {group} of the public split; paid by the estimate of group {1 - group}.",
+            f"From the answer follows q = {own:.6g}, what a believer of the public model expects of people like this "
+            f"one. The other group's estimate says p = {said:.6g}{cut}; that includes its privacy noise, about "
+            f"+-{spread:.2g}. The payment is {formula} with a = {rule.a:.6g}, b = {rule.b:.6g}, rounded to the "
+            "smallest coin.",
+        )),)),
+        Section(title="What each answer is worth" if empty else "Why truth pays", private=True, blocks=(
+            Text((
+                "On average over everybody else, p is what the true answer foretells, up to "
+                f"e = {f.peer_error:.3g}. Each other answer then loses b times the squared move of q. {why}",
+            )),
+            Table(columns=(f"answer ({unit})", "q", f"expected payment ({m.payment.currency})", "against the truth"),
+                  rows=tuple(rows), note="Expected payments for p at its expectation; the truth is the row with 0."),
+            *picture,
+        )),
+    ]
+
+
+def _setting(plan: RegressionPlan, response: Numeric) -> tuple[int, float, float, float]:
+    """People, the largest residual and the typical error in the answer's unit, and the average leverage."""
+    m = plan.mechanism
+    return (m.setting.people, response.upper - response.lower,
+            math.sqrt(m.release.prediction_error(m.setting)) * response.scale, float(m.setting.features))
+
+
+def deciding(plan: RegressionPlan, response: Numeric) -> int | None:
+    """The fewest identities with average features that move predictions by their typical error.
+
+    Args:
+        plan: the calibrated plan.
+        response: role of the answer.
+    """
+    people, residual, error, leverage = _setting(plan, response)
+    return fewest_moving(error, people, residual, leverage)
+
+
+def identities_section(plan: RegressionPlan, response: Numeric, money: str) -> Section:
+    """The fewest identities that gain, what each gains, and what they do to the coefficients.
+
+    Args:
+        plan: the calibrated plan.
+        response: role of the answer.
+        money: a typical payment in words.
+    """
+    people, residual, error, leverage = _setting(plan, response)
+    many, unit = deciding(plan, response), response.unit or f"units of {response.column}"
+    rows = [
+        ("ids of one person, who earns more than with one", "2"),
+        ("  a second id with a copy of her record is paid, on average", money),
+        (f"  predictions move by at most ({unit})", number(moved_by(1, people, residual, leverage))),
+        ("identities alike that can move predictions by their typical error",
+         "none can" if many is None else f"{many:,} ({percent(many / people, 2)} of the invited)"),
+        (f"  the typical error ({unit})", number(error)),
+    ]
+    return Section(title="Second identities and agreements", blocks=(
+        Table(columns=("what", "figure"), rows=tuple(rows),
+              note="Closed sums, for least squares without noise: a ridge makes it less. Moves are in root mean square "
+                   "over all people, of records whose features are as far from the middle as an average person's, and "
+                   "whose answer is wrong by the whole range."),
+        Text((f"With 2 ids of one person they gain {money} more than with one, on average and before the cost of "
+              "privacy: the second id hands in a copy of the first one's record.",
+              "A promise of truth is about one person alone: what a group gains is not stated. Two people in different "
+              "groups of the split who shift their answers alike can each be paid more. The operator has to see to it "
+              "that nobody has two ids, and to check the features.",))))
+
+
+def identity_warnings(plan: RegressionPlan, response: Numeric) -> tuple[str, ...]:
+    """What the operator should know before anybody is asked.
+
+    Args:
+        plan: the calibrated plan.
+        response: role of the answer.
+    """
+    said = few(deciding(plan, response), plan.mechanism.setting.people, "identities")
+    return () if said is None else (
+        f"{said}, can move predictions by their typical error: whoever has so many ids can choose them within that",)
+
+
+def least_squares(batches: Iterable[Batch], features: int) -> np.ndarray:
+    """The least-squares coefficients (d,) of streamed records, without privacy."""
+    gram, cross = np.zeros((features, features)), np.zeros(features)
+    for batch in batches:
+        gram += batch.X.T @ batch.X
+        cross += batch.X.T @ batch.y
+    return np.linalg.lstsq(gram, cross, rcond=None)[0]
+
+
+def r_squared(batches: Iterable[Batch], coefficients: dict[str, np.ndarray]) -> dict[str, float]:
+    """R^2 of several coefficient vectors on streamed records."""
+    errors = dict.fromkeys(coefficients, 0.0)
+    count, total, squares = 0, 0.0, 0.0
+    for batch in batches:
+        count += len(batch.y)
+        total += float(batch.y.sum())
+        squares += float(batch.y @ batch.y)
+        for name, theta in coefficients.items():
+            errors[name] += float(np.sum((batch.y - batch.X @ theta) ** 2))
+    spread = squares - total**2 / max(1, count)
+    return {name: 1.0 - error / spread for name, error in errors.items()}
+
+
+def study_sections(
+    plan: RegressionPlan, billboard: RegressionBillboard, data: Iterable[Batch], outcome: SimulatedOutcome,
+    design: Design, response: Numeric,
+) -> list[Section]:
+    """Released beside least squares, the fit of both, and what would have been paid in all."""
+    m = plan.mechanism
+    plain = least_squares(as_batches(data, m.setting.features), m.setting.features)
+    fits = r_squared(as_batches(data, m.setting.features), {"released": billboard.coef, "least squares": plain})
+    names, units = design.natural_names(), design.natural_units(response)
+    ours = design.natural(billboard.coef, response).coefficients
+    theirs = design.natural(plain, response).coefficients
+    together = zip(names, ours, theirs, units, strict=True)
+    rows = tuple((name, float(a), float(b), float(a - b), unit) for name, a, b, unit in together)
+    bars: dict[str, list[tuple[str, str, float, float, float]]] = {}  # one picture for each unit
+    for name, a, b, unit in zip(names, ours, theirs, units, strict=True):
+        bars.setdefault(unit, []).extend(
+            (name, source, float(v), float(v), float(v))
+            for source, v in (("released (simulated noise)", a), ("least squares, no privacy", b)))
+    coins = pc.sum(outcome.shares["payment"]).as_py() / m.payment.minor_units
+    paid = outcome.shares["payment"].to_numpy() / m.payment.minor_units
+    money = tuple((f"{q:.0%} of payments are at most", float(np.quantile(paid, q))) for q in (0.0, 0.1, 0.5, 0.9, 1.0))
+    return [
+        Section(title="Beside least squares without privacy", study=True, blocks=(
+            Table(columns=("coefficient", "released", "least squares", "difference", "unit"), rows=rows),
+            Table(columns=("fit on these records", "R squared"), rows=tuple(fits.items())),
+            *(picture for unit, group in bars.items() for picture in intervals(
+                group, title="With and without privacy", axis=unit,
+                alt=f"Released coefficients in {unit} beside the least-squares coefficients of the same records.")),
+        )),
+        Section(title="What would have been paid", study=True, blocks=(
+            Text((f"In all {coins:,.2f} {m.payment.currency}; promised in public: at most "
+                  f"{money_at_most(plan.figures.expected_total, m.payment.minor_units, m.payment.currency)} on "
+                  "average.",)),
+            Table(columns=("payments", m.payment.currency), rows=money),
+        )),
+    ]

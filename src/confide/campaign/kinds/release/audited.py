@@ -1,0 +1,214 @@
+"""What the harness needs to know of a planned release: the same mechanism on tiny made-up tables, its accounts, and its
+errors on made-up data with the campaign's own columns. The custodian's table is never touched.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from confide.audit import (
+    Audited,
+    AuditRow,
+    Concern,
+    Control,
+    DampedNoise,
+    Examined,
+    Laws,
+    Transcripts,
+    heard,
+)
+from confide.campaign.kinds.release.plan import QueriesPlan
+from confide.campaign.kinds.release.results import Bars, bars, released_answers
+from confide.contract.guarantees import Accuracy, Guarantee
+from confide.contract.mechanism import Mechanism
+from confide.contract.outcome import SimulatedOutcome
+from confide.privacy.noise import Noise
+from confide.release.answers import true_answers
+from confide.release.audited_charges import charges, named_charge, own_epsilon, own_rho
+from confide.release.audited_full_size import full_size
+from confide.release.audited_games import games, like
+from confide.release.audited_tables import RECORDS, neighbours, tiny
+from confide.release.audited_walks import quiet
+from confide.release.baselines import NoisyAnswers
+from confide.release.dual_query import DualQuery
+from confide.release.made_up import table_of
+from confide.release.mwem import MWEM
+from confide.release.reweighted import Reweighted
+
+__all__ = ["FALSE_ALARM", "errors", "queries"]
+
+FALSE_ALARM = 1e-9
+"""Probability with which one statistical row says "broken" of a kept promise."""
+
+_DRAWS = 400
+_PAIRS = 5  # of tiny tables, all of them: each part attains its charge on another one
+_UNPROMISED = {
+    Concern.INCENTIVES: "nobody reports anything: a custodian holds the table, so that there is no lie to pay for",
+    Concern.PARTICIPATION: "nobody is invited or paid, so that nobody has to be willing",
+}
+_NARROW = 50.0  # of the control: a fit averages noise away, and may be far within its bars
+
+
+def queries(plan: QueriesPlan, seed: int = 0) -> Audited:
+    """What is known of one planned release.
+
+    Args:
+        plan: of the campaign.
+        seed: of made-up tables and transcripts.
+    """
+    it, twin = plan.mechanism, tiny(plan.mechanism)
+    walked = _walked(twin, seed)
+    game = it.dual_query if isinstance(it, Reweighted) else it
+    return Audited(
+        promises=plan.guarantees, events=lambda: plan.events, charged=named_charge(it), unpromised=_UNPROMISED,
+        unmeasured=_unmeasured, measured=[
+            Examined(named="privacy, summed again", sound=1.0, rows=lambda factor: [_accounts(plan, factor)],
+                     faults={"four times the spend that is stated": 4.0}),
+            walked,
+            Laws(draws=lambda: heard(walked.run, next(neighbours(twin, seed)).first, seed), samples=_DRAWS,
+                 false_alarm=FALSE_ALARM, seed=seed),
+            full_size(it, plan.schema, seed),
+            *(games(seed, like(game)) if isinstance(game, DualQuery) else ()),
+            _Errors(plan, seed)])
+
+
+def _unmeasured(promise: Guarantee) -> str:
+    return "the run on a made-up table is held against another of its promises" if isinstance(promise, Accuracy) else ""
+
+
+def _names(twin: Mechanism) -> dict[str, str]:
+    named = f"privacy: {type(twin).__name__} on {RECORDS} records of four columns"
+    return {part: f"{named}, {part}" for part, _ in charges(twin) if part}
+
+
+def _walked(twin: Mechanism, seed: int) -> Transcripts:
+    """A tiny twin on tables that stretch it."""
+    return Transcripts(
+        named=f"privacy: {type(twin).__name__} on {RECORDS} records of four columns", run=partial(quiet, twin),
+        pairs=partial(neighbours, twin, seed), seed=seed, promises=twin.guarantees().privacy,
+        claims=dict(charges(twin)), names=_names(twin), hardest=_PAIRS, among=f"{RECORDS} records", faults={
+            "as much noise as the data asks for": lambda data, noise: quiet(
+                twin, data, DampedNoise(noise, 1 + int(data.cells.sum()) % 97 / 100))})
+
+
+# ---- the accounts, summed again
+
+
+def _accounts(plan: QueriesPlan, factor: float) -> AuditRow:
+    """The epsilon that is promised, held against an own sum of a mechanism that spends so many times as much."""
+    it, delta = plan.mechanism, float(getattr(plan.loss, "delta", 0.0))
+    if isinstance(it, NoisyAnswers) and it.law == "laplace":
+        own = factor * own_epsilon(it, math.nan, delta)
+    elif isinstance(it, DualQuery) and it.calculator == "pure" and not delta:
+        own = factor * it.eta * it.rounds * (it.rounds - 1) * it.samples / it.records
+    elif delta == 0 and isinstance(it, MWEM):
+        own = factor * 2 * it.rounds * it.each
+    elif isinstance(it, DualQuery) and it.calculator != "zcdp":
+        # A calculator of the source is never sharper than the best order.
+        own = own_epsilon(it, factor * own_rho(it), delta)
+    else:
+        own = own_epsilon(it, factor * own_rho(it), delta) if delta or isinstance(it, NoisyAnswers) else math.inf
+    stated = [promise for promise in plan.guarantees.privacy if promise.loss == plan.loss]
+    name, evidence = "privacy: the epsilon that is promised, summed again", (
+        f"from the mechanism's parameters, by a sum of its own, at delta = {delta:g}")
+    if not stated:
+        return AuditRow.at_most(name, plan.loss.epsilon, own, evidence, unit="nats", concern=Concern.PRIVACY)
+    return AuditRow.of_privacy(stated[0], own, evidence, named=name).holding(*stated)
+
+
+# ---- errors
+
+
+class _Errors:
+    """What `errors` finds, as the harness measures it."""
+
+    def __init__(self, plan: QueriesPlan, seed: int) -> None:
+        self.measured = partial(errors, plan, seed)
+
+
+def errors(plan: QueriesPlan, seed: int) -> tuple[list[AuditRow], list[Control]]:
+    """A run on a made-up table with the campaign's own columns: what is promised of its errors, and what was found; and
+    the same with bars that are far too narrow.
+    """
+    it = _strict(plan.mechanism)
+    data = table_of(plan.schema, plan.records, seed=seed)
+    true = true_answers(data, plan.workload)
+    needs_table = not isinstance(it, NoisyAnswers | DualQuery | MWEM)
+    outcome = it.run(data if needs_table or getattr(it, "free", "") == "marginals" else true, Noise.simulated(seed))
+    if not isinstance(outcome, SimulatedOutcome):
+        raise TypeError("simulated noise made a release")
+    found = np.abs(released_answers(outcome, plan.workload) - true.fractions)
+    held = bars(it, outcome.billboard, outcome.certificate, plan.workload, failure_probability=FALSE_ALARM)
+    narrow = replace(held, each=held.each / _NARROW, together=held.together / _NARROW)
+    # Noise that left every count as it is shows nothing, whatever the bars are.
+    bug = [_bar_row(it, narrow, found)] if found.max() * plan.records >= 1 else []
+    return list(_held(plan, it, outcome, found, held, true.fractions)), [
+        Control("accuracy: an error against its own bar", f"bars {_NARROW:g} times too narrow", row.flagged)
+        for row in bug if row is not None]
+
+
+def _strict(it: Mechanism) -> Mechanism:
+    """The same run with bounds that fail so rarely that an audit may call a failure a broken promise."""
+    match it:
+        case DualQuery():
+            return replace(it, failure_probability=FALSE_ALARM)
+        case Reweighted():
+            return replace(it, failure_probability=FALSE_ALARM, dual_query=replace(it.dual_query,
+                                                                                   failure_probability=FALSE_ALARM))
+        case MWEM():
+            return replace(it, failure_probability=FALSE_ALARM)
+    return it
+
+
+def _held(
+    plan: QueriesPlan, it: Mechanism, outcome: SimulatedOutcome, errors: Any, held: Bars, true: Any
+) -> Iterator[AuditRow]:
+    note = f"errors there: {errors.mean():.2g} on average, predicted about {plan.prediction.average:.2g}"
+    promise = None if isinstance(it, NoisyAnswers) else next(iter(it.guarantees().of(Accuracy)), None)
+    if promise is not None:
+        measured = errors
+        if isinstance(it, Reweighted):  # the promise is of its records as they were drawn, with even weights
+            board: Any = outcome.billboard
+            measured = np.abs(board.unweighted.answers(plan.workload) - true)
+        yield AuditRow.at_most(f"accuracy: {promise.measure}", promise.bound, float(measured.max()),
+                               f"{_RUN}; the promise fails with probability {promise.failure_probability:.2g}",
+                               vacuous=promise.vacuous, note=note, false_alarm=min(0.999, promise.failure_probability),
+                               unit="of the records", concern=Concern.ACCURACY).holding(*(
+                                   each for each in plan.guarantees.of(Accuracy) if each.measure == promise.measure))
+    row = _bar_row(it, held, errors, note)
+    if row is not None:
+        yield row
+    if math.isfinite(held.together) and not isinstance(it, NoisyAnswers):
+        yield AuditRow.at_most("accuracy: the largest error of all answers, by the run's own certificate",
+                               held.together, float(errors.max()), _rare(_RUN), note=note, false_alarm=FALSE_ALARM,
+                               unit="of the records", concern=Concern.ACCURACY)
+    if promise is None and row is None:
+        yield AuditRow("accuracy: nothing is promised", "nothing", float(errors.max()), _RUN, "vacuous", note,
+                       unit="of the records", concern=Concern.ACCURACY)
+
+
+_RUN = "one run under simulated noise, on a made-up table with the campaign's columns"
+
+
+def _rare(evidence: str) -> str:
+    return f"{evidence}, with bars of all that they cover at once that fail with probability {FALSE_ALARM:g}"
+
+
+def _bar_row(it: Mechanism, held: Bars, errors: Any, note: str = "") -> AuditRow | None:
+    """Errors against bars of `FALSE_ALARM`, all at once; None where there are none."""
+    if isinstance(it, NoisyAnswers):  # its single bars hold one by one
+        return AuditRow.at_most("accuracy: the largest error of all answers", held.together, float(errors.max()),
+                                _rare(_RUN), note=note, false_alarm=FALSE_ALARM,
+                                unit="of the records", concern=Concern.ACCURACY).holding(*it.guarantees().of(Accuracy))
+    known = np.isfinite(held.each)
+    if not known.any():
+        return None
+    return AuditRow.at_most("accuracy: an error against its own bar, at most", 1.0,
+                            float((errors[known] / held.each[known]).max()), _rare(_RUN), note=note,
+                            false_alarm=FALSE_ALARM, unit="times the bar", concern=Concern.ACCURACY)

@@ -1,0 +1,322 @@
+"""The tables of a `queries` campaign's file: every key is public, and no bound, level or query ever comes from data."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from confide.contract.errors import InvalidInput
+from confide.contract.known_keys import FileTable, Keys, keys_of
+from confide.privacy.accounting import written
+from confide.release.columns import Binned, Bit, Column, Levels
+from confide.release.dual_query import DualQuery
+from confide.release.schema import Schema
+from confide.release.workload import Workload
+
+__all__ = ["MOST_QUERIES", "MOST_ROWS", "Method", "QueriesConfig"]
+
+MOST_QUERIES = 1_000_000
+"""Queries of a campaign: each is a line of the published table."""
+
+MOST_ROWS = 1_000_000
+"""Synthetic rows of a campaign, all of them published."""
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Share = Annotated[float, Field(gt=0, lt=1)]
+Seed = Annotated[int, Field(ge=0, le=2**62, description="of public coins, which hide nobody")]
+
+
+class Data(FileTable):
+    """`[data]`: where the custodian's table is, and how many records it has."""
+
+    source: str = Field(min_length=1, description="a .parquet, .csv or .arrow file, or a data set PACKAGE:NAME")
+    records: int = Field(ge=1, le=10**9, description="n, fixed and public; a missing record is the null one")
+    id: str = Field(default="row", min_length=1,
+                    description="column with the ids 1 to records, or 'row': the file's i-th row is record i")
+
+
+class BinnedColumn(Keys):
+    """A number with public bounds, told by the bin that it lies in."""
+
+    column: str = Field(min_length=1, description="its name in the table")
+    lower: float | None = Field(default=None, allow_inf_nan=False, description="public bound, with bins")
+    upper: float | None = Field(default=None, allow_inf_nan=False, description="public bound, with bins")
+    bins: int | None = Field(default=None, ge=1, le=1 << 16, description="of equal width, from lower to upper")
+    edges: tuple[float, ...] | None = Field(default=None, min_length=2, max_length=(1 << 16) + 1, description=(
+        "of bins of any widths, ascending; instead of lower, upper and bins"))
+    whole: bool = Field(default=False, description="values are whole numbers")
+    out_of_bounds: Literal["reject", "clip"] = Field(
+        default="reject", description="a value outside makes the record the null one, or moves to the bound")
+    unit: str = Field(default="", description="shown beside the bounds")
+
+    def check_whole(self, place: str) -> None:
+        """Whether there are no more bins than values.
+
+        Args:
+            place: of the column in the file, such as columns[1].
+
+        Raises:
+            InvalidInput: more bins than whole numbers.
+        """
+        edges = self.edges
+        lower, upper = (self.lower, self.upper) if edges is None else (edges[0], edges[-1])
+        bins = self.bins if edges is None else len(edges) - 1
+        if not self.whole or bins is None or lower is None or upper is None:
+            return
+        numbers = math.floor(upper) - math.ceil(lower) + 1
+        if numbers < 1:
+            raise InvalidInput(f"{place}.lower" if edges is None else f"{place}.edges",
+                               f"no whole number lies in [{lower:.12g}, {upper:.12g}], and the column is whole",
+                               "must hold a whole number at least, or whole = false")
+        if bins > numbers:
+            raise InvalidInput(
+                f"{place}.{'bins' if edges is None else 'edges'}",
+                f"makes {bins:,} bins, and {numbers:,} whole numbers lie in [{lower:.12g}, {upper:.12g}]: the other "
+                "bins stay empty, and cost time",
+                f"must make at most {numbers:,} bins")
+
+    def roles(self) -> tuple[Binned, ...]:
+        """The column's public role."""
+        return (Binned(**self.model_dump(exclude_none=True)),)
+
+
+class LevelsColumn(Keys):
+    """One of a few public levels."""
+
+    column: str = Field(min_length=1, description="its name in the table")
+    levels: tuple[str | int | bool, ...] = Field(min_length=2, description="all that a record may hold")
+    bins: int | None = Field(default=None, ge=1, le=1 << 16, description="spread over so many attributes; default one "
+                                                                         "for each level")
+
+    def roles(self) -> tuple[Levels, ...]:
+        """The column's public role."""
+        return (Levels(**self.model_dump()),)
+
+
+class BitColumn(Keys):
+    """True or false, 1 or 0, or two named texts: one column, or several of the same kind."""
+
+    column: str | tuple[str, ...] = Field(description="its name, or a list of names", min_length=1)
+    bit: Literal[True]
+    true: str | int | None = Field(default=None, description="the text that sets it; default true and 1")
+    false: str | int | None = Field(default=None, description="the text that does not; named with the other, or not")
+
+    def roles(self) -> tuple[Bit, ...]:
+        """The columns' public roles."""
+        names = (self.column,) if isinstance(self.column, str) else self.column
+        texts: dict[str, Any] = {"true": self.true, "false": self.false}
+        return tuple(Bit(column=name, **texts) for name in names)
+
+
+class RandomQueries(Keys):
+    """`[workload]` with form = "random": so many different conjunctions, drawn with a public seed."""
+
+    form: Literal["random"]
+    count: int = Field(ge=1, le=MOST_QUERIES, description="k, how many")
+    width: int = Field(default=3, ge=1, le=8, description="columns that each asks for together")
+    signed: bool = Field(default=True, description="half of the literals ask that the value is another one")
+    seed: Seed = 0
+
+    def build(self, schema: Schema) -> Workload:
+        """The queries."""
+        return Workload.random(schema, self.count, width=self.width, seed=self.seed, signed=self.signed)
+
+
+class ParityQueries(Keys):
+    """`[workload]` with form = "parities": whether an even number of some attributes hold, of all sets of up to `width`
+    attributes, or of so many random ones of that width.
+    """
+
+    form: Literal["parities"]
+    width: int = Field(default=2, ge=1, le=8, description="columns that each asks for together; of all, at most")
+    count: int | None = Field(default=None, ge=1, le=MOST_QUERIES,
+                              description="so many at random; left out, all of up to `width` columns")
+    seed: Seed | None = Field(default=None, description="of random ones; default 0")
+
+    def build(self, schema: Schema) -> Workload:
+        """The queries."""
+        if self.count is not None:
+            return Workload.random(schema, self.count, width=self.width, seed=self.seed or 0, kind="parities")
+        if self.seed is not None:
+            raise InvalidInput("workload.seed", "draws nothing", "belongs to a count of random parities")
+        return Workload.complete(schema, width=self.width, kind="parities")
+
+
+class CompleteQueries(Keys):
+    """`[workload]` with form = "complete": every combination of values of every `width` columns."""
+
+    form: Literal["complete"]
+    width: int = Field(default=2, ge=1, le=8, description="columns that each asks for together")
+    smaller: bool = Field(default=False, description="those of fewer columns, too")
+
+    def build(self, schema: Schema) -> Workload:
+        """The queries."""
+        return Workload.complete(schema, width=self.width, smaller=self.smaller)
+
+
+class ListedQueries(Keys):
+    """`[workload]` with form = "listed": each query a list of literals, such as ["sex = male", "age in [20, 25)"]."""
+
+    form: Literal["listed"]
+    queries: tuple[tuple[str, ...], ...] = Field(
+        min_length=1, max_length=MOST_QUERIES,
+        description="literals that hold together; negated 'sex != male', 'age not in [20, 25)', 'not smoker'; "
+                    "several values 'job in {none, part time}'")
+
+    def build(self, schema: Schema) -> Workload:
+        """The queries."""
+        known: set[str] = set()
+        for number, query in enumerate(self.queries, 1):
+            where = f"workload.queries[{number}]"
+            if not query:
+                raise InvalidInput(where, "has no literal", "must ask for at least one")
+            for literal in (each for each in query if each not in known):
+                try:
+                    Workload.conjunctions([[literal]], attributes=schema)
+                except InvalidInput as error:
+                    raise InvalidInput(where, error.problem, error.limit) from None
+                known.add(literal)
+        return Workload.conjunctions(self.queries, attributes=schema)
+
+
+class PrivacyTable(Keys):
+    """`[privacy]`: what the release spends, in all."""
+
+    epsilon: Positive = Field(description="in nats")
+    delta: float = Field(default=0.0, ge=0, lt=1, description="0 leaves pure mechanisms alone")
+
+    @property
+    def spendable(self) -> float:
+        """What a method is asked for: with a delta, each keeps to epsilon as it is written by itself; without one it is
+        the largest double that is not above: a budget of 0.1 has to admit 0.1.
+        """
+        if self.delta or Fraction(self.epsilon) <= written(self.epsilon):
+            return self.epsilon
+        return math.nextafter(self.epsilon, 0.0)
+
+
+class Recommended(Keys):
+    """`[method]` with name = "recommended": what public facts speak for."""
+
+    name: Literal["recommended"] = "recommended"
+
+
+class MarginalFitTable(Keys):
+    """`[method]` with name = "marginal-fit": noisy tables of a few columns, and a population fitted to them."""
+
+    name: Literal["marginal-fit"]
+    tables: int | None = Field(default=None, ge=0, le=10_000,
+                               description="T, sets of columns whose tables are measured; left out, the run chooses it")
+    population: int | None = Field(default=None, ge=1000, le=2_000_000,
+                                   description="N, weighted rows of the fit; default 100,000, half beyond 60 columns")
+    seed: Seed = 0
+
+
+@keys_of(DualQuery, "free")
+@keys_of(DualQuery, "eta rounds calculator", optional=True)
+class DualQueryTable(Keys):
+    """`[method]` with name = "dual-query": few synthetic records, by a game against the queries.
+
+    Of eta, rounds and samples leave out the one that follows from the budget: rounds, unless you say otherwise.
+    """
+
+    name: Literal["dual-query"]
+    samples: int | None = Field(default=None, ge=1, le=10**7, description="s, draws a round; default by size")
+    one_hot: bool = Field(default=True, description="each record has exactly one value of a column")
+    seed: Seed = 0
+
+
+@keys_of(DualQuery, "eta", optional=True)
+class ReweightedTable(Keys):
+    """`[method]` with name = "reweighted": DualQuery's records with weights fitted to a few noisy answers."""
+
+    name: Literal["reweighted"]
+    samples: int | None = Field(default=None, ge=1, le=10**7, description="s, draws a round; default by size")
+    seed: Seed = 0
+
+
+class MWEMTable(Keys):
+    """`[method]` with name = "mwem": a histogram over all records that can be, for few attributes."""
+
+    name: Literal["mwem"]
+    rounds: int | None = Field(default=None, ge=1, le=10_000, description=(
+        "T, queries that are named and measured; left out, it follows from n, the budget and the queries"))
+
+
+class PlainTable(Keys):
+    """`[method]` without options: "gaussian" and "laplace" add noise to every answer, "product" to every attribute."""
+
+    name: Literal["gaussian", "laplace", "product"]
+
+
+Method = (Recommended | MarginalFitTable | DualQueryTable | ReweightedTable | MWEMTable | PlainTable)
+
+
+class RowsTable(Keys):
+    """`[rows]`: synthetic rows that are handed out with the answers."""
+
+    count: int = Field(default=0, ge=0, le=MOST_ROWS, description=(
+        "0 for none; dual-query and reweighted hand out the records that they have, whatever the number"))
+
+
+class QueriesConfig(Keys):
+    """All tables of the kind `queries`."""
+
+    data: Data
+    columns: tuple[BinnedColumn | LevelsColumn | BitColumn, ...] = Field(min_length=1)
+    workload: Annotated[RandomQueries | CompleteQueries | ParityQueries | ListedQueries, Field(discriminator="form")]
+    privacy: PrivacyTable
+    method: Annotated[Method, Field(discriminator="name")] = Recommended()
+    rows: RowsTable = RowsTable()
+
+    @model_validator(mode="after")
+    def _id(self) -> QueriesConfig:
+        names = [name for column in self.columns
+                 for name in ((column.column,) if isinstance(column.column, str) else column.column)]
+        if self.data.id in names:
+            raise ValueError(f"data.id {self.data.id!r} is also a column: an id is nobody's attribute")
+        return self
+
+    def check_new(self) -> None:
+        """What only campaigns that were begun before may hold.
+
+        Raises:
+            InvalidInput: a column of whole numbers has more bins than whole numbers.
+        """
+        for place, column in enumerate(self.columns, 1):
+            if isinstance(column, BinnedColumn):
+                column.check_whole(f"columns[{place}]")
+
+    def public_columns(self) -> Schema:
+        """The public columns.
+
+        Raises:
+            InvalidInput: names the column of the file, such as columns[2].upper.
+        """
+        roles: list[Column] = []
+        for place, column in enumerate(self.columns, 1):
+            try:
+                roles.extend(column.roles())
+            except InvalidInput as error:
+                raise InvalidInput(f"columns[{place}].{error.field}", error.problem, error.limit) from None
+        return Schema(tuple(roles))
+
+    def queries(self, schema: Schema) -> Workload:
+        """The workload.
+
+        Raises:
+            InvalidInput: unknown literals, no query, or more than 1,000,000.
+        """
+        try:
+            found = self.workload.build(schema)
+        except InvalidInput as error:
+            place = error.field if error.field.startswith("workload") else f"workload.{error.field}"
+            raise InvalidInput(place, error.problem, error.limit) from None
+        if len(found) > MOST_QUERIES:
+            raise InvalidInput("workload", f"{len(found):,} queries are too many",
+                               f"a campaign publishes at most {MOST_QUERIES:,}; ask for a random sample of them")
+        return found
+

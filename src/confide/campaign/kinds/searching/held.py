@@ -1,0 +1,224 @@
+"""What the custodian of a search holds: contacts, the public list of ids, and the answers that were had so far.
+
+The tables are opened and checked for their columns before the ledger is charged, and the public list is read; contacts
+and answers are read after it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from confide.campaign.kinds.searching.config import SearchConfig
+from confide.campaign.kinds.searching.places import check_places, file_of, waiting_path
+from confide.contract.errors import InvalidInput
+from confide.search.answers import spelled
+from confide.search.graph import Graph
+from confide.search.identifiers import as_ids, lookup
+from confide.search.oracles import Investigation, OracleInconsistent
+from confide.tables import open_table
+from confide.tables._cells import integers, strings
+from confide.tables.sources import TableSource
+
+__all__ = ["AnswersSoFar", "HeldNetwork"]
+
+_NO_ID, _STRANGE, _NO_STATUS = "has no id", "the id is nobody's", "the answer is none of true, false, yes, no, 1 and 0"
+_FILES = (".csv", ".parquet", ".arrow", ".feather")
+_AHEAD = 4096
+_NONE = int(np.iinfo(np.int64).min)
+
+
+class AnswersSoFar:
+    """An oracle that answers from a table which is not complete: a missing answer stays missing.
+
+    Args:
+        known: id -> whether that one is a target.
+    """
+
+    def __init__(self, known: Mapping[Any, bool]) -> None:
+        self.known = known
+
+    def __repr__(self) -> str:
+        return "<AnswersSoFar>"
+
+    def __call__(self, vertex: Any) -> bool:
+        """One answer.
+
+        Raises:
+            LookupError: there is none.
+        """
+        return self.known[vertex]
+
+    def statuses(self, ids: Sequence[Any]) -> list[bool | None]:
+        """Each answer, None where there is none."""
+        return [self.known.get(each) for each in ids]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class HeldNetwork:
+    """Contacts and answers that are not read yet.
+
+    Args:
+        config: the campaign file's tables.
+        contacts: lines of two people each.
+        answers: (what it is called in a row's name, lines of one person each) of the table of answers and of the
+            list that was filled in; those that are there.
+        vertices: the public ids, or n where they are 0..n-1.
+        rejected: row of the answers -> why it is of no use, complete after one read; the operator's alone.
+    """
+
+    config: SearchConfig
+    contacts: TableSource
+    answers: tuple[tuple[str, TableSource], ...]
+    vertices: Any
+    rejected: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def open(cls, config: SearchConfig, folder: Path) -> HeldNetwork:
+        """Open the tables and check their columns.
+
+        Args:
+            config: the campaign file's tables.
+            folder: where relative paths start.
+
+        Raises:
+            InvalidInput: a file or a column is missing, or the public list is not one of `people` ids with the seeds
+                among them; or the run would write over what is not its own. Names the key.
+        """
+        check_places(config, folder)
+        graph, oracle = config.graph, config.oracle
+        contacts = _opened("graph.source", graph.source, folder, (graph.first, graph.second) if graph.weight is None
+                           else (graph.first, graph.second, graph.weight))
+        columns, waiting = (oracle.id, oracle.targeted), waiting_path(config, folder)
+        answers: list[tuple[str, TableSource]] = []
+        if not _not_yet(file_of(oracle.source, folder)):
+            answers.append(("", _opened("oracle.source", oracle.source, folder, columns)))
+        if waiting.exists():
+            answers.append((f" of {waiting.name}", _opened("oracle.waiting", str(waiting), folder, columns)))
+        return cls(config=config, contacts=contacts, answers=tuple(answers), vertices=_vertices(config, folder))
+
+    def read(self) -> Investigation:
+        """The graph, the seeds, and an oracle: a table where everybody was answered for, else `AnswersSoFar`.
+
+        Raises:
+            InvalidInput: a line of contacts names somebody who is not on the list, or nobody.
+            OracleInconsistent: two answers for the same person.
+        """
+        graph = self.graph()
+        known = self.statuses(graph)
+        seeds = graph.indices_of(list(self.config.search.seeds))
+        known[seeds] = np.where(known[seeds] < 0, 1, known[seeds])  # the file says that they are confirmed
+        answered, names = np.flatnonzero(known >= 0), graph.ids_of(seeds)
+        if len(answered) == graph.people:
+            return Investigation(graph, names, known == 1)
+        found = dict(zip(graph.ids_of(answered), (known[answered] == 1).tolist(), strict=True))
+        return Investigation(graph, names, AnswersSoFar(found), ahead=_AHEAD)
+
+    def graph(self) -> Graph:
+        """The contacts.
+
+        Raises:
+            InvalidInput: as `read`.
+        """
+        table = self.config.graph
+        try:
+            return Graph.from_table(self.contacts, table.first, table.second, weight=table.weight,
+                                    at_least=table.at_least, vertices=self.vertices,
+                                    id="text" if self.config.texts else "integer")
+        except InvalidInput as error:
+            raise InvalidInput("graph.source", f"{error.field}: {error.problem}", error.limit) from None
+
+    def statuses(self, graph: Graph) -> NDArray[np.int8]:
+        """(n,) what the tables answer: 1, 0, or -1 where nothing of use stands there.
+
+        Args:
+            graph: who there is.
+
+        Raises:
+            OracleInconsistent: they answer differently for the same person.
+        """
+        known, clashing = self.answered(graph)
+        if len(clashing):
+            raise OracleInconsistent
+        return known
+
+    def answered(self, graph: Graph) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
+        """(n,) as `statuses`, and the ranks of those for whom there are two different answers, ascending.
+
+        An answer that cannot be read is a missing one.
+
+        Args:
+            graph: who there is.
+        """
+        self.rejected.clear()
+        known, oracle, clashing = np.full(graph.people, -1, np.int8), self.config.oracle, list[NDArray[np.int64]]()
+        places_of = lookup(graph.people, graph.ids)
+        for name, table in self.answers:
+            before = 0
+            for batch in table.batches([oracle.id, oracle.targeted]):
+                places = places_of(strings(oracle.id, batch.column(0)))
+                said, unanswered = spelled(oracle.targeted, batch.column(1))
+                for row in np.flatnonzero((places < 0) | (np.isnan(said) & ~unanswered)).tolist():
+                    absent = not batch.column(0)[row].is_valid
+                    self.rejected[f"row {before + row + 1}{name}"] = (
+                        _NO_ID if absent else _STRANGE if places[row] < 0 else _NO_STATUS)
+                kept = (places >= 0) & ~np.isnan(said)
+                where, what = places[kept], said[kept].astype(np.int8)
+                changed = (known[where] >= 0) & (known[where] != what)
+                known[where] = what
+                clashing.append(where[changed | (known[where] != what)])
+                before += batch.num_rows
+        return known, np.unique(np.concatenate([np.zeros(0, np.int64), *clashing]))
+
+    @property
+    def rows(self) -> int:
+        """Lines of all answers, of use or not."""
+        return sum(batch.num_rows for _, table in self.answers for batch in table.batches([self.config.oracle.id]))
+
+
+def _not_yet(path: Path) -> bool:
+    """Whether a file of answers is still to be made: its name is a table's, and nothing is there."""
+    return path.suffix.lower() in _FILES and path.parent.is_dir() and not os.path.lexists(path)
+
+
+def _opened(key: str, source: str, folder: Path, columns: Sequence[str]) -> TableSource:
+    """A table with these columns, in any case."""
+    try:
+        table = open_table(source, folder=folder)
+        next(table.batches(columns, 1), None)
+    except InvalidInput as error:
+        where = key if error.field == "source" else f"{key}: {error.field}"
+        raise InvalidInput(where, error.problem, error.limit) from None
+    return table
+
+
+def _vertices(config: SearchConfig, folder: Path) -> Any:
+    """Everybody's id: public, so it may be read at any time."""
+    graph = config.graph
+    if graph.vertices is None:
+        return graph.people
+    table = _opened("graph.vertices", graph.vertices, folder, (graph.id,))
+    batches = [batch.column(0) for batch in table.batches([graph.id])]
+    column = pa.chunked_array(batches) if batches else pa.chunked_array([], pa.large_string())
+    if len(column) != graph.people:
+        raise InvalidInput("graph.people", f"is {graph.people:,}", f"the list of ids has {len(column):,}")
+    texts = config.texts
+    try:
+        names = strings(graph.id, column) if texts else integers(graph.id, column, _NONE)
+        if not texts and bool((names == _NONE).any()):
+            raise InvalidInput("vertices", "an id is no whole number", "the seeds' ids are, and so must all be")
+        as_ids("vertices", names, kind="text" if texts else "integer")
+    except InvalidInput as error:
+        raise InvalidInput("graph.vertices", error.problem, error.limit) from None
+    seeds = pc.is_in(strings("seeds", pa.array(list(config.search.seeds))), value_set=strings("ids", pa.array(names)))
+    if not pc.all(seeds).as_py():
+        raise InvalidInput("search.seeds", "somebody is not on the list of ids")
+    return names

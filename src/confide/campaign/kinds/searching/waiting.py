@@ -1,0 +1,230 @@
+"""A run that goes as far as the answers reach, and waits: whom to examine next is written for the operator alone.
+
+Whether it waits, and for whom, follows from the contacts. It stands in a private file and in no message. What was
+answered before is kept until the publication, so that an answer that changes is noticed. A missing answer is never
+taken for a status.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from confide.campaign.kinds.searching.config import SearchConfig
+from confide.campaign.kinds.searching.held import AnswersSoFar
+from confide.campaign.kinds.searching.places import check_places, list_mark, marked, read_list, waiting_path
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.files import check_private, read_json, replace_private
+from confide.contract.mechanism import NoiseSource
+from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.privacy.noise import JournalNoise
+from confide.search.errors import DegreeBoundViolated
+from confide.search.graph import Graph
+from confide.search.kept_searches import graph_digest
+from confide.search.oracles import Investigation, OracleInconsistent, OracleUnavailable
+from confide.search.targeted import PTarget, Search
+
+__all__ = ["earlier_answers", "play", "used_before"]
+
+_ANSWERS, _GRAPH = "answers.json", "graph.json"
+_NOTED = "answers"  # the first word of notes in the journal
+
+
+def play(
+    config: SearchConfig, mechanism: PTarget, folder: Path, data: Investigation, noise: NoiseSource, keep: Path | None
+) -> Outcome | SimulatedOutcome:
+    """The search, where the answers suffice.
+
+    Args:
+        config: the campaign file's tables.
+        mechanism: of the plan.
+        folder: where relative paths start.
+        data: with the answers as they stand.
+        noise: in a secure run one that is kept.
+        keep: a private folder for the answers that were used; None for a study.
+
+    Raises:
+        Refused: an answer is missing; names the file in which it is asked for.
+        OracleInconsistent: an answer is not what it was.
+        InvalidInput: an answer is missing in a study; the graph is not that of an earlier attempt; something that is
+            not this campaign's stands where the list belongs.
+        SeedNotTargeted: the answers say so of a seed.
+        DegreeBoundViolated: the graph is not admissible, and the campaign is over.
+    """
+    if keep is None:
+        if not isinstance(data.oracle, np.ndarray):
+            raise InvalidInput("oracle.source", "does not answer for everybody",
+                               "a study compares searches that examine other people: it needs all answers")
+        return mechanism.run(data, noise)
+    check_places(config, folder)
+    waiting, mark = waiting_path(config, folder), list_mark(config, keep.name)
+    if marked(config, waiting) not in (None, mark):
+        raise InvalidInput("oracle.waiting", f"{waiting} is a list of another campaign: it is not replaced",
+                           "finish that one first, or move its list elsewhere; the debit stays, and nothing more "
+                           "is charged")
+    filled = read_list(config, waiting) if waiting.exists() else []
+    data = _with_earlier(data, earlier_answers(keep) | _noted(noise))
+    _same_graph(keep, config, data.graph)
+    search = _begun(mechanism, data, noise)  # draws nothing yet
+    upcoming = _as_far_as_answered(search, data, config.oracle.at_once)
+    asked = search.answers
+    _note(noise, asked)
+    replace_private(keep / _ANSWERS, _listed(asked))
+    if upcoming:
+        listed = {name for name, _ in filled}
+        replace_private(waiting, _lines(config, mark, [*filled, *((str(each), "") for each in upcoming
+                                                                 if str(each) not in listed)]))
+        raise Refused(f"the search waits for answers; whose, stands in {waiting} (private: for the operator alone)",
+                      f"fill them in there, or add them to {config.oracle.source}, and run again: nothing more is "
+                      "charged, and the search goes on where it was")
+    if filled:  # they were paid for, and may stand nowhere else
+        replace_private(waiting, _lines(config, mark, filled))
+    else:
+        waiting.unlink(missing_ok=True)
+    return search.outcome
+
+
+def _begun(mechanism: PTarget, data: Investigation, noise: NoiseSource) -> Search:
+    """The search, before its first draw. What it is for stands in the journal from here on.
+
+    Raises:
+        InvalidInput: another graph, as `_same_graph`, whatever became of the file beside the journal.
+        DegreeBoundViolated: the graph is not admissible. It was charged for and read, so it cannot be mended.
+    """
+    try:
+        return mechanism.start(data, noise)
+    except DegreeBoundViolated as error:
+        raise DegreeBoundViolated(error.bound, "; the ledger was charged before contacts were read, so the debit "
+                                  "stays and this campaign is over: contacts that were changed are refused") from None
+    except InvalidInput as error:
+        if error.field != "noise":
+            raise
+        raise _another_graph() from None
+
+
+def _note(noise: NoiseSource, asked: Mapping[Any, bool]) -> None:
+    """Keep the answers that were used in the journal too, where none can be taken out."""
+    known = _noted(noise)
+    fresh = {each: status for each, status in asked.items() if each not in known}
+    if isinstance(noise, JournalNoise) and fresh:
+        number = 0
+        while noise.noted((_NOTED, number)) is not None:
+            number += 1
+        noise.note((_NOTED, number), _listed(fresh))
+
+
+def _noted(noise: NoiseSource) -> dict[Any, bool]:
+    """The answers of earlier attempts, by the journal."""
+    found, number = dict[Any, bool](), 0
+    while isinstance(noise, JournalNoise) and (text := noise.noted((_NOTED, number))) is not None:
+        found |= {each: bool(status) for each, status in json.loads(text)}
+        number += 1
+    return found
+
+
+def _listed(answers: Mapping[Any, bool]) -> str:
+    return json.dumps([[each, bool(status)] for each, status in answers.items()])
+
+
+def _same_graph(keep: Path, config: SearchConfig, graph: Graph) -> None:
+    """Keep what the first attempt searched, and refuse anything else: two graphs under one noise tell of each other.
+
+    Raises:
+        InvalidInput: it is another graph.
+    """
+    path, found = keep / _GRAPH, {"graph": graph_digest(graph), "tables": list_mark(config)}
+    if not path.exists():
+        replace_private(path, json.dumps(found))
+        return
+    check_private("oracle.journal", path)
+    if read_json("oracle.journal", path)[0] != found:
+        raise _another_graph()
+
+
+def _another_graph() -> InvalidInput:
+    return InvalidInput("graph.source", "is not that of the first attempt",
+                        "put the contacts back as they were: the noise of this search is for them alone; the debit "
+                        "stays, and nothing more is charged")
+
+
+def _as_far_as_answered(search: Search, data: Investigation, at_once: int) -> list[Any]:
+    """Go on until an answer is missing: whom to ask about then; nobody where the search has ended."""
+    known: Mapping[Any, bool] = data.oracle.known if isinstance(data.oracle, AnswersSoFar) else {}
+    while True:
+        try:
+            search.run()
+        except OracleUnavailable:
+            first = search.pending()
+            if first and first[0] not in known:
+                break
+        else:
+            return []
+    # Of a component all who are next will be examined; beyond it the later ones may prove unnecessary.
+    frontier = search._course.investigation.graph.ids_of(search._course.upcoming(None))
+    upcoming = frontier if len(frontier) > 1 else search.pending(at_once)
+    return [each for each in upcoming if each not in known]
+
+
+def _with_earlier(data: Investigation, earlier: dict[Any, bool]) -> Investigation:
+    """The same with answers that were given before.
+
+    Raises:
+        OracleInconsistent: the table says something else now.
+    """
+    if not earlier:
+        return data
+    if isinstance(data.oracle, AnswersSoFar):
+        known = dict(data.oracle.known)
+        known = {**earlier, **known}
+        if any(known[each] != status for each, status in earlier.items()):
+            raise OracleInconsistent
+        return Investigation(data.graph, data.graph.ids_of(data.seeds), AnswersSoFar(known), ahead=data.ahead)
+    table = np.asarray(data.oracle)
+    if (table[data.graph.indices_of(list(earlier))] != np.array(list(earlier.values()))).any():
+        raise OracleInconsistent
+    return data
+
+
+def earlier_answers(keep: Path) -> dict[Any, bool]:
+    """Answers that an earlier attempt used.
+
+    Args:
+        keep: the private folder in which they are kept.
+
+    Raises:
+        InvalidInput: others may read them.
+    """
+    path = keep / _ANSWERS
+    if not path.exists():
+        return {}
+    check_private("oracle.journal", path)
+    pairs, _ = read_json("oracle.journal", path)
+    return {each: bool(status) for each, status in pairs}
+
+
+def used_before(config: SearchConfig, folder: Path) -> dict[Any, bool]:
+    """Answers that unfinished searches of these tables have used; for a check, which knows no campaign by its digest.
+
+    Args:
+        config: the campaign file's tables.
+        folder: where relative paths start.
+    """
+    journal, found = folder / config.oracle.journal, dict[Any, bool]()
+    for keep in sorted(journal.iterdir()) if journal.is_dir() else ():
+        if (keep / _GRAPH).exists() and read_json("oracle.journal", keep / _GRAPH)[0]["tables"] == list_mark(config):
+            found |= earlier_answers(keep)
+    return found
+
+
+def _lines(config: SearchConfig, mark: str, lines: list[tuple[str, str]]) -> str:
+    """A table to be filled in; its last column is empty, and its name is the campaign's mark."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([(config.oracle.id, config.oracle.targeted, mark),
+                                                     *((*line, "") for line in lines)])
+    return text.getvalue()

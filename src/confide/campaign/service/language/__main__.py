@@ -1,9 +1,0 @@
-"""Write the template of translations anew: `python -m confide.campaign.service.language`."""
-
-from __future__ import annotations
-
-from confide.campaign.service.language.catalogues import TEMPLATE, template
-
-TEMPLATE.parent.mkdir(exist_ok=True)
-TEMPLATE.write_text(template(), encoding="utf-8")
-print(TEMPLATE)  # noqa: T201 - a command

@@ -1,0 +1,92 @@
+"""What one participant gets of a settled campaign, and taking her record back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from typing import Any
+
+from confide.campaign.contracts import read_contract
+from confide.campaign.file import Planned, slot_of
+from confide.campaign.home import Home
+from confide.campaign.pages import withdrawn_section
+from confide.campaign.states import unknown
+from confide.campaign.store import Store
+from confide.campaign.stored import existing, stored_outcome
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.kinds import ContractKind
+from confide.contract.outcome import PublicOutcome
+from confide.contract.presentation import Section
+
+__all__ = ["own_file", "parsed", "stored_share", "withdraw"]
+
+
+def stored_share(campaign: Planned, identity: str, store: Store | None = None) -> Sequence[Section]:
+    """A participant's share as the store has it, of her record in the file that the campaign names.
+
+    Args:
+        campaign: a settled one.
+        identity: her id.
+        store: where it was settled; default the installation's own.
+
+    Raises:
+        Refused: it was not settled there, or her share was erased, because everybody is paid.
+    """
+    file, kind, plan = campaign.file, campaign.kind, campaign.plan
+    with existing(file) if store is None else nullcontext(store) as there:
+        known = there.settled(file)
+        if campaign.held:  # the same for every id: whose record the custodian holds is not to be told
+            outcome = stored_outcome(file, there)
+            return kind.explain(plan, outcome, *campaign.record(identity))
+        slot, gone = slot_of(file, identity), there.withdrawn(known.number)
+        if known.paid is not None:
+            raise Refused("everybody is paid, and the shares were erased",
+                          "the public files and her own record (--record) still give hers")
+        outcome, left = stored_outcome(file, there), there.deposits(known.number)
+    if slot in gone:
+        terms = kind.payouts(plan)
+        back = None
+        if terms is not None and terms.deposit:
+            back = terms.money(terms.deposit) if (gone[slot] if left is None else slot in left) else ""
+        return [withdrawn_section(identity, back, pays=terms is not None)]
+    return kind.explain(plan, outcome, *campaign.record(identity))
+
+
+def parsed(campaign: Planned, identity: str, record: Mapping[str, str]) -> tuple[Any, int]:
+    """A participant's record and index, of what she says herself.
+
+    Args:
+        campaign: a planned one.
+        identity: her id.
+        record: column -> value.
+
+    Raises:
+        InvalidInput: it is no record of this campaign, or her contract is not good.
+    """
+    file, kind = campaign.file, campaign.kind
+    if not isinstance(record, Mapping):
+        raise InvalidInput("record", f"{type(record).__name__} is no record", "pass a mapping of column to value")
+    if isinstance(kind, ContractKind) and "contract" in record:
+        read_contract(file, kind.identity(file.config, identity), record["contract"])
+    return kind.parse_record(file.config, campaign.plan, identity, record)
+
+
+def own_file(campaign: Planned, identity: str, record: Mapping[str, str], shown: PublicOutcome) -> dict[str, Any]:
+    """A participant's record and share as one portable file of hers: see `Campaign.own_file`."""
+    hers, index = parsed(campaign, identity, record)
+    return {"format": 1, "content": campaign.file.digest, "id": identity, "index": index, "record": dict(record),
+            "share": dict(shown.mechanism.decode(hers, index, shown.billboard))}
+
+
+def withdraw(campaign: Planned, identity: str, store: Store | None = None) -> bool:
+    """Take a participant's record back: see `Campaign.withdraw`."""
+    if campaign.held:
+        raise Refused("nobody was invited to this campaign: a custodian holds its data",
+                      "ask the custodian to leave a record out of the table before the run; the number of records "
+                      "stays, and an empty one counts in its place")
+    slot, own = slot_of(campaign.file, identity), Store.existing() if store is None else None
+    with nullcontext(store) if own is None else own as there:
+        known = there.find(campaign.file) if there else None
+        if there is None or known is None:
+            raise unknown(there.name if there else Home.default().store_name)
+        return there.withdraw(known.number, slot)

@@ -1,0 +1,117 @@
+"""Arguments that are missing, all named at once, each with what its function's description says of it."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, wraps
+from typing import Any, TypeVar
+
+from confide.contract.errors import InvalidInput
+from confide.contract.words import printable
+
+__all__ = ["MissingArguments", "names_missing"]
+
+_Door = TypeVar("_Door", bound=Callable[..., Any])
+
+_LONGEST = 100  # letters of what is said of one argument
+_SENTENCE = re.compile(r"\.(\s|$)|;\s")
+
+
+class MissingArguments(InvalidInput, TypeError):
+    """Arguments that a call needs and lacks. It is a `TypeError`, too, as Python's own error of such a call is.
+
+    Args:
+        missing: each of them, or several names of which one is needed.
+        said: name -> what it is.
+    """
+
+    def __init__(self, missing: Sequence[tuple[str, ...]], said: Mapping[str, str]) -> None:
+        def told(name: str) -> str:
+            return f"{name} ({said[name]})" if said.get(name) else name
+
+        self.missing = tuple(missing)
+        names = [_joined(each, "or") for each in missing]
+        ways = [told(each[0]) if len(each) == 1 else f"one of {_joined([told(name) for name in each], 'and')}"
+                for each in missing]
+        more = f", and so {'is' if len(names) == 2 else 'are'} {_joined(names[1:], 'and')}" if names[1:] else ""
+        first = "is missing" if len(missing[0]) == 1 else f"is missing (or {_joined(missing[0][1:], 'or')})"
+        super().__init__(missing[0][0], f"{first}{more}", f"give {_joined(ways, 'and')}")
+
+
+def _joined(words: Sequence[str], last: str) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
+
+
+def names_missing(*groups: str, **where: str) -> Callable[[_Door], _Door]:
+    """Let a function name all arguments that a call lacks in one error: those without a default, and these.
+
+    Args:
+        groups: of arguments with the default None that are needed as well; "budget | error" needs one of both.
+        where: argument = the other one that needs it, where that is given.
+
+    Example:
+        >>> @names_missing("budget | error", people="error")
+        ... def plan(*, cost: float, budget: float | None = None, error: float | None = None,
+        ...          people: int | None = None) -> None:
+        ...     '''Plan something.
+        ...
+        ...     Args:
+        ...         cost: of one report, above 0.
+        ...         budget: for all reports.
+        ...         error: that is wanted.
+        ...     '''
+        >>> plan()
+        Traceback (most recent call last):
+        ...
+        confide.contract.missing.MissingArguments: cost: is missing, and so is budget or error; give cost (of one \
+report, above 0) and one of budget (for all reports) and error (that is wanted)
+    """
+    needed = [tuple(each.split(" | ")) for each in groups]
+
+    def mend(door: _Door) -> _Door:
+        asked = [each for each in inspect.signature(door).parameters.values()
+                 if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)]
+        by_position = [each.name for each in asked if each.kind != each.KEYWORD_ONLY]
+        without = [(each.name,) for each in asked if each.default is each.empty]
+        olds: Mapping[str, str] = getattr(door, "__renamed__", {})
+
+        @wraps(door)
+        def checking(*given: Any, **keywords: Any) -> Any:
+            if len(given) <= len(by_position):  # more are an error, or a call as it was before
+                there = {**dict(zip(by_position, given, strict=False)), **keywords,
+                         **{new: keywords[old] for old, new in olds.items() if old in keywords}}
+                useful = {name for name, value in there.items() if value is not None}
+                lacking = [*(each for each in without if each[0] not in there),
+                           *(each for each in needed if useful.isdisjoint(each)),
+                           *((name,) for name, other in where.items() if other in useful and name not in useful)]
+                if lacking:
+                    raise MissingArguments(lacking, {**_declared(given[:1]), **_said(inspect.getdoc(door) or "")})
+            return door(*given, **keywords)
+
+        return checking  # type: ignore[return-value]
+
+    return mend
+
+
+@cache
+def _said(text: str) -> Mapping[str, str]:
+    """What a description says of each argument: the first sentence, or the part before a semicolon."""
+    found: dict[str, str] = {}
+    name, margin = "", -1
+    for line in text.partition("Args:\n")[2].splitlines():
+        indent, words = len(line) - len(line.lstrip()), line.strip()
+        margin = indent if margin < 0 else margin
+        if not words or indent < margin:
+            break
+        if indent == margin:
+            name, _, words = words.partition(":")
+        found[name] = f"{found.get(name, '')} {words.strip()}".strip()
+    return {name: printable(_SENTENCE.split(each, maxsplit=1)[0], _LONGEST) for name, each in found.items()}
+
+
+def _declared(first: tuple[Any, ...]) -> Mapping[str, str]:
+    """What a class declares of its parameters, where the first argument is one."""
+    said = getattr(first[0], "_said_of_parameters", None) if first and isinstance(first[0], type) else None
+    return {} if said is None else said()

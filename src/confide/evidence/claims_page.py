@@ -1,0 +1,163 @@
+"""The table of claims as a page in Markdown: `confide claims --write FILE`, and the page in the documentation; with the
+errata that the specifications list, and the rows that show each.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import get_args
+
+from confide.contract.words import number
+from confide.evidence.claim import Claim, Verdict
+from confide.evidence.claims_table import parts_of_families
+
+__all__ = ["Erratum", "claims_markdown", "errata"]
+
+_SPECIAL = re.compile(r"([\\`*_\[\]<|$~])")
+_VERDICTS = get_args(Verdict)
+_TITLES = {
+    "Wang 2016": "Weina Wang, Fundamental Limits in Data Privacy: From Privacy Measures to Economic Foundations, "
+                 "dissertation, Arizona State University, 2016",
+    "Fallah et al. 2022": "Fallah et al., Bridging Central and Local Differential Privacy in Data Acquisition "
+                          "Mechanisms, 2022",
+    "Cummings et al. 2015": "Cummings, Ioannidis and Ligett, Truthful Linear Regression, 2015",
+    "Wu 2017": "Zhiwei Steven Wu, Data Privacy Beyond Differential Privacy, dissertation, 2017",
+}
+_WORDS = {
+    "holds": "it is true as it stands",
+    "holds-with-correction": "true once a constant, a condition or a formula is mended, which the row says",
+    "false": "a counterexample, or a number that was computed, refutes it",
+    "vacuous-at-practical-size": "true, and it says nothing at any size at which one would use it",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Erratum:
+    """One erratum.
+
+    Args:
+        specification: whose list it stands in, such as data_market.
+        number: in that list, from 1.
+        claims: ids of the rows that show it.
+        none: why no row does; empty where one does.
+    """
+
+    specification: str
+    number: int
+    claims: tuple[str, ...] = ()
+    none: str = ""
+
+
+@cache
+def errata() -> tuple[Erratum, ...]:
+    """All of them, by specification and number.
+
+    Example:
+        >>> errata()[0].claims
+        ('channels/lemma-7-triangle',)
+    """
+    table = tomllib.loads(Path(__file__).with_name("errata.toml").read_text(encoding="utf-8"))
+    return tuple(Erratum(specification=name, number=int(number), claims=tuple(entry.get("claims", ())),
+                         none=entry.get("none", ""))
+                 for name, entries in table.items() for number, entry in entries.items())
+
+
+def claims_markdown(rows: Sequence[Claim]) -> str:
+    """A page: how many claims of each document have which verdict, then the claims themselves, document by document.
+
+    Args:
+        rows: as `claims` gives them.
+
+    Returns:
+        Markdown with tables.
+    """
+    documents = list(dict.fromkeys(row.document for row in rows))
+    lines = [
+        "# Published claims", "",
+        "What the sources of this library claim, in our words, and what became of it. Every row has a function that "
+        "recomputes what decides its verdict:", "",
+        "```bash",
+        "confide claims                                # all rows; --family, --document, --verdict, --search, --json",
+        "confide claims regression/lemma-6             # one of them, with the function that recomputes it",
+        "confide claims regression/lemma-6 --verify    # and what that says today",
+        "confide claims --verify                       # all of them; exits 1 when a verdict changed",
+        "confide claims --write page.md                # this page",
+        "```", "",
+        "The function stands in brackets at the end of its row, in the package that heads the table. Lines count in "
+        "the text that we read.", "",
+        *_parts(rows),
+        *(f"- **{verdict}**: {_WORDS[verdict]}" for verdict in _VERDICTS), "",
+        "## Verdicts", "",
+        *_table(("document", *_VERDICTS, "all"), [_counted(each, [row for row in rows if row.document == each])
+                                                  for each in documents] + [_counted("all", rows)]),
+    ]
+    lines += _errata(rows)
+    for document in documents:
+        its = [row for row in rows if row.document == document]
+        lines += ["", f"## {document}", *(["", f"{_TITLES[document]}."] if document in _TITLES else [])]
+        for package in dict.fromkeys(_package(row) for row in its):
+            part = [row for row in its if _package(row) == package]
+            lines += ["", f"### {document}: `{package}`", "",
+                      *_table(("claim", "what is claimed", "verdict", "what we found"), [_row(row) for row in part])]
+    return "\n".join(lines) + "\n"
+
+
+def _parts(rows: Sequence[Claim]) -> list[str]:
+    """What ids begin with that is no family."""
+    found = parts_of_families(rows)
+    if not found:
+        return []
+    return ["An id begins with its family, or with a part of one: "
+            + ", ".join(f"`{part}` is a part of `{family}`" for part, family in found.items()) + ". `--family` takes "
+            "both.", ""]
+
+
+def _errata(rows: Sequence[Claim]) -> list[str]:
+    """The errata that these rows show, with the errata of the same lists that no row needs to show."""
+    by_id = {row.id: row for row in rows}
+    shown = {each.specification for each in errata() if by_id.keys() & set(each.claims)}
+    if not shown:
+        return []
+    lines = ["", "## Errata", "", "What we found wrong in the sources, list by list, and the rows below that show it."]
+    for specification in dict.fromkeys(each.specification for each in errata() if each.specification in shown):
+        cells = [(f"{each.number}",
+                  ", ".join(f"`{one}` (**{by_id[one].verdict}**)" for one in each.claims if one in by_id),
+                  "; ".join(dict.fromkeys(_plain(by_id[one].statement) for one in each.claims if one in by_id))
+                  or _plain(each.none))
+                 for each in errata() if each.specification == specification]
+        lines += ["", f"### `{specification}`", "", *_table(("erratum", "claims", "of"), cells)]
+    return lines
+
+
+def _counted(name: str, rows: Sequence[Claim]) -> tuple[str, ...]:
+    counts = Counter(row.verdict for row in rows)
+    return name, *(f"{counts[verdict]:,}" for verdict in _VERDICTS), f"{len(rows):,}"
+
+
+def _package(row: Claim) -> str:
+    return row.evidence.module.rpartition(".")[0]
+
+
+def _row(row: Claim) -> tuple[str, ...]:
+    ours = f"{_plain(row.correction)} (`{row.evidence.module.rpartition('.')[2]}.{row.evidence.function}`)"
+    if row.measured is not None:
+        stored = row.measured
+        ours += (f" Evidence that takes long: {number(stored.found)} where {number(stored.claimed)} is claimed, "
+                 f"measured on {stored.day.isoformat()} in {number(stored.seconds)} s by `{row.command}`.")
+    return f"`{row.id}` {_plain(row.statement)}, line {row.line}", _plain(row.claim), f"**{row.verdict}**", ours
+
+
+def _plain(text: str) -> str:
+    """A text as it is: nothing of it is markup."""
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    return ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns),
+            *("| " + " | ".join(row) + " |" for row in rows)]

@@ -1,0 +1,222 @@
+"""Every published claim that was checked, of all sources: one row a claim, with its verdict and its evidence.
+
+Rows are read from the text of the modules that hold their evidence (`confide.evidence.claim`). A package outside
+confide adds its own by an entry point `confide.claims` that names a package of such modules.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
+from functools import cache
+from importlib.metadata import entry_points
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Any, get_args
+
+from confide.contract.errors import InvalidInput
+from confide.contract.words import cause, did_you_mean
+from confide.evidence.claim import Claim, ClaimsOf, Evidence, Verdict, claims_of, rows_of_text
+
+__all__ = ["claims", "parts_of_families", "read_claims"]
+
+_MODULES = (
+    "wang_2016.privacy_notions.claims",
+    "wang_2016.data_market.claims_known_costs",
+    "wang_2016.data_market.claims_unknown_costs",
+    "wang_2016.data_market.claims_pairs",
+    "fallah_2022.claims",
+    "fallah_2022.claims_algorithms",
+    "cummings_2015.claims",
+    "cummings_2015.claims_proofs",
+    "wu_2017.claims_privacy",
+    "wu_2017.claims_streams",
+    "wu_2017.query_release.claims_game",
+    "wu_2017.query_release.claims_dual_query",
+    "wu_2017.query_release.claims_queries",
+    "wu_2017.query_release.claims_experiments",
+    "wu_2017.private_matchings.claims_matchings",
+    "wu_2017.private_matchings.claims_bundles",
+    "wu_2017.private_matchings.claims_counters",
+    "wu_2017.private_matchings.claims_floors",
+    "wu_2017.private_programs.claims_engine",
+    "wu_2017.private_programs.claims_families",
+    "wu_2017.private_programs.claims_feasibility",
+    "wu_2017.private_programs.claims_incentives",
+    "wu_2017.targeted_search.claims_model",
+    "wu_2017.targeted_search.claims_privacy",
+    "wu_2017.targeted_search.claims_found",
+)
+"""Modules of claims, by document and then as the documents go."""
+
+
+def parts_of_families(rows: Sequence[Claim]) -> dict[str, str]:
+    """What ids begin with that is no family, and the family of which it is a part.
+
+    Args:
+        rows: as `claims` gives them.
+
+    Example:
+        >>> parts_of_families(claims(family="market"))
+        {'threshold': 'market', 'pairs': 'market'}
+    """
+    return {row.part: row.family for row in rows if row.part != row.family}
+
+
+def claims(
+    name: str | None = None, *, family: str | None = None, document: str | None = None, verdict: str | None = None,
+    search: str | None = None,
+) -> tuple[Claim, ...]:
+    """The rows that fit all that is given; all rows where nothing is.
+
+    Args:
+        name: the id of one row.
+        family: such as market, or a part of one, such as threshold: what an id begins with.
+        document: its name, or a part that no other document has, such as Wang.
+        verdict: holds, holds-with-correction, false or vacuous-at-practical-size.
+        search: what must stand in the row, in any case.
+
+    Raises:
+        InvalidInput: no such id, family, document or verdict; names the nearest one.
+
+    Example:
+        >>> from confide.evidence import claims
+        >>> [row.verdict for row in claims("regression/lemma-6")]
+        ['false']
+        >>> {row.family for row in claims(document="Wang", search="nash equilibrium")}
+        {'market'}
+    """
+    rows = _table()
+    if name is not None:
+        _check_id(name, rows)
+    if family is not None:
+        _known("family", family, (each for row in rows for each in (row.family, row.part)))
+    if verdict is not None:
+        _known("verdict", verdict, get_args(Verdict))
+    if document is not None:
+        document = _document(document)
+    return tuple(row for row in rows if name in (None, row.id)
+                 and family in (None, row.family, row.part)
+                 and verdict in (None, row.verdict) and document in (None, row.document)
+                 and (search is None or row.says(search)))
+
+
+def read_claims(family: str, package: str) -> tuple[Claim, ...]:
+    """The claims of one package outside confide: those of its modules, by name, or of its `claims.toml`.
+
+    Args:
+        family: what the rows of a `claims.toml` belong to; modules say it themselves.
+        package: dotted name of the package.
+
+    Raises:
+        InvalidInput: the package is not there, a row lacks something or says too much, or a table names a function
+            that none of its modules defines.
+    """
+    place = f"claims of {package}"
+    try:
+        folder = files(package)
+        if folder.joinpath("claims.toml").is_file():
+            return tuple(_of_toml(place, family, package, folder))
+        modules = sorted(each.name for each in folder.iterdir() if each.name.endswith(".py"))
+        return tuple(row for name in modules
+                     for row in rows_of_text(folder.joinpath(name).read_text(encoding="utf-8"),
+                                             f"{package}.{name.removesuffix('.py')}"))
+    except (OSError, ModuleNotFoundError, SyntaxError) as error:
+        raise InvalidInput(place, f"cannot be read: {cause(error)}") from None
+
+
+_OLD_WORDS = {"id", "statement", "line", "claim", "verdict", "ours", "evidence"}
+_DEFINED = re.compile(r"^def ([a-z]\w*)\(", flags=re.MULTILINE)
+
+
+def _of_toml(place: str, family: str, package: str, folder: Traversable) -> Iterator[Claim]:
+    """The rows of a `claims.toml`, as packages wrote them for confide 0.1; they are read until 1.0.0."""
+    try:
+        table = tomllib.loads(folder.joinpath("claims.toml").read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InvalidInput(place, f"cannot be read: {cause(error)}") from None
+    document, modules = table.get("document"), table.get("modules")
+    if not isinstance(document, str) or not isinstance(modules, list):
+        raise InvalidInput(place, "no document and modules", 'must start with document = "..." and modules = [...]')
+    homes: dict[str, str] = {}
+    for module in modules:
+        try:
+            text = folder.joinpath(f"{module}.py").read_text(encoding="utf-8")
+        except OSError:
+            raise InvalidInput(place, f"{package} has no module {module!r}") from None
+        homes |= dict.fromkeys(_DEFINED.findall(text), f"{package}.{module}")
+    for row in table.get("claim", []):
+        yield _old_row(f"{place}, {row.get('id', 'a row without id')}", claims_of(document, family=family), homes, row)
+
+
+def _old_row(where: str, claims_of_it: ClaimsOf, homes: dict[str, str], row: dict[str, Any]) -> Claim:
+    if set(row) - {"slow", "measured"} != _OLD_WORDS:
+        raise InvalidInput(where, f"has {', '.join(sorted(row))}", f"must have {', '.join(sorted(_OLD_WORDS))}")
+    if row["evidence"] not in homes:
+        raise InvalidInput(where, f"{row['evidence']!r} is no function of its modules",
+                           did_you_mean(row["evidence"], homes, "see modules at the head of the table"))
+    written = {name: row[name] for name in _OLD_WORDS - {"ours", "evidence"}} | {"correction": row["ours"]}
+    stored = row.get("measured")
+    if bool(row.get("slow")) != (stored is not None) or (
+            stored is not None and (set(stored) != _STORED or not isinstance(stored["day"], date))):
+        raise InvalidInput(where, "slow evidence and its stored figures go together",
+                           "must have slow = true and measured = {claimed, found, day, seconds}, or neither")
+    if stored is not None:
+        written |= {"pinned": (stored["claimed"], stored["found"]),
+                    "slow": (stored["day"].isoformat(), stored["seconds"])}
+    return claims_of_it.row(Evidence(module=homes[row["evidence"]], function=row["evidence"]), written)
+
+
+_STORED = {"claimed", "found", "day", "seconds"}
+
+
+@cache
+def _table() -> tuple[Claim, ...]:
+    """All rows: those of confide, then those of other packages by their names."""
+    here = files("confide.evidence")
+    rows = [row for name in _MODULES
+            for row in rows_of_text(here.joinpath(f"{name.replace('.', '/')}.py").read_text(encoding="utf-8"),
+                                    f"confide.evidence.{name}")]
+    others = sorted((entry.name, entry.module) for entry in entry_points(group="confide.claims"))
+    rows += [row for family, package in others for row in read_claims(family, package)]
+    ids = [row.id for row in rows]
+    if len(set(ids)) < len(ids):
+        twice = sorted({each for each in ids if ids.count(each) > 1})
+        raise InvalidInput("claims", f"{', '.join(twice)} stands twice", "each row needs an id of its own")
+    return tuple(rows)
+
+
+def _known(field: str, name: str, known: Iterable[str]) -> str:
+    every = tuple(dict.fromkeys(known))
+    if name not in every:
+        raise InvalidInput(field, f"{name!r} is not in the table of claims",
+                           did_you_mean(name, every, f"known: {', '.join(every)}" if len(every) < 20 else
+                                        "see `confide claims`"))
+    return name
+
+
+def _check_id(name: str, rows: Sequence[Claim]) -> None:
+    """Whether there is a claim of this name; a part of a name is told what it is a part of."""
+    ids = [row.id for row in rows]
+    if name in ids:
+        return
+    families = {each for row in rows for each in (row.family, row.part)}
+    tails = [each for each in ids if each.endswith(f"/{name}")]
+    if name.rstrip("/") in families:  # parts of families are listed as `threshold/`
+        hint = f"it is a family: `confide claims --family {name.rstrip('/')}`"
+    elif tails:
+        hint = f"did you mean {' or '.join(map(repr, tails))}?"
+    else:
+        hint = did_you_mean(name, ids, "`confide claims --search TEXT` looks for a text", cutoff=0.8)
+    raise InvalidInput("id", f"{name!r} is not in the table of claims", hint)
+
+
+def _document(part: str) -> str:
+    every = tuple(dict.fromkeys(row.document for row in _table()))
+    fits = [each for each in every if part.casefold() in each.casefold()]
+    if len(fits) != 1:
+        raise InvalidInput("document", f"{part!r} is {'the name of several' if fits else 'no'} document"
+                           f"{'s' if fits else ''}", f"known: {', '.join(every)}")
+    return fits[0]

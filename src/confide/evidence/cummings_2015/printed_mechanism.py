@@ -1,0 +1,161 @@
+"""Algorithm 2 as printed: plain ridge, one weight and one epsilon, and noise that hides less than it says mostly.
+
+Source: Cummings et al. 2015, Algorithm 2 and Theorem 2; spec truthful_regression sections 4.2, 4.3, 7.2.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+
+from confide.contract.errors import InvalidInput, NotGuaranteed
+from confide.contract.guarantees import Guarantees, Privacy, Relation
+from confide.contract.parameters import Parameter
+from confide.contract.wire import wire
+from confide.evidence.cummings_2015.printed_numbers import printed_claims
+from confide.evidence.cummings_2015.printed_ridge import (
+    PRINTED_PRIVACY,
+    WITH_CLAIM,
+    WITHOUT_CLAIM,
+    PrintedRidge,
+    plain_bounds,
+    printed_claim,
+    printed_scale,
+    proved_epsilon,
+    unconstrained_ridge,
+)
+from confide.privacy.events import Event, PureEvent
+from confide.privacy.losses import PureDP
+from confide.privacy.noise import Noise
+from confide.regression.bounds import RidgeBounds
+from confide.regression.private_truthful_regression import PAYMENT_GROUPS, PAYMENT_LINE, PrivateTruthfulRegression
+from confide.regression.records import Moments, RecordMap
+from confide.regression.release.output_perturbation import RidgeRelease
+from confide.regression.sensitivity import ridge_norm_sup
+
+__all__ = ["PrintedTruthfulRegression"]
+
+
+@wire("PrintedTruthfulRegression", "setting payment release behaviour mode")
+@dataclass(frozen=True, kw_only=True)
+class PrintedTruthfulRegression(PrivateTruthfulRegression):
+    """Algorithm 2 as printed: plain ridge with noise (4B + 2M)/(gamma epsilon), for comparison.
+
+    One ridge weight and one epsilon serve the release and the payments; the scoring rule is the source's, answers are
+    clipped to R0 + M alone, and the full estimate is released. It carries a privacy claim only where the printed
+    constant happens to suffice. Elsewhere it runs with simulated noise alone, and cannot be settled.
+
+    Raises:
+        InvalidInput: a release or a payment that the source does not have.
+
+    Example:
+        >>> from confide.evidence.cummings_2015 import corollary_1
+        >>> mechanism = corollary_1(10**6, 10, 1.0, 1.0, 4.0, 0.39).mechanism()
+        >>> mechanism.claims_privacy, round(mechanism.borne_epsilon / (2 * mechanism.payment.epsilon), 2)
+        (False, 1.07)
+    """
+
+    mode: Annotated[Literal["paper"], Parameter("as files say it: there is no other")] = "paper"  # type: ignore[assignment]
+
+    held_in_ball: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        release, payment = self.release, self.payment
+        if not isinstance(release, RidgeRelease):
+            raise InvalidInput("release", f"{type(release).__name__} is not in the source", "give RidgeRelease")
+        if (release.epsilon, release.ridge) != (payment.epsilon, payment.ridge):
+            raise InvalidInput("release", "has another ridge weight or epsilon than the payments",
+                               "the printed mechanism has one of each")
+        for name, changed in (("rule", payment.rule.centred), ("clip", payment.clip is not None),
+                              ("debias", payment.debias)):
+            if changed:
+                raise InvalidInput(name, "is not the source's", "it takes the source's scoring rule, no clip and no "
+                                   "debiasing")
+        object.__setattr__(self, "release", PrintedRidge(epsilon=release.epsilon, ridge=release.ridge))
+
+    @property
+    def record_map(self) -> RecordMap:
+        """The usual map, with the source's one bound for all answers; without any, no sensitivity would exist."""
+        usual = self.setting.record_map
+        return replace(usual, noise_bound=usual.response_bound)
+
+    # ---- promises
+
+    @property
+    def payment_claim(self) -> PureDP:
+        """What the payment estimates may claim; infinity where the printed noise does not suffice."""
+        return printed_claim(self.setting, max(self.setting.groups), self.payment.ridge, self.payment.epsilon)
+
+    @property
+    def claims_privacy(self) -> bool:
+        """Whether anything is claimed of privacy: only where the printed noise suffices for all rows."""
+        return self.borne_epsilon <= 2 * self.payment.epsilon
+
+    @property
+    def borne_epsilon(self) -> float:
+        """What is proved of the printed noise, however large."""
+        rows = (max(self.setting.groups), self.setting.people)
+        return sum(proved_epsilon(self.setting, m, self.payment.ridge, self.payment.epsilon) for m in rows)
+
+    @property
+    def loss(self) -> PureDP:
+        """Twice epsilon where that is proved; infinity, which promises nothing, elsewhere."""
+        return PureDP(2 * self.payment.epsilon if self.claims_privacy else math.inf)
+
+    @property
+    def stated_loss(self) -> PureDP:
+        """The source's claim, whether or not it holds."""
+        return PureDP(2 * self.payment.epsilon)
+
+    def events(self) -> tuple[Event, ...]:
+        """The payment estimates (parallel over the groups), and the release.
+
+        Raises:
+            NotGuaranteed: the printed claim fails at these sizes: nothing can be charged for no claim.
+        """
+        if not self.claims_privacy:
+            raise NotGuaranteed("the printed privacy loss", WITHOUT_CLAIM,
+                                "run it with simulated noise, for a study, or take PrivateTruthfulRegression")
+        return tuple(PureEvent(epsilon=self.payment.epsilon, neighbours=Relation.REPLACE, label=label)
+                     for label in (PAYMENT_LINE, "release"))
+
+    def privacy_guarantees(self) -> tuple[Privacy, ...]:
+        """What is proved of the printed noise; where that is nothing, each says what is wrong with the print."""
+        others, public, paid, own = super().privacy_guarantees()
+        alone = printed_claim(self.setting, self.setting.people, self.payment.ridge, self.payment.epsilon)
+        losses = ((others, self.loss), (public, self.loss), (paid, self.payment_claim), (own, alone))
+        return tuple(replace(each, loss=loss, source=PRINTED_PRIVACY,
+                             note=WITHOUT_CLAIM if loss.vacuous else WITH_CLAIM) for each, loss in losses)
+
+    def guarantees(self) -> Guarantees:
+        """What holds of it, from public parameters alone, and the printed promises beside that."""
+        return Guarantees((*super().guarantees().items, *printed_claims(self)))
+
+    # ---- its parts
+
+    @property
+    def noise_scale(self) -> float:
+        """The source's scale (4B + 2M)/(gamma epsilon)."""
+        return printed_scale(self.setting, self.payment.ridge, self.payment.epsilon)
+
+    @property
+    def longest_peers(self) -> float:
+        """How long a plain payment estimate can be."""
+        return ridge_norm_sup(max(self.setting.groups), self.payment.ridge, self.setting.response)
+
+    def peer_bounds(self, people: int) -> RidgeBounds:
+        """Error bounds of a plain payment estimate of a group of so many people."""
+        return plain_bounds(self.setting, people, self.payment.ridge, self.behaviour.misreports)
+
+    def peer_estimate(self, sums: Moments, noise: Noise, group: int) -> np.ndarray:
+        """(d,) one plain payment estimate with the printed noise."""
+        return unconstrained_ridge(self.setting, sums, self.payment.ridge, self.payment.epsilon, noise,
+                                   ("payment", group), line=PAYMENT_LINE, group=PAYMENT_GROUPS[group])
+
+    def coefficients(self, estimate: np.ndarray) -> np.ndarray:
+        """The estimate as it is."""
+        return estimate

@@ -1,0 +1,210 @@
+"""The gallery: of each study a picture, a sentence, a number beside what the source says, and the command.
+
+`confide reproduce --all --gallery DIR` writes pictures and numbers into DIR, and the page beside it.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from confide.charts import DRAWS, available, to_png, to_svg
+from confide.contract.errors import InvalidInput
+from confide.contract.presentation import Picture
+from confide.contract.wire import from_parts, wire, wire_parts
+from confide.contract.words import cause, number
+from confide.evidence.catalogue import studies
+from confide.evidence.reproduced import Reproduced
+from confide.evidence.timings import full_times
+
+__all__ = ["LONGEST", "NUMBERS", "GalleryEntry", "exhibits", "gallery_markdown", "shown_quick", "write_gallery"]
+
+NUMBERS = "numbers.json"
+"""The file beside the pictures that holds what the page says of them."""
+
+LONGEST = 90.0
+"""Seconds of processor time of a full run up to which the gallery shows it; beyond, it shows the quick one."""
+
+_SPECIAL = re.compile(r"([\\`*_\[\]<|$~])")
+_ROOMS = {
+    "regression": "Truthful linear regression", "channels": "Notions of privacy", "market": "A market for private bits",
+    "acquisition": "Buying a mean", "queries": "Query release", "allocation": "Scarce goods",
+    "programs": "Convex programs", "search": "Targeted search",
+}
+
+
+@wire("Exhibit", "name quick seconds day quantity published ours relation origin stand differ picture alt")
+@dataclass(frozen=True, kw_only=True)
+class GalleryEntry:
+    """What the gallery shows of a study.
+
+    Args:
+        name: of the study.
+        quick: whether a quick run is shown.
+        seconds: how long that run took.
+        day: when it was shown, as YYYY-MM-DD.
+        quantity: of its headline number.
+        published: what is set beside ours; None where nothing is.
+        ours: what was computed; as text where it is not finite.
+        relation: of ours to it, in words.
+        origin: how the source says what is set beside ours, and where; empty where nothing is.
+        stand: how many of the numbers, bounds and statements beside the study's stand.
+        differ: how many differ.
+        picture: name of the file.
+        alt: what it shows, in words.
+    """
+
+    name: str
+    quick: bool
+    seconds: float
+    day: str
+    quantity: str
+    published: float | str | None
+    ours: float | str
+    relation: str
+    origin: str
+    stand: int
+    differ: int
+    picture: str
+    alt: str
+
+
+def shown_quick(name: str) -> bool:
+    """Whether the gallery shows a quick run: where a full one takes 90 s or more, or was not measured.
+
+    Args:
+        name: of the study.
+
+    Example:
+        >>> shown_quick("regression-threshold")
+        False
+    """
+    return full_times().seconds.get(name, LONGEST) >= LONGEST
+
+
+def write_gallery(folder: Path, found: Iterable[Reproduced], day: datetime.date) -> tuple[Path, int]:
+    """Write the pictures and numbers into a folder, and the page beside it.
+
+    Args:
+        folder: such as docs/gallery, for docs/gallery.md; made if it is not there. Pictures of other studies go.
+        found: what was reproduced, as it comes.
+        day: today.
+
+    Returns:
+        The page, and how many studies it shows.
+
+    Raises:
+        InvalidInput: the extra `[plots]` is not installed, or the folder cannot be written.
+    """
+    if not available():
+        raise InvalidInput("gallery", "needs vl-convert", f"{DRAWS} installs it")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        shown = [_exhibit(folder, each, day) for each in found]
+        for path in [*folder.glob("*.svg"), *folder.glob("*.png")]:
+            if path.name not in {each.picture for each in shown}:
+                path.unlink()
+        lines = ",\n".join(json.dumps(wire_parts(each), ensure_ascii=False) for each in shown)
+        (folder / NUMBERS).write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+        page = folder.with_suffix(".md")
+        page.write_text(gallery_markdown(shown, folder.name), encoding="utf-8")
+    except OSError as error:
+        raise InvalidInput("gallery", f"{folder} cannot be written: {cause(error)}") from None
+    return page, len(shown)
+
+
+def exhibits(folder: Path) -> list[GalleryEntry]:
+    """What a gallery's folder says.
+
+    Args:
+        folder: as `write_gallery` left it.
+    """
+    return [from_parts(GalleryEntry, each) for each in json.loads((folder / NUMBERS).read_text(encoding="utf-8"))]
+
+
+def _exhibit(folder: Path, found: Reproduced, day: datetime.date) -> GalleryEntry:
+    picture = next(block for block in found.section().blocks if isinstance(block, Picture) and block.spec)
+    drawn, pixels = (to_svg(picture.spec) or "").encode(), to_png(picture.spec, 1.5)
+    kind, data = ("svg", drawn) if len(drawn) <= len(pixels) else ("png", pixels)
+    name = found.study.name
+    for old in folder.glob(f"{name}.*"):
+        old.unlink()
+    (folder / f"{name}.{kind}").write_bytes(data)
+    told = found.findings.headline
+    return GalleryEntry(
+        name=name, quick=found.quick, seconds=round(found.seconds, 1), day=day.isoformat(), quantity=told.quantity,
+        published=None if told.published is None else _finite(told.published), ours=_finite(told.ours),
+        relation=told.told, origin=told.origin,
+        stand=found.findings.count("stands"), differ=found.findings.count("differs"),
+        picture=f"{name}.{kind}", alt=picture.alt)
+
+
+def _finite(value: float) -> float | str:
+    """JSON has no infinities: the page's words for them."""
+    return float(value) if abs(value) < float("inf") else number(float(value))
+
+
+def gallery_markdown(shown: Sequence[GalleryEntry], folder: str) -> str:
+    """The page; titles, sources and statements are those of the catalogue.
+
+    Args:
+        shown: what it shows; studies stand in the order of the catalogue.
+        folder: name of the pictures' folder, beside the page.
+
+    Returns:
+        Markdown.
+    """
+    by_name = {each.name: each for each in shown}
+    lines = [
+        "# Gallery", "",
+        "One picture of each study. Below it stands the study's first number that a source says something of (where "
+        "most differ, the first that differs), what is set beside it, and where that comes from: a printed number, one "
+        "that we evaluated from the printed formula or "
+        "read off a printed figure, or a sentence. Pictures, all numbers and what is drawn come with the command:", "",
+        "```bash",
+        "confide reproduce regression-threshold           # one study, all of its pictures and tables",
+        "confide reproduce --all --quick                  # all of them, in a minute or two",
+        "confide reproduce --all --gallery docs/gallery   # this page",
+        "```", "",
+        "Noise is simulated, and data are public or made up. Full runs are shown where they take less than a minute "
+        "and a half, quick ones elsewhere, and they say so. [Studies](reference/studies.md) tells more.",
+    ]
+    room = ""
+    for each in studies():
+        if each.name not in by_name:
+            continue
+        it = by_name[each.name]
+        if each.name.partition("-")[0] != room:
+            room = each.name.partition("-")[0]
+            lines += ["", f"## {_ROOMS.get(room, room.capitalize())}"]
+        lines += ["", f"### {_plain(each.title)}", "", f"![{_plain(it.alt)}]({folder}/{it.picture})", "",
+                  f"{_plain(each.source)}: {_plain(each.statement)}", "",
+                  "| | set beside | ours | relation |", "|---|---|---|---|",
+                  f"| {_plain(it.quantity)} | {number(it.published)} | {number(it.ours)} | {_plain(it.relation)} |", "",
+                  f"{_counted(it)} `confide reproduce {each.name}{' --quick' if it.quick else ''}`: {_told(it)}."]
+    return "\n".join(lines) + "\n"
+
+
+def _counted(it: GalleryEntry) -> str:
+    if not it.stand + it.differ:
+        return "The source prints no number of its own."
+    where = f"Set beside: {_plain(it.origin)}. " if it.origin else ""
+    return f"{where}Of {it.stand + it.differ:,} numbers, bounds or statements beside ours {it.stand:,} stand and " \
+           f"{it.differ:,} differ."
+
+
+def _told(it: GalleryEntry) -> str:
+    if not it.quick:
+        return "a full run"
+    full = full_times().seconds.get(it.name)
+    return "a quick run" + (f"; a full one takes {number(round(full, 1) if full < 10 else round(full))} s"
+                            if full is not None else "; how long a full one takes was not measured")
+
+
+def _plain(text: str) -> str:
+    """A text as it is: nothing of it is markup."""
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))

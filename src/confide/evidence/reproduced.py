@@ -1,0 +1,142 @@
+"""Studies computed, or found where they were kept, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter, process_time
+from typing import Any
+
+from confide.contract.errors import ConfideError
+from confide.contract.kinds import Progress
+from confide.contract.presentation import Picture, Section
+from confide.evidence.catalogue import study
+from confide.evidence.findings import Findings, Study
+from confide.evidence.kept import Kept, StudyCache, from_json, to_json
+
+__all__ = ["NotReproduced", "Reproduced", "marked_quick", "reproduce", "reproduce_all"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reproduced:
+    """A study with its findings.
+
+    Args:
+        study: which.
+        quick: its size.
+        findings: what it found.
+        seconds: how long the computation took; of findings that were kept, when they were computed.
+        processor: seconds of processor time of all threads, which say more where other work runs too.
+        cached: whether they were kept.
+    """
+
+    study: Study
+    quick: bool
+    findings: Findings
+    seconds: float
+    processor: float
+    cached: bool
+
+    @property
+    def name(self) -> str:
+        """Of its folder: a quick run never stands in the place of a full one."""
+        return f"{self.study.name}-quick" if self.quick else self.study.name
+
+    def section(self) -> Section:
+        """The findings as a section of a page; the title, and those of the pictures, say that a run was quick."""
+        section = self.findings.section(self.study.title)
+        if not self.quick:
+            return section
+        blocks = tuple(replace(block, spec=marked_quick(block.spec)) if isinstance(block, Picture) and block.spec else
+                       block for block in section.blocks)
+        return Section(title=f"{section.title} (quick run)", blocks=blocks)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotReproduced:
+    """A study that could not be computed here.
+
+    Args:
+        study: which.
+        error: what it lacks, such as a data set of an extra.
+    """
+
+    study: Study
+    error: ConfideError
+
+
+def marked_quick(spec: dict[str, Any]) -> dict[str, Any]:
+    """A picture whose title says that it was drawn from a quick run.
+
+    Args:
+        spec: of Vega-Lite; left as it is.
+
+    Returns:
+        A new one.
+
+    Example:
+        >>> marked_quick({"title": "Errors"})["title"]
+        {'text': 'Errors', 'subtitle': 'quick run: smaller sizes, fewer repetitions'}
+    """
+    title = spec.get("title", "")
+    told = dict(title) if isinstance(title, dict) else {"text": title}
+    before = told.get("subtitle", [])
+    lines = [*([before] if isinstance(before, str) else before), "quick run: smaller sizes, fewer repetitions"]
+    return spec | {"title": told | {"subtitle": lines[0] if len(lines) == 1 else lines}}
+
+
+def reproduce(
+    name: str, *, quick: bool = False, cache: StudyCache | None = None, progress: Progress | None = None
+) -> Reproduced:
+    """Compute a study, or take what was kept of it.
+
+    Args:
+        name: of the study.
+        quick: smaller sizes, fewer repetitions.
+        cache: where findings are looked up and kept; without one it is computed.
+        progress: called with steps done and steps in all.
+
+    Raises:
+        InvalidInput: no such study, or it needs an extra that is not installed.
+
+    Example:
+        >>> reproduce("regression-threshold", quick=True).findings.headline.published
+        4472.13595499958
+    """
+    chosen = study(name)
+    module = chosen.run.__module__
+    kept = cache.find(name, module, quick) if cache is not None else None
+    if kept is not None:
+        return Reproduced(study=chosen, quick=quick, findings=kept.findings, seconds=kept.seconds,
+                          processor=kept.processor, cached=True)
+    start, worked = perf_counter(), process_time()
+    fresh = chosen.run(quick, progress)
+    took = {"seconds": perf_counter() - start, "processor": process_time() - worked}
+    findings = from_json(to_json(fresh))  # the same, number for number and type for type, as what will be kept
+    if cache is not None:
+        cache.keep(name, module, quick, Kept(findings=findings, **took))
+    return Reproduced(study=chosen, quick=quick, findings=findings, cached=False, **took)
+
+
+def reproduce_all(
+    names: Sequence[str], *, quick: bool | Callable[[str], bool] = False, cache: StudyCache | None = None,
+    progress: Callable[[str], Progress | None] | None = None,
+) -> Iterator[Reproduced | NotReproduced]:
+    """Studies in turn. One that lacks something does not stop the others.
+
+    Args:
+        names: of the studies.
+        quick: smaller sizes, fewer repetitions; or which studies are to be quick, by name.
+        cache: where findings are looked up and kept.
+        progress: gives what to call for a study, by its name; asked as each begins.
+
+    Raises:
+        InvalidInput: no such study; before any is computed.
+    """
+    for chosen in [study(name) for name in names]:
+        name = chosen.name
+        bar = progress(name) if progress is not None else None
+        try:
+            yield reproduce(name, quick=quick(name) if callable(quick) else quick, cache=cache, progress=bar)
+        except ConfideError as error:
+            yield NotReproduced(study=chosen, error=error)

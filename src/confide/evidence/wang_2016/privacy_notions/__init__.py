@@ -1,0 +1,1 @@
+"""Chapter 2 and appendix A: three notions of privacy."""

@@ -1,0 +1,345 @@
+"""A share of the optimum instead of a difference: an auction that halts when few bid, for values that are 0 or large.
+
+No value but 0 is below lambda, a public promise that each row keeps by itself or counts as zeros. Then at most
+OPT/lambda bidders hold a good after any round, and few goods and few bids are left over: the loss is a multiple of
+OPT. It is worth something where lambda is well above alpha, as for values 0 and 1.
+
+OPT enters the halting threshold and the number of rounds. It is public, or is released first: a replaced bidder moves
+it by 1 at most.
+
+Source: Wu 2017, Algorithm 5 and Theorem 4.3.11, re-derived for batches, for any counters, and for an OPT that is known
+up to noise; spec allocation 3.4; erratum 9.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+import numpy as np
+
+from confide.allocation.guarantees import EquilibriumPromises
+from confide.allocation.market import Neighbours, neighbours_today
+from confide.allocation.measuring import Measure
+from confide.allocation.pmatch import PMatch
+from confide.allocation.valuations import Valuations
+from confide.contract.checks import finite, one_of, positive
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.guarantees import Accuracy, Relation, Source
+from confide.contract.parameters import Declared, Parameter
+from confide.contract.remedies import tried
+from confide.contract.renamed import renamed
+from confide.evidence.wu_2017.private_matchings.settings import BidsSetting
+from confide.privacy.events import Event
+from confide.privacy.noise import Noise, Stream
+
+__all__ = [
+    "BidsPromise",
+    "OptimumRange",
+    "OptimumRelease",
+    "bids_promise",
+    "keep_promise",
+    "multiplicative_auction",
+]
+
+_GRID = 20
+_UNIT = 2.0**-_GRID
+_MOVES = (1 << _GRID) + 2  # grid units that a replaced bidder moves OPT by, as a solver computes and the grid rounds it
+
+
+@renamed(gamma="failure_probability")
+@dataclass(frozen=True, kw_only=True)
+class OptimumRange(Declared):
+    """Public bounds on the optimum."""
+
+    low: Annotated[float, Parameter("lower bound", above=0)]
+    high: Annotated[float, Parameter("upper bound, at least the lower one")]
+    failure_probability: Annotated[float, Parameter("probability that a bound fails", symbol="gamma", at_least=0,
+                                                    below=1)] = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.high < self.low:
+            raise InvalidInput("high", f"{self.high!r} is below low = {self.low!r}", "must be at least that")
+
+    @classmethod
+    def known(cls, optimum: float) -> OptimumRange:
+        """Of a public number, such as last year's."""
+        return cls(low=optimum, high=optimum)
+
+
+@renamed(gamma="failure_probability", unit="neighbours")
+@dataclass(frozen=True, kw_only=True)
+class OptimumRelease(Declared):
+    """A release of the optimum with Laplace noise of scale 1/epsilon, on a grid of 2^-20.
+
+    A neighbour step moves the optimum by 1 at most. The release is charged beside the auction.
+
+    Example:
+        >>> release = OptimumRelease(epsilon=0.5, failure_probability=0.02)
+        >>> round(release.reach, 3)
+        9.21
+        >>> found = release.release(240.0, Noise.simulated(1))
+        >>> found.low < 240.0 < found.high
+        True
+    """
+
+    epsilon: Annotated[float, Parameter("privacy loss", unit="nats", above=0)]
+    failure_probability: Annotated[float, Parameter("probability that the optimum is outside the range that is claimed",
+                                                    symbol="gamma", above=0, below=1)]
+    neighbours: Annotated[Neighbours, Parameter("what the row of one bidder is replaced by: any other row, or one of "
+                                                "zeros")] = "replace"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "neighbours", neighbours_today("OptimumRelease", self.neighbours))
+        super().__post_init__()
+
+    @property
+    def _measure(self) -> Measure:
+        return Measure(label="optimum", law="laplace", cost=self.epsilon, l1_sensitivity=_MOVES,
+                       squared_l2_sensitivity=_MOVES**2)
+
+    @property
+    def reach(self) -> float:
+        """What the noise is above with probability failure_probability/2 at most, and so below its negative."""
+        return self._measure.reach(self.failure_probability / 2) * _UNIT
+
+    def events(self) -> tuple[Event, ...]:
+        """What it spends."""
+        return (self._measure.event(Relation(self.neighbours)),)
+
+    def release(self, optimum: float, noise: Noise, *, stream: Stream = "optimum") -> OptimumRange:
+        """A public range that holds OPT.
+
+        Args:
+            optimum: OPT, to within 2^-21. Private.
+            noise: where it comes from.
+            stream: name of the draw.
+
+        Raises:
+            Refused: what was released, which is public, leaves no positive lower bound.
+        """
+        units = math.floor(finite("optimum", optimum) / _UNIT)
+        told = float(self._measure.draw(np.array([units]), noise, stream)[0]) * _UNIT
+        low = told - self.reach
+        if not low > 0:
+            raise Refused(f"the released optimum of {told:.6g} may be 0", "a larger epsilon, or another auction")
+        return OptimumRange(low=low, high=told + _UNIT + self.reach, failure_probability=self.failure_probability)
+
+
+def keep_promise(values: Valuations, least: float, *, unusable: str = "refuse") -> Valuations:
+    """Valuations whose rows keep the promise: 0, or at least lambda.
+
+    Args:
+        values: everybody's, or one row for a bidder's own `decode`.
+        least: lambda in (0, 1]: public, never computed from the values; compared in single precision.
+        unusable: "refuse" the table for one row that breaks it, which tells whoever sees the message; or take the row
+            as zeros ("null").
+
+    Raises:
+        InvalidInput: such a row, where `unusable` is "refuse".
+    """
+    positive("least", least, at_most=1.0)
+    one_of("unusable", unusable, ("refuse", "null"))
+    # In single precision, so that a row says the same as stored, and as she holds it.
+    small = np.flatnonzero((values.values > 0.0) & (values.values.astype(np.float32) < np.float32(least)))
+    if not len(small):
+        return values
+    rows = np.unique(small // values.goods if values.starts is None
+                     else np.searchsorted(values.starts, small, side="right") - 1)
+    if unusable == "refuse":
+        raise InvalidInput("values", f"row {int(rows[0])} holds a value between 0 and {least:g}",
+                           "each must be 0, or at least what was promised")
+    kept = values.values.copy()
+    ends = np.arange(values.people + 1, dtype=np.int64) * values.goods if values.starts is None else values.starts
+    for row in rows.tolist():
+        kept[ends[row] : ends[row + 1]] = 0.0
+    return replace(values, values=kept)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BidsPromise(Declared):
+    """The promises of an auction that halts when fewer than a number of bids are counted in a round.
+
+    While no count of bids is off by more than E, and no count of the halting test by more than E0, write a = s' - 2E -
+    g + 1, H = OPT/lambda and Q = halt_below - 1 + 2 E0. At most H bidders hold a good after any round. A good from
+    which somebody is outbid, or which has a price, is held a times at least.
+
+    - The round that ends it has Q bids at most. At most H/a goods outbid somebody in it, and each of them at most 4E +
+      g - 1 more than it got bids: it had at most s' + 2E holders before, and keeps a.
+    - Any other round has halt_below - 2 E0 bids. All together there are at most H for goods without a price, and s' +
+      2E + g - 1 for each of at most H/a goods and each price below 1, so that it halts in time.
+    - OPT - SW is at most alpha for each holder, 1 for whoever is outbid in the last round, and what is left of goods
+      with a price (`guarantees`, statement 4).
+
+    Source: Wu 2017, Theorem 4.3.11, whose proof counts 2E and not 4E outbid holders beyond the bids, which its
+    condition on s covers; spec allocation 3.4.
+    """
+
+    promises: Annotated[EquilibriumPromises, Parameter("promises about counts and prices of the same auction")]
+    least: Annotated[float, Parameter("public promise that no value but 0 is below it", symbol="lambda", above=0,
+                                      at_most=1)]
+    optimum: Annotated[OptimumRange, Parameter("public bounds on the optimum")]
+    halt_below: Annotated[int, Parameter("a round with fewer counted bids is the last", at_least=0)]
+    halting_error: Annotated[float, Parameter("error that no count of the halting test exceeds", symbol="E0",
+                                              at_least=0)]
+    rounds: Annotated[int, Parameter("largest number of rounds; nobody asks after the last one", symbol="R",
+                                     at_least=1)]
+
+    @property
+    def _each(self) -> int:
+        """a, for the good with the least supply."""
+        return min(self.promises.supply) - self.promises.shortfall
+
+    @property
+    def _off(self) -> int:
+        return math.floor(self.halting_error)
+
+    @property
+    def last_bids(self) -> int:
+        """Q: of the round that ends it fewer are counted than `halt_below`."""
+        return max(0, self.halt_below - 1 + 2 * self._off)
+
+    def unsatisfied(self, optimum: float) -> float:
+        """How many are outbid in the last round at most.
+
+        Args:
+            optimum: OPT.
+        """
+        if self._each < 1:
+            return math.inf
+        goods = optimum / self.least / self._each
+        return self.last_bids + goods * (4 * self.promises.off + self.promises.batch - 1)
+
+    @property
+    def most_bids(self) -> float:
+        """Of a whole run."""
+        if self._each < 1:
+            return math.inf
+        # Of a good with more copies it is a smaller multiple of those that are held.
+        at_a_price = min(self.promises.supply) - self.promises.reserve + 2 * self.promises.off + self.promises.batch - 1
+        prices = round(self.promises.price_ceiling / self.promises.increment)
+        return self.optimum.high / self.least * (1.0 + at_a_price / self._each * prices)
+
+    @property
+    def rounds_needed(self) -> float:
+        """So many rounds, and it has halted: infinity where the test's noise may keep it going."""
+        fewest = self.halt_below - 2 * self._off
+        return math.floor(self.most_bids / fewest) + 2 if fewest > 0 and self._each >= 1 else math.inf
+
+    def welfare_loss(self, optimum: float) -> float:
+        """OPT - SW at most, for an OPT in the range; infinity where nothing is promised.
+
+        Args:
+            optimum: OPT.
+        """
+        if not self.promises.feasible or not self.rounds >= self.rounds_needed:
+            return math.inf
+        holders = optimum / self.least
+        left = self.promises.shortfall * self.promises.price_ceiling * holders / self._each
+        return self.promises.regret * holders + self.unsatisfied(optimum) + left
+
+    @property
+    def ratio(self) -> float:
+        """SW is at least this share of OPT, wherever in the range OPT is; 0 where nothing is promised."""
+        # The loss is affine in OPT and positive at 0, so that its share is largest where OPT is least.
+        return max(0.0, 1.0 - self.welfare_loss(self.optimum.low) / self.optimum.low)
+
+
+@renamed(gamma="failure_probability")
+def multiplicative_auction(
+    *, people: int, goods: int, supply: int | tuple[int, ...], increment: float, epsilon: float, least: float,
+    optimum: OptimumRange, failure_probability: float = 0.01, batch: int = 1, arity: int = 2, **options: Any,
+) -> PMatch:
+    """Algorithm 5 with corrected counters: T = 24 OPT_up/(alpha^2 OPT_low) rounds, the last of which has fewer than
+    alpha OPT_low/(2 lambda) - 2 E0 bids as they are counted; a reserve of 2E; no cap on bids.
+
+    Args:
+        people: n.
+        goods: k.
+        supply: s_j.
+        increment: alpha.
+        epsilon: of the auction; that of a released OPT comes on top.
+        least: lambda: rows must keep it, see `keep_promise`.
+        optimum: what is publicly known of OPT.
+        failure_probability: gamma: half for the counts of bids, half for those of the halting test; that of the range
+            of OPT comes on top.
+        batch: g.
+        arity: of the counters.
+        options: further fields of `PMatch`, such as rounds, halt_with or certify_with.
+
+    Raises:
+        Refused: the noise leaves no copies, or no threshold above it: says what would do.
+
+    Example:
+        >>> auction = multiplicative_auction(people=300, goods=6, supply=40, increment=0.125, epsilon=1e9, least=1.0,
+        ...                                  optimum=OptimumRange.known(240.0))
+        >>> auction.rounds, auction.halt_below, auction.effective_reserve
+        (1536, 15, 0)
+    """
+    source = BidsSetting(people=people, goods=goods, epsilon=epsilon, failure_probability=failure_probability,
+                         increment=increment, least=least, optimum=optimum.low, optimum_at_most=optimum.high)
+    settings: dict[str, Any] = {"rounds": source.rounds, "bid_cap": source.rounds, **options}
+    draft = PMatch(people=people, goods=goods, supply=supply, increment=increment, epsilon=epsilon, batch=batch,
+                   arity=arity, failure_probability=failure_probability / 2, halting="bids", reclear=0.0, reserve=0,
+                   **settings)
+    if draft.plentiful:
+        return draft
+
+    def again(**changed: Any) -> PMatch:
+        if "optimum" in changed:
+            low = changed["optimum"]
+            changed["optimum"] = replace(optimum, low=low, high=max(low, optimum.high))
+        return multiplicative_auction(**{
+            "people": people, "goods": goods, "supply": supply, "increment": increment, "epsilon": epsilon,
+            "least": least, "optimum": optimum, "failure_probability": failure_probability, "batch": batch,
+            "arity": arity} | options | changed)
+
+    off, halting = math.floor(draft.error), math.floor(_halting_error(draft))
+    target = increment * optimum.low / (2.0 * least)
+    if min(draft.copies) <= 2 * off:
+        enough = epsilon * 2.0 * draft.error / min(draft.copies)
+        raise Refused(f"counts may be off by {off:,}, and there are {min(draft.copies):,} copies",
+                      [*tried("{supply} copies of each good or more", again, supply=2 * off + 1),
+                       *tried("epsilon = {epsilon}", again, digits=3, epsilon=enough)]
+                      or "more copies, a larger epsilon and a larger optimum")
+    if target < 4 * halting + 1:
+        enough = (8 * halting + 2) * least / increment
+        raise Refused(f"the halting test may be off by {halting:,}, and waits for {target:,.3g} bids",
+                      [*tried("an optimum of {optimum}", again, digits=6, optimum=enough),
+                       *tried("epsilon = {epsilon}", again, digits=3, epsilon=epsilon * (4 * halting + 1) / target)]
+                      or "a larger optimum and a larger epsilon, or more for halt_with")
+    return replace(draft, reserve=2 * off, halt_below=math.floor(target - 2 * halting))
+
+
+def _halting_error(auction: PMatch) -> float:
+    """E0, at the auction's own failure probability."""
+    counter = auction.halting_plan.counter
+    return 0.0 if counter is None else counter.error_bound(auction.failure_probability)
+
+
+def bids_promise(auction: PMatch, least: float, optimum: OptimumRange) -> tuple[BidsPromise, Accuracy]:
+    """What `multiplicative_auction` promises: the numbers, and the guarantee.
+
+    Args:
+        auction: of that function, or any other that halts on bids without a final clearing.
+        least: lambda.
+        optimum: what is publicly known of OPT.
+
+    Raises:
+        InvalidInput: another auction.
+    """
+    if auction.halting != "bids" or auction.clearing is not None or auction.charge or auction.bid_cap < auction.rounds:
+        raise InvalidInput("auction", "is another one", "must halt on bids, without a cap, a final clearing or charges")
+    promise = BidsPromise(
+        promises=EquilibriumPromises(people=auction.people, supply=auction.copies, reserve=auction.effective_reserve,
+                                     error=auction.error, batch=auction.batch, increment=auction.increment),
+        least=least, optimum=optimum, halt_below=auction.halt_below, halting_error=_halting_error(auction),
+        rounds=auction.rounds)
+    source = Source(document="Wu 2017", statement="Theorem 4.3.11", spec="allocation 3.4",
+                    erratum="1 - 3 alpha/lambda, not an upper bound; batches; any counters; OPT within a range")
+    return promise, Accuracy(
+        bound=1.0 - promise.ratio, baseline=1.0, measure="the share of the optimum that is lost", source=source,
+        failure_probability=min(1.0, 2 * auction.failure_probability + optimum.failure_probability),
+        note=f"no value but 0 is below {least:g}: a promise that every row keeps or counts as zeros")

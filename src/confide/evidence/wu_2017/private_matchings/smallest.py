@@ -1,0 +1,276 @@
+"""From where on the printed theorems say anything, and from where on the printed auctions can run at all.
+
+Source: Wu 2017, Theorems 4.3.5, 4.3.11 and 4.4.2, Lemma 4.3.9; spec allocation 3.3, 3.4, 5; erratum 8.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Annotated, Any
+
+from confide.contract.checks import fraction, positive, whole
+from confide.contract.errors import NotGuaranteed, Refused
+from confide.contract.parameters import Declared, Parameter
+from confide.contract.remedies import Remedy, tried
+from confide.contract.renamed import renamed
+from confide.evidence.wu_2017.private_matchings.settings import BidsSetting, MatchingSetting, as_meant
+
+__all__ = [
+    "Bookkeeping",
+    "LeastToRun",
+    "Threshold",
+    "bids_threshold",
+    "bundle_threshold",
+    "least_to_run",
+    "matching_threshold",
+    "smallest_epsilon",
+    "smallest_people",
+]
+
+_MOST = 2**200
+
+
+@dataclass(frozen=True, kw_only=True)
+class Threshold:
+    """What a printed theorem asks for.
+
+    Args:
+        error: E' of the theorem.
+        supply: s, copies of each good, at least.
+        people: n at least (of Theorem 4.4.2: d = ks goods at least), at this E'.
+    """
+
+    error: float
+    supply: float
+    people: float
+
+
+@renamed(gamma="failure_probability")
+def matching_threshold(people: int, goods: int, increment: float, epsilon: float,
+                       failure_probability: float) -> Threshold:
+    """Theorem 4.3.5: SW >= OPT - alpha n with probability 1 - gamma, run with alpha/3 and rho = alpha/3.
+
+    E' = (288 sqrt2/(alpha^2 epsilon)) (log2(72n/alpha^2))^(5/2) ln(4k/gamma), s >= (16E' + 4)/alpha, and n >=
+    24E'/alpha, which the theorem omits although Lemma 4.3.9 needs it. Prices may end above 1, at alpha/3 ceil(3/alpha):
+    the proof takes 1, and what it leaves over covers that.
+
+    Args:
+        people: n.
+        goods: k.
+        increment: alpha in (0, 1], the error that is asked for.
+        epsilon: > 0.
+        failure_probability: gamma, in (0, 1).
+
+    Example:
+        >>> found = matching_threshold(10**6, 50, 0.5, 1.0, 0.05)
+        >>> f"{found.supply:.1e} copies, {found.people:.1e} bidders"
+        '1.8e+09 copies, 2.7e+09 bidders'
+    """
+    n, alpha = whole("people", people, at_least=1), positive("increment", increment, at_most=1.0)
+    error = _error(288, math.log2(72 * n) - 2 * math.log2(alpha), goods, alpha, epsilon, failure_probability)
+    return Threshold(error=error, supply=(16.0 * error + 4.0) / alpha, people=24.0 * error / alpha)
+
+
+@renamed(gamma="failure_probability")
+def bundle_threshold(people: int, goods: int, increment: float, epsilon: float,
+                     failure_probability: float) -> Threshold:
+    """Theorem 4.4.2: SW >= OPT - alpha d with probability 1 - gamma; with bundles of at most b goods, OPT - alpha n b.
+
+    E' = (360 sqrt2/(alpha^2 epsilon)) (log2(90n/alpha^2))^(5/2) ln(4k/gamma) + 1, s >= (12E' + 3)/alpha, d > n, and
+    d >= 24E'/alpha, which the theorem omits.
+
+    Args:
+        people: n.
+        goods: k.
+        increment: alpha in (0, 1].
+        epsilon: > 0.
+        failure_probability: gamma, in (0, 1).
+
+    Returns:
+        A threshold whose `people` is that of d = ks; the bound says something only where alpha d is below n.
+    """
+    n, alpha = whole("people", people, at_least=1), positive("increment", increment, at_most=1.0)
+    error = _error(360, math.log2(90 * n) - 2 * math.log2(alpha), goods, alpha, epsilon, failure_probability) + 1.0
+    return Threshold(error=error, supply=(12.0 * error + 3.0) / alpha, people=max(n + 1.0, 24.0 * error / alpha))
+
+
+def _error(factor: int, logs: float, goods: int, alpha: float, epsilon: float, failure_probability: float) -> float:
+    chances = math.log(4.0 * whole("goods", goods, at_least=1) / fraction("failure_probability", failure_probability))
+    return factor * math.sqrt(2.0) / (alpha**2 * positive("epsilon", epsilon)) * math.pow(logs, 2.5) * chances
+
+
+def bids_threshold(setting: BidsSetting) -> tuple[float, float]:
+    """Theorem 4.3.11, re-derived: SW >= (1 - 3 alpha/lambda) OPT with probability 1 - gamma.
+
+    Args:
+        setting: of the auction.
+
+    Returns:
+        s at least max(12E/alpha + 6E + 1, (4E + 1)(1 + 1/alpha)), and OPT at least 16 lambda E/alpha.
+
+    Source: Wu 2017, Theorem 4.3.11; spec allocation 3.4; erratum 9.
+    """
+    error, alpha = setting.error, float(as_meant(setting.increment))
+    supply = max(12.0 * error / alpha + 6.0 * error + 1.0, (4.0 * error + 1.0) * (1.0 + 1.0 / alpha))
+    return supply, 16.0 * setting.least * error / alpha
+
+
+@renamed(gamma="failure_probability")
+def smallest_people(goods: int, increment: float, epsilon: float, failure_probability: float) -> int:
+    """The fewest bidders at which Theorem 4.3.5 says anything: some supply fits, and there is not enough for all.
+
+    Args:
+        goods: k.
+        increment: alpha in (0, 1].
+        epsilon: > 0.
+        failure_probability: gamma, in (0, 1).
+
+    Example:
+        >>> f"{smallest_people(100, 0.5, 1.0, 0.05):.3e}"
+        '7.558e+09'
+    """
+
+    def says(people: int) -> bool:
+        found = matching_threshold(people, goods, increment, epsilon, failure_probability)
+        return people >= found.people and people > math.ceil(found.supply)
+
+    return _least(says)
+
+
+@renamed(gamma="failure_probability")
+def smallest_epsilon(people: int, goods: int, supply: int, increment: float, failure_probability: float) -> float:
+    """The least epsilon at which Theorem 4.3.5 holds for these sizes; infinity where none does.
+
+    Args:
+        people: n.
+        goods: k.
+        supply: s; with s >= n it needs no theorem.
+        increment: alpha in (0, 1].
+        failure_probability: gamma, in (0, 1).
+    """
+    alpha, s = positive("increment", increment, at_most=1.0), whole("supply", supply, at_least=1)
+    most = min((alpha * s - 4.0) / 16.0, alpha * people / 24.0)
+    if most <= 0 or s >= people:
+        return math.inf
+    return matching_threshold(people, goods, increment, 1.0, failure_probability).error / most
+
+
+def _least(fits: Callable[[int], bool]) -> int:
+    """The least whole number that fits, where all larger ones do."""
+    high = 1
+    while not fits(high):
+        high *= 2
+        if high > _MOST:
+            raise Refused(f"no number of bidders below {_MOST:.0e} is enough",
+                          "a larger epsilon, increment or failure_probability")
+    low = high // 2  # does not fit, or is 0
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    return high
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeastToRun:
+    """Where Algorithm 4 runs as printed: s - m leaves a copy, and rho n - 2E is above 0.
+
+    Args:
+        people: the fewest bidders for which it can halt, all else equal.
+        supply: the fewest copies with that many bidders.
+        epsilon: the least epsilon at the sizes that were asked about; infinity where none is enough.
+    """
+
+    people: int
+    supply: int
+    epsilon: float
+
+    def ways(self, attempt: Callable[..., Any]) -> tuple[Remedy, ...]:
+        """What would do, tried.
+
+        Args:
+            attempt: makes the auction with other people and supply, or another epsilon.
+        """
+        return (*tried("with these parameters {people} bidders and {supply} copies", attempt, people=self.people,
+                       supply=self.supply),
+                *tried("epsilon = {epsilon} at these sizes", attempt, digits=6, epsilon=self.epsilon))
+
+
+def least_to_run(
+    setting: MatchingSetting, supply: int, error: Callable[[MatchingSetting], float] | None = None
+) -> LeastToRun:
+    """The smallest n and s, or the smallest epsilon, with which Algorithm 4 is not refused.
+
+    Args:
+        setting: as asked for.
+        supply: s, as asked for.
+        error: E of a setting, in proportion to 1/epsilon; the printed one where left out.
+    """
+    bound = error or (lambda of: of.error)
+    tolerance = float(as_meant(setting.tolerance))
+    people = _least(lambda n: tolerance * n > 2.0 * bound(replace(setting, people=n)))
+    copies = math.ceil(2.0 * bound(replace(setting, people=people)) + 2.0)
+    most = min((whole("supply", supply, at_least=1) - 2.0) / 2.0, tolerance * setting.people / 2.0)
+    epsilon = setting.epsilon * bound(setting) / most * (1.0 + 2.0**-30) if most > 0 else math.inf
+    return LeastToRun(people=people, supply=copies, epsilon=epsilon)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bookkeeping(Declared):
+    """Lemma 4.3.9 says how many bids there can be, and after how many rounds few are unsatisfied.
+
+    With 8E + 1 copies or more and 8E/rho bidders or more, there are at most 3n/alpha bids, and 8/(alpha rho) rounds
+    are enough. A good takes bids at ceil(1/alpha) prices below 1, not at 1/alpha, so that where alpha is above 1/3 and
+    1/alpha is no whole number the print may count too few; `bids` and `rounds` count the prices there are.
+
+    Example:
+        >>> book = Bookkeeping(people=10_000, error=10.0, increment=0.1, tolerance=0.1)
+        >>> book.supply_needed, book.people_needed, book.printed_bids, book.bids, book.printed_rounds, book.rounds
+        (81.0, 800.0, 300000.0, 210000, 800, 230)
+    """
+
+    people: Annotated[int, Parameter("number of bidders", symbol="n", at_least=1)]
+    error: Annotated[float, Parameter("error that no count exceeds", symbol="E", at_least=0)]
+    increment: Annotated[float, Parameter("step from one price to the next", symbol="alpha", above=0, at_most=1)]
+    tolerance: Annotated[float, Parameter("share of bidders who may stay unsatisfied", symbol="rho", above=0,
+                                          at_most=1)]
+
+    @property
+    def supply_needed(self) -> float:
+        """8E + 1."""
+        return 8.0 * self.error + 1.0
+
+    @property
+    def people_needed(self) -> float:
+        """8E/rho."""
+        return 8.0 * self.error / float(as_meant(self.tolerance))
+
+    @property
+    def printed_bids(self) -> float:
+        """3n/alpha."""
+        return float(3 * self.people / as_meant(self.increment))
+
+    @property
+    def bids(self) -> int:
+        """n + 2n ceil(1/alpha): s' + 2E is at most twice s' - 2E."""
+        return self.people * (1 + 2 * math.ceil(1 / as_meant(self.increment)))
+
+    @property
+    def printed_rounds(self) -> int:
+        """8/(alpha rho), rounded up."""
+        return math.ceil(8 / (as_meant(self.increment) * as_meant(self.tolerance)))
+
+    @property
+    def rounds(self) -> int:
+        """The least R with R (rho n - 4E) - n above `bids`.
+
+        Raises:
+            NotGuaranteed: n is below 8E/rho.
+        """
+        if self.people < self.people_needed:
+            raise NotGuaranteed("that few are unsatisfied in the end", f"{self.people:,} bidders are fewer than 8E/rho",
+                                f"at least {math.ceil(self.people_needed):,} bidders")
+        each = as_meant(self.tolerance) * self.people - 4 * Fraction(self.error)
+        return math.floor((self.bids + self.people) / each) + 1

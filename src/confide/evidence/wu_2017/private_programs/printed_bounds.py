@@ -1,0 +1,413 @@
+"""The print's own bounds, evaluated: noise of a round, regret, Theorem 5.3.17, Table 2 and margins of
+flags; and from where on they say anything.
+
+Source: Wu 2017, Algorithm 8, L4234, Theorem 5.3.17, Table 2; spec convex_programs 2, 3, 9.1 and 9.2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from confide.contract.checks import fraction, non_negative, one_of, positive, whole
+from confide.contract.errors import InvalidInput
+from confide.privacy.gaussian import gdp_mu
+from confide.programs.bounds import certified_excess, corrected_regret
+from confide.programs.incentives import Relative
+
+__all__ = [
+    "LeadingTerms",
+    "PrintedBound",
+    "SmallestSupply",
+    "concentrated_factor",
+    "gaussian_factor",
+    "leading_terms",
+    "printed_accuracy",
+    "printed_deviation",
+    "printed_factor",
+    "printed_flag_epsilon",
+    "printed_flag_margin",
+    "printed_gain",
+    "printed_regret",
+    "printed_tight_margin",
+    "smallest_supply",
+]
+
+_MOST = 1e15
+
+
+def printed_deviation(sensitivity: float, epsilon: float, delta: float, rounds: float) -> float:
+    """Standard deviation of a round's noise: (4 sigma/epsilon) sqrt(T ln(2/delta) ln(2.5 T/delta)).
+
+    Args:
+        sensitivity: sigma.
+        epsilon: > 0.
+        delta: in (0, 1).
+        rounds: T >= 1.
+
+    Source: Wu 2017, Algorithm 8 and Theorem 2.2.4 (strong composition).
+
+    Example:
+        >>> round(printed_deviation(2**0.5, 1.0, 1e-6, 1000), 3)
+        3169.661
+    """
+    t = positive("rounds", rounds)
+    if t < 1:
+        raise InvalidInput("rounds", f"{rounds} is too small", "must be at least 1")
+    return 4.0 * positive("sensitivity", sensitivity) / positive("epsilon", epsilon) * math.sqrt(
+        t * math.log(2.0 / fraction("delta", delta)) * math.log(2.5 * t / delta))
+
+
+def printed_factor(epsilon: float, delta: float, rounds: float) -> float:
+    """Noise of an averaged row over sigma, with the print's noise.
+
+    Args:
+        epsilon: > 0.
+        delta: in (0, 1).
+        rounds: T.
+
+    Example:
+        >>> [round(printed_factor(1.0, 1e-6, t), 1) for t in (1e3, 1e8)]
+        [70.9, 87.7]
+    """
+    return printed_deviation(1.0, epsilon, delta, rounds) / math.sqrt(rounds)
+
+
+def gaussian_factor(epsilon: float, delta: float) -> float:
+    """The same with exact Gaussian accounting, whatever the rounds: 1/mu.
+
+    Args:
+        epsilon: > 0.
+        delta: in (0, 1).
+
+    Example:
+        >>> round(gaussian_factor(1.0, 1e-6), 3), round(gaussian_factor(0.1, 1e-6), 2)
+        (4.225, 36.3)
+    """
+    return 1.0 / gdp_mu(epsilon, delta)
+
+
+def concentrated_factor(epsilon: float, delta: float) -> float:
+    """The same with zCDP and its textbook conversion, epsilon = rho + 2 sqrt(rho ln(1/delta)): 1/sqrt(2 rho).
+
+    Args:
+        epsilon: > 0.
+        delta: in (0, 1).
+
+    Example:
+        >>> round(concentrated_factor(1.0, 1e-6), 2), round(concentrated_factor(0.1, 1e-6), 1)
+        (5.35, 52.7)
+    """
+    log = math.log(1.0 / fraction("delta", delta))
+    root = positive("epsilon", epsilon) / (math.sqrt(log + epsilon) + math.sqrt(log))
+    return 1.0 / (math.sqrt(2.0) * root)
+
+
+def printed_regret(
+    *, rows: int, tau: float, width: float, sensitivity: float, epsilon: float, delta: float,
+    failure_probability: float,
+) -> float:
+    """The print's R_p at T = w^2: 40 sqrt8 (k tau sigma/epsilon) ln(2 w^2 k/beta) sqrt(ln(w^2/delta)).
+
+    Args:
+        rows: k.
+        tau: dual bound.
+        width: w >= 1.
+        sensitivity: sigma.
+        epsilon: > 0.
+        delta: in (0, 1).
+        failure_probability: in (0, 1).
+
+    Source: Wu 2017, L4234 (proof of Lemma 5.3.15).
+
+    Example:
+        >>> round(printed_regret(rows=10, tau=1, width=1e5, sensitivity=2**0.5, epsilon=1.0, delta=1e-6,
+        ...                      failure_probability=0.05), 1)
+        281802.6
+    """
+    k, w = whole("rows", rows, at_least=1), positive("width", width)
+    if w < 1:
+        raise InvalidInput("width", f"{width} is too small", "must be at least 1")
+    scale = k * positive("tau", tau) * positive("sensitivity", sensitivity) / positive("epsilon", epsilon)
+    return 40.0 * math.sqrt(8.0) * scale * math.log(2.0 * w * w * k / fraction("failure_probability",
+                                                                               failure_probability)) * math.sqrt(
+        math.log(w * w / fraction("delta", delta)))
+
+
+def printed_flag_epsilon(rows: int, epsilon: float, delta: float) -> float:
+    """epsilon' of each row's sparse vector in Algorithm 9: epsilon/(2 sqrt(8 k ln(2/delta))), as composition needs it.
+
+    Args:
+        rows: k.
+        epsilon: > 0.
+        delta: in (0, 1).
+
+    Source: Wu 2017, Algorithm 9, with the sqrt(k) that its proof uses; spec convex_programs 10.
+
+    Example:
+        >>> round(printed_flag_epsilon(10, 1.0, 1e-6), 5)
+        0.01468
+    """
+    k = whole("rows", rows, at_least=1)
+    return positive("epsilon", epsilon) / (2.0 * math.sqrt(8.0 * k * math.log(2.0 / fraction("delta", delta))))
+
+
+def printed_flag_margin(people: float, rows: int, *, epsilon: float, delta: float, failure_probability: float) -> float:
+    """B of Algorithm 9, by which each row's flag stays below its supply: 8 (ln n + ln(3 k/beta))/epsilon'.
+
+    Args:
+        people: n.
+        rows: k.
+        epsilon: > 0.
+        delta: in (0, 1).
+        failure_probability: in (0, 1).
+
+    Source: Wu 2017, Theorem 5.5.3.
+
+    Example:
+        >>> round(printed_flag_margin(1e5, 10, epsilon=1.0, delta=1e-6, failure_probability=0.05))
+        9763
+    """
+    log = math.log(positive("people", people)) + math.log(3.0 * rows / fraction("failure_probability",
+                                                                                failure_probability))
+    return 8.0 * log / printed_flag_epsilon(rows, epsilon, delta)
+
+
+def printed_tight_margin(
+    people: float, rows: int, supply: float, alpha: float, *, epsilon: float, delta: float, failure_probability: float,
+) -> float:
+    """xi of Algorithm 11 for unit demand: what it holds back of each row, for drawing and for who is reassigned.
+
+    sqrt(3 b ln(2 k/beta)) + (160 sqrt8 k sqrt2/epsilon) ln(4 n^2 k^2/beta)^2 sqrt(ln(2 n^2/delta)) (2 + k/alpha).
+
+    Args:
+        people: n, which is the width.
+        rows: k.
+        supply: b.
+        alpha: what a participant may miss before she is reassigned, > 0; infinity where nobody is.
+        epsilon: > 0.
+        delta: in (0, 1).
+        failure_probability: in (0, 1).
+
+    Source: Wu 2017, Algorithm 11 and Theorem 6.3.6.
+
+    Example:
+        >>> rest = {"epsilon": 1.0, "delta": 1e-6, "failure_probability": 0.05}
+        >>> printed_tight_margin(1e5, 10, 5_000.0, math.inf, **rest) > 5_000.0
+        True
+    """
+    w, k = positive("people", people), float(whole("rows", rows, at_least=1))
+    log = math.log(4.0 * w * w * k * k / fraction("failure_probability", failure_probability))
+    noise = 160.0 * math.sqrt(8.0) * k * math.sqrt(2.0) / positive("epsilon", epsilon)
+    drawn = math.sqrt(3.0 * positive("supply", supply) * math.log(2.0 * k / failure_probability))
+    return drawn + noise * (log**2 * math.sqrt(math.log(2.0 * w * w / fraction("delta", delta)))) * (2.0 + k / alpha)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrintedBound:
+    """Theorem 5.3.17 with the constants of its proof, at T = w^2.
+
+    Args:
+        welfare_loss: the optimum less the value, at most: 2 R_p.
+        excess: of all rows together, at most: 2 R_p/tau.
+        rounds: T = w^2, that it takes.
+        vacuous: neither says anything: the loss can never be larger, nor the excess.
+    """
+
+    welfare_loss: float
+    excess: float
+    rounds: float
+    vacuous: bool
+
+
+def printed_accuracy(
+    *, people: int, rows: int, tau: float, width: float, sensitivity: float, epsilon: float, delta: float,
+    failure_probability: float,
+    most_value: float = 1.0, most_excess: float | None = None,
+) -> PrintedBound:
+    """What Theorem 5.3.17 says at these sizes.
+
+    Args:
+        people: n.
+        rows: k.
+        tau: dual bound.
+        width: w.
+        sensitivity: sigma.
+        epsilon: > 0.
+        delta: in (0, 1).
+        failure_probability: in (0, 1).
+        most_value: by how much one person's values can differ.
+        most_excess: what all rows together can exceed their supply by; k w by default.
+
+    Example:
+        >>> found = printed_accuracy(people=10**5, rows=10, tau=1.0, width=1e5, sensitivity=2**0.5, epsilon=1.0,
+        ...                          delta=1e-6, failure_probability=0.05, most_excess=1e5)
+        >>> f"{found.excess:.0f}", found.vacuous
+        ('563605', True)
+    """
+    regret = printed_regret(rows=rows, tau=tau, width=width, sensitivity=sensitivity, epsilon=epsilon, delta=delta,
+                            failure_probability=failure_probability)
+    loss, excess = 2.0 * regret, 2.0 * regret / tau
+    trivial = rows * width if most_excess is None else positive("most_excess", most_excess)
+    most = whole("people", people, at_least=1) * positive("most_value", most_value)
+    return PrintedBound(welfare_loss=loss, excess=excess, rounds=float(width) ** 2,
+                        vacuous=loss >= most and excess >= trivial)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeadingTerms:
+    """A row of Table 2: what grows how, without logarithms and constants; nothing is promised by these numbers.
+
+    Args:
+        welfare: the printed column "welfare"; None where it has none.
+        excess: the printed column "constraint violation".
+        corrected: of the excess, k sigma/epsilon with the corrected sigma.
+        erratum: what is wrong with the print; empty where it stands.
+    """
+
+    welfare: float | None
+    excess: float
+    corrected: float
+    erratum: str = ""
+
+
+def _bundles(k: int, epsilon: float, size: float) -> LeadingTerms:
+    return LeadingTerms(welfare=k * size / epsilon, excess=k * size / epsilon,
+                        corrected=k * math.sqrt(2.0 * size) / epsilon, erratum="bundles are sets: sigma = sqrt(2d)")
+
+
+def _flow(k: int, epsilon: float, size: float) -> LeadingTerms:
+    bound = k * math.sqrt(size) / epsilon
+    return LeadingTerms(welfare=bound, excess=bound, corrected=k * math.sqrt(2.0 * size) / epsilon,
+                        erratum="tau = 1 is false; the welfare column needs a factor tau, the escape's cost")
+
+
+def _knapsack(k: int, epsilon: float, size: float) -> LeadingTerms:
+    bound = k**1.5 / epsilon
+    return LeadingTerms(welfare=bound * size, excess=bound, corrected=bound,
+                        erratum="tau = 1/(least weight), not max v/w")
+
+
+def _shared(k: int, epsilon: float, size: float) -> LeadingTerms:
+    bound = k * size**1.5 / epsilon
+    return LeadingTerms(welfare=bound, excess=bound, corrected=k * size * math.sqrt(2.0 * size) / epsilon)
+
+
+def _aggregative(k: int, epsilon: float, size: float) -> LeadingTerms:
+    return LeadingTerms(welfare=None, excess=k**1.5 * size / epsilon,
+                        corrected=k * 2.0 * math.sqrt(k) * size / epsilon,
+                        erratum="an entry moves by 2 gamma: sigma = 2 sqrt(k) gamma with one noise for both signs")
+
+
+_TABLE: dict[str, Callable[[int, float, float], LeadingTerms]] = {
+    "bundles": _bundles, "flow": _flow, "knapsack": _knapsack, "shared_resources": _shared,
+    "aggregative_game": _aggregative}
+
+
+def leading_terms(family: str, *, rows: int, size: float, epsilon: float) -> LeadingTerms:
+    """A row of Table 2.
+
+    Args:
+        family: "bundles", "flow", "knapsack", "shared_resources" or "aggregative_game".
+        rows: k goods, m edges, k resources, m projects, or k entries of the aggregate.
+        size: d, the largest bundle; L, the longest path; max v/w; d, resources of a project; or gamma.
+        epsilon: > 0.
+
+    Raises:
+        InvalidInput: no such family, or a number out of range.
+
+    Example:
+        >>> leading_terms("flow", rows=36, size=4, epsilon=1.0).excess
+        72.0
+    """
+    one_of("family", family, tuple(_TABLE))
+    return _TABLE[family](whole("rows", rows, at_least=1), positive("epsilon", epsilon), positive("size", size))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SmallestSupply:
+    """From how many copies of each good on the excess of all goods together is at most a share of all copies.
+
+    Args:
+        printed: by Theorem 5.3.17 with its constants.
+        a_priori: by our regret bound with infinitely many rounds: what no number of rounds can beat.
+        certificate: by the certificate after the run, where prices are not at the ends of their box.
+    """
+
+    printed: int
+    a_priori: int
+    certificate: int
+
+
+def smallest_supply(
+    *, goods: int, epsilon: float, delta: float = 1e-6, failure_probability: float = 0.05, most_excess: float = 0.05,
+    burn_share: float = 0.1,
+) -> SmallestSupply:
+    """The table of three promises: unit demand, twice as many people as copies (n = 2kb), sigma = sqrt2, tau = 1.
+
+    Args:
+        goods: k.
+        epsilon: > 0.
+        delta: in (0, 1).
+        failure_probability: in (0, 1).
+        most_excess: share of all copies, in (0, 1).
+        burn_share: of the budget for a burn-in, which the certified run has and the other two have not.
+
+    Source: spec convex_programs 9.2.
+
+    Example:
+        >>> smallest_supply(goods=10, epsilon=1.0)
+        SmallestSupply(printed=1821667, a_priori=782, certificate=354)
+    """
+    k, share = whole("goods", goods, at_least=1), fraction("most_excess", most_excess)
+    sigma, mu = math.sqrt(2.0), gdp_mu(epsilon, delta)
+
+    def fits(copies: float) -> bool:
+        found = printed_regret(rows=k, tau=1.0, width=2.0 * k * copies, sensitivity=sigma, epsilon=epsilon,
+                               delta=delta, failure_probability=failure_probability)
+        return 2.0 * found <= share * k * copies
+
+    low, high = 1.0, 2.0
+    while not fits(high):
+        low, high = high, 2.0 * high
+        if high > _MOST:
+            raise InvalidInput("epsilon", f"{epsilon} is too small", "no supply below 1e15 would do")
+    while high - low > 0.5:
+        middle = (low + high) / 2.0
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    ideal = corrected_regret(rows=k, tau=1.0, width=1.0, noise_std=sigma / mu, rounds=math.inf,
+                             failure_probability=failure_probability)
+    run = sigma / (mu * math.sqrt(1.0 - fraction("burn_share", burn_share, zero=True)))
+    return SmallestSupply(printed=math.ceil(high), a_priori=math.ceil(ideal / (share * k)),
+                          certificate=math.ceil(certified_excess(k, run, failure_probability) / share))
+
+
+def printed_gain(
+    epsilon: float, delta: float, alpha: float, *, most_value: float, largest_sum: float, tau: float, rows: int,
+) -> Relative:
+    """The printed bound. It holds, because ours implies it; the step of its proof that bounds prices does not.
+
+    The proof takes prices to be tau sqrt(k) long, though the box lets them be twice that, and shifts utilities by
+    2 alpha. Neither is needed: with contributions that are not negative no utility is above V.
+
+    Args:
+        epsilon: of the mechanism.
+        delta: of the mechanism.
+        alpha: how much less than her favourite anybody has.
+        most_value: V.
+        largest_sum: C1.
+        tau: the dual bound.
+        rows: k.
+
+    Source: Wu 2017, Theorem 6.2.11.
+
+    Example:
+        >>> printed = printed_gain(1.0, 1e-6, 0.01, most_value=1, largest_sum=1, tau=1, rows=10)
+        >>> round(printed.added, 6)
+        0.044369
+    """
+    factor = math.exp(non_negative("epsilon", epsilon))
+    highest = largest_sum * positive("tau", tau) * math.sqrt(whole("rows", rows, at_least=1))
+    return Relative(factor, non_negative("alpha", alpha) * (2.0 * factor - 1.0)
+                    + fraction("delta", delta, zero=True) * max(most_value, highest))

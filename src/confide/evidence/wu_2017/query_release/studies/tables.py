@@ -1,0 +1,101 @@
+"""The tables that the studies run on, and errors of runs."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from confide.evidence.wu_2017.query_release.published_runs import DELTA
+from confide.evidence.wu_2017.query_release.stand_ins import (
+    ADULT,
+    KDD99,
+    NETFLIX,
+    made_up_codes,
+    made_up_views,
+    published_schema,
+    repeated_answers,
+)
+from confide.privacy.noise import Noise
+from confide.release.answers import TrueAnswers
+from confide.release.codes import Codes
+from confide.release.columns import Binned, Bit
+from confide.release.dual_query import DualQuery
+from confide.release.oracle.local_search import LocalSearch
+from confide.release.packed import PackedBits
+from confide.release.schema import Schema
+from confide.release.workload import Workload
+
+__all__ = ["HEALTH", "NOTE", "SHORT", "Errors", "by_budget", "errors", "health", "health_schema", "stand_in"]
+
+NOTE = ("Stand-ins have the columns, bins and sizes of the published tables and made-up records: mixtures of six "
+        "classes, and for KDD99 and Netflix 12,048 and 4,802 different records that repeat. They are not those tables.")
+
+HEALTH = "RAND health insurance experiment (real)"
+
+
+class Errors(NamedTuple):
+    """Means over runs of the average and of the largest error."""
+
+    average: float
+    largest: float
+
+
+SHORT = LocalSearch(flips_per_variable=2, flips=200, random_starts=0)
+"""The search of quick runs: a tenth of the default's flips, for nearly the same errors."""
+
+
+def stand_in(name: str, queries: int, *, signed: bool = True, small: bool = False) -> tuple[Workload, TrueAnswers]:
+    """Random 3-way marginals of a stand-in for "Adult", "KDD99" or "Netflix", and their true answers.
+
+    Args:
+        name: of the table.
+        queries: how many.
+        signed: whether literals have random signs, as in the authors' prototype.
+        small: fewer different records.
+    """
+    base: PackedBits | Codes
+    if name == "Netflix":
+        base, records = made_up_views(512 if small else 4_802, seed=1), NETFLIX.records
+        domain: Schema | int = NETFLIX.bits
+    else:
+        domain = published_schema("adult" if name == "Adult" else "kdd99")
+        records = ADULT.records if name == "Adult" else KDD99.records
+        rows = ADULT.records if name == "Adult" else 2_000 if small else 12_048
+        base = made_up_codes(domain, rows, seed=1)
+    workload = Workload.random(domain, queries, seed=1, signed=signed)
+    return workload, repeated_answers(base, workload, records)
+
+
+def health_schema() -> Schema:
+    """Ten columns of the health insurance experiment, with bins that were fixed without looking at records."""
+    return Schema((
+        Binned(column="mdvis", lower=0, upper=80, bins=20, whole=True, unit="visits"),
+        Binned(column="lncoins", lower=0, upper=5, bins=10), Bit(column="idp"),
+        Binned(column="lpi", lower=0, upper=8, bins=16), Binned(column="fmde", lower=0, upper=9, bins=18),
+        Binned(column="physlm", lower=0, upper=1, bins=5), Binned(column="disea", lower=0, upper=60, bins=20),
+        Bit(column="hlthg"), Bit(column="hlthf"), Bit(column="hlthp")))
+
+
+def health() -> Codes | None:
+    """20,190 real records with 93 binary attributes; None where the package that ships them is missing."""
+    return None if find_spec("statsmodels") is None else health_schema().encode("statsmodels:randhie")
+
+
+def errors(mechanism: DualQuery, answers: TrueAnswers, runs: int) -> Errors:
+    """Of so many runs under simulated noise."""
+    found: list[Any] = [mechanism.run(answers, Noise.simulated(seed)) for seed in range(runs)]
+    return Errors(float(np.mean([each.diagnostics["mean_error"] for each in found])),
+                  float(np.mean([each.diagnostics["max_error"] for each in found])))
+
+
+def by_budget(
+    case: tuple[Workload, TrueAnswers], epsilon: float, *, eta: float, samples: int, calculator: Any = "theorem-3.4.2",
+    **others: Any,
+) -> DualQuery:
+    """DualQuery with the rounds that (epsilon, .001) pays for."""
+    workload, answers = case
+    return DualQuery.for_budget(records=answers.records, epsilon=epsilon, delta=DELTA, eta=eta, samples=samples,
+                                workload=workload,
+                                calculator=calculator, **others)

@@ -1,0 +1,192 @@
+"""The private search as it was printed, for comparison and as something that an audit must flag. It promises nothing.
+
+Three things break the printed claim. The threshold counts unexamined vertices, who depend on earlier noise and on
+protected edges: with one bridge to many targets the loss is a multiple of what is claimed (E3). The text and the
+experiments use a quarter of the noise that the algorithm names (E2). And the experiments' statistic moves by up
+to d - 1, not 1 (E1).
+
+Source: Wu 2017, Algorithms 13 and 14, lines 6064 and 6294-6299; spec targeted_search 5.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.checks import fraction, one_of, positive, whole
+from confide.contract.guarantees import Audience, Guarantees, Privacy, Relation, Source
+from confide.privacy.losses import PureDP
+from confide.privacy.noise import Noise
+from confide.privacy.noise.base import as_noise
+from confide.privacy.selection import exponential_mechanism
+from confide.search.baselines import FoundTargets, finish
+from confide.search.component_search import NoisyCandidates, sfs
+from confide.search.course import Course, as_cap, as_components, check_investigation
+from confide.search.noisy_order import NoisyOrder
+from confide.search.oracles import Investigation
+from confide.search.releases import Ended, OperatorLog, no_guarantee
+from confide.search.statistics import CommonNeighbours, CommonNeighboursMulti, Statistic
+
+__all__ = ["printed_composition", "printed_search"]
+
+Form = Literal["algorithm", "text", "experiments"]
+_FORMS: tuple[Form, ...] = ("algorithm", "text", "experiments")
+
+
+class _Printed:
+    """The printed SearchCom: what is drawn in one call."""
+
+    def __init__(self, form: Form, statistic: Statistic, stopping_target: int, epsilon: float, degree_bound: int,
+                 noise: Noise) -> None:
+        self._statistic, self._noise = statistic, noise
+        self._target, self._epsilon, self._bound = stopping_target, epsilon, degree_bound
+        self._stops = form != "experiments"
+        counted = isinstance(statistic, CommonNeighbours | CommonNeighboursMulti)
+        delta = 1.0 if counted else statistic.sensitivity(degree_bound)  # of both, by the print
+        self._scale = (4.0 if form == "algorithm" else 1.0) * delta / epsilon
+
+    def candidates(self, graph: Any, confirmed: NDArray[np.int64], examined: NDArray[np.bool_],
+                   call: int) -> NoisyCandidates:
+        """The vertices outside I in noisy order, with the fake one among them."""
+        values = self._statistic.values(graph, np.sort(confirmed))
+        items = np.flatnonzero(~examined)
+        threshold = float(self._threshold(values[items], call)) if self._stops else None
+        order = NoisyOrder(values[items], self._scale, "laplace", self._noise, stream=("component", call, "order"),
+                           fake=threshold)
+        return NoisyCandidates(items, order, threshold)
+
+    def _threshold(self, values: NDArray[np.float64], call: int) -> int:
+        """By counts over V minus I, with the printed impact cardinality d + 1."""
+        most = self._statistic.most(self._bound) or 0
+        levels = np.clip(values, 0, most).astype(np.int64)
+        at_least = np.cumsum(np.bincount(levels, minlength=most + 1)[::-1])[::-1]
+        drawn = exponential_mechanism(-np.abs(at_least - self._target), self._epsilon / 2, float(self._bound + 1),
+                                      self._noise, stream=("component", call, "threshold"))
+        return int(drawn[0])
+
+
+def printed_search(
+    investigation: Investigation, components: int, stopping_target: int, epsilon: float, degree_bound: int,
+    noise: Noise, *, form: Form = "algorithm", statistic: Statistic | None = None, reset: bool = False,
+    cap: int | None = None,
+) -> FoundTargets:
+    """The search as printed. Its guarantees hold the printed claim, marked as false, and nothing else.
+
+    Args:
+        investigation: graph, seeds and oracle.
+        components: k >= 1.
+        stopping_target: K (N in Algorithm 14).
+        epsilon: as printed: of a call.
+        degree_bound: d.
+        noise: where randomness comes from.
+        form: "algorithm": Laplace noise of scale 4 Delta/epsilon, as in Algorithm 13; "text": Delta/epsilon, as in line
+            6064; "experiments": Delta/epsilon and no stop, as with the printed Lap(20) for epsilon = 1/20.
+        statistic: of proximity; common neighbours if left out. Their sum over targets has the printed sensitivity 1.
+        reset: whether each search within a component has an examined set of its own, as Algorithm 14 says: then
+            vertices are examined again and again, and a search for a component can come upon a known target, which
+            uses up its round (E7). Otherwise they share one.
+        cap: examinations after which the search ends; not with `reset`.
+
+    Raises:
+        InvalidInput: a number out of range.
+        SeedNotTargeted: by what the oracle says.
+        OracleUnavailable: the oracle gave no answer.
+
+    Example:
+        >>> from confide.privacy.noise import Noise
+        >>> from confide.search.graph import Graph
+        >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3])
+        >>> found = printed_search(Investigation(path, 0, {0, 3}), 2, 4, 0.5, 2, Noise.simulated(1))
+        >>> found.guarantees.privacy[0].vacuous, found.guarantees.of(Privacy, claimable=False)[0].loss
+        (True, PureDP(epsilon=0.5))
+    """
+    check_investigation(investigation)
+    calls, limit = as_components(components) - 1, as_cap(cap)
+    one_of("form", form, _FORMS)
+    printed = _Printed(form, CommonNeighbours() if statistic is None else statistic,
+                       whole("stopping_target", stopping_target), positive("epsilon", epsilon),
+                       whole("degree_bound", degree_bound, at_least=1), as_noise(noise))
+    claim = Privacy(
+        loss=PureDP(calls * epsilon), neighbours=Relation.EDGES_OF_ONE, audience=Audience.PUBLIC,
+        part="the released list",
+        source=Source(document="Wu 2017", statement="Theorem 7.3.3", spec="targeted_search 5",
+                      erratum="counts over unexamined vertices depend on what is not released (E3)"),
+        claimable=False, note="printed; false")
+    nothing = no_guarantee("the printed threshold depends on who was examined" if form != "experiments" else
+                           "the printed noise is half of what its claim needs")
+    guarantees = Guarantees((*nothing, claim))
+    if reset:
+        return _with_resets(investigation, printed, calls, guarantees)
+    course = Course(
+        investigation, lambda walk, call: printed.candidates(walk.graph, walk.order, walk.examined, call), components,
+        cap=limit)
+    return finish(course, guarantees)
+
+
+def _with_resets(investigation: Investigation, printed: _Printed, calls: int, guarantees: Guarantees) -> FoundTargets:
+    """Algorithm 14 word by word: I = {S} at first, and only searches for a component add to it."""
+    graph, statuses = investigation.graph, investigation.statuses()
+    log = OperatorLog()
+    examined = np.zeros(graph.people, np.bool_)
+    examined[investigation.seeds] = True
+    seen: list[Any] = []
+    ended: Ended = "all components"
+
+    def component(start: Any) -> list[Any]:
+        part = OperatorLog()
+        found = sfs(graph, start, investigation.oracle, log=part)
+        seen.extend(np.asarray(part.examined).tolist())
+        return found
+
+    order, joined, made = component(investigation.seed_vertex), [0], 0
+    for call in range(calls):
+        made += 1
+        log.call_began.append(len(seen))
+        confirmed = np.array([graph.index_of(vertex) for vertex in order], np.int64)
+        candidates = printed.candidates(graph, confirmed, examined, call)
+        log.thresholds.append(candidates.threshold)
+        start = None
+        while start is None and len(block := candidates.take(1)) and block[0] >= 0:
+            if statuses.known[block[0]] < 0:
+                statuses.ask(block)
+            examined[block] = True
+            vertex = graph.ids_of(block)[0]
+            seen.append(vertex)
+            start = vertex if statuses.known[block[0]] == 1 else None
+        if start is None:
+            ended = "nothing found"
+            break
+        known = set(order)
+        fresh = [vertex for vertex in component(start) if vertex not in known]
+        joined += [len(order)] if fresh else []
+        order += fresh
+    released = set(order)
+    log.fill(np.array(seen), np.array([vertex in released for vertex in seen], np.bool_))
+    return FoundTargets(order=np.array(order), joined=np.array(joined, np.int64), calls=made, ended=ended,
+                    guarantees=guarantees, log=log)
+
+
+def printed_composition(calls: int, epsilon: float, delta: float) -> tuple[float, bool]:
+    """The printed epsilon_2 = 2 sqrt(2 m ln(1/delta)) epsilon, and whether the theorem it rests on proves it here.
+
+    It needs sqrt(m) (e^epsilon - 1) <= sqrt(2 ln(1/delta)), which the print leaves out; and it is below m epsilon only
+    beyond m = 8 ln(1/delta) calls.
+
+    Args:
+        calls: m >= 1.
+        epsilon: of one call.
+        delta: in (0, 1).
+
+    Source: Wu 2017, Theorem 7.3.3; spec targeted_search 4 and 5, erratum E5.
+
+    Example:
+        >>> printed, proved = printed_composition(1000, 1.0, 0.5)
+        >>> round(printed, 1), proved
+        (74.5, False)
+    """
+    number, cost, slack = whole("calls", calls, at_least=1), positive("epsilon", epsilon), fraction("delta", delta)
+    spread = math.sqrt(-2 * math.log(slack))
+    return 2 * math.sqrt(number) * spread * cost, math.sqrt(number) * math.expm1(cost) <= spread

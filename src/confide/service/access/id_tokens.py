@@ -1,0 +1,121 @@
+"""A provider's word on who somebody is: a signed token, of which nothing is believed before all of it was checked."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from authlib.oidc.core import CodeIDToken
+from joserfc import jwt
+from joserfc.errors import BadSignatureError, ClaimError, InvalidKeyIdError, JoseError, UnsupportedAlgorithmError
+from joserfc.jwk import JWKRegistry, KeySet
+from joserfc.jws import JWSRegistry
+
+from confide.contract.errors import ConfideError
+from confide.service.access.addresses import is_subject
+
+__all__ = ["ALGORITHMS", "ProviderFailed", "UnknownKey", "checked_subject", "signing_keys"]
+
+ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512")
+"""How a provider may sign: with a key of which it publishes one half alone."""
+
+_LEEWAY = 60  # seconds that two clocks may differ
+_MODULUS = 342  # letters of an RSA key of 2048 bits
+_CLAIMS = ("iss", "aud", "azp", "exp", "iat", "nbf", "nonce", "sub", "amr", "auth_time")
+_LONGEST = 64 << 10  # letters of a token
+
+
+class ProviderFailed(ConfideError):
+    """Another service did not say, in a way that can be believed, who somebody is.
+
+    Args:
+        reason: why, in words of ours: nothing that was sent is in it.
+    """
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason)
+
+
+class UnknownKey(ProviderFailed):
+    """The signature fits none of the keys that are known: perhaps there are new ones."""
+
+
+def signing_keys(published: Mapping[str, Any]) -> KeySet:
+    """The keys with which a provider signs, of those that it publishes.
+
+    Shared secrets, keys for encryption, short ones and those that cannot be read are passed over.
+
+    Args:
+        published: its JSON Web Key Set (RFC 7517).
+
+    Raises:
+        ProviderFailed: none is left.
+    """
+    found = []
+    listed = published.get("keys")
+    for each in listed if isinstance(listed, list) else ():
+        if not isinstance(each, dict) or each.get("kty") not in ("RSA", "EC") or each.get("use", "sig") != "sig":
+            continue
+        if each["kty"] == "RSA" and len(str(each.get("n", ""))) < _MODULUS:
+            continue
+        try:
+            found.append(JWKRegistry.import_key(each))
+        except (JoseError, ValueError, TypeError):
+            continue
+    if not found:
+        raise ProviderFailed("it publishes no key with which it could sign")
+    return KeySet(found)
+
+
+def checked_subject(
+    token: object, keys: KeySet, *, issuer: str, client: str, nonce: str, begun: int, now: int,
+    algorithms: Collection[str] = ALGORITHMS
+) -> str:
+    """Whom a token names, once its signature and its claims were checked.
+
+    Args:
+        token: the provider's ID token.
+        keys: with which it signs.
+        issuer: the provider.
+        client: what it calls this service.
+        nonce: what the token must repeat.
+        begun: when the log-in was begun, in seconds since 1970: no token is older.
+        now: in seconds since 1970.
+        algorithms: how it may sign; none but those of `ALGORITHMS` count.
+
+    Raises:
+        UnknownKey: the signature fits none of the keys.
+        ProviderFailed: anything else is wrong.
+    """
+    allowed = [each for each in ALGORITHMS if each in algorithms]
+    if not allowed:  # an empty list would allow what the library recommends
+        raise ProviderFailed("it signs in no way that is accepted")
+    if not isinstance(token, str) or not 0 < len(token) <= _LONGEST:
+        raise ProviderFailed("it gives no token")
+    try:
+        read = jwt.decode(token, keys, registry=JWSRegistry(algorithms=allowed, strict_check_header=False))
+    except (InvalidKeyIdError, BadSignatureError):
+        raise UnknownKey("the signature of its token is none of its keys'") from None
+    except UnsupportedAlgorithmError:
+        raise ProviderFailed("its token is signed in no way that is accepted") from None
+    except (JoseError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise ProviderFailed("its token cannot be read") from None
+    claims = CodeIDToken(
+        read.claims, read.header,
+        {"iss": {"essential": True, "value": issuer}, "aud": {"essential": True, "value": client},
+         "sub": {"essential": True}, "nonce": {"essential": True, "value": nonce}},
+        {"nonce": nonce, "client_id": client})
+    try:
+        claims.validate(now=now, leeway=_LEEWAY)
+    except ClaimError as error:
+        claim = error.claim if error.claim in _CLAIMS else "a claim"
+        raise ProviderFailed(f"its token is not for this log-in: {claim}") from None
+    if claims["iss"] != issuer:
+        raise ProviderFailed("its token is not for this log-in: iss")
+    if not claims["iat"] >= begun - _LEEWAY:
+        raise ProviderFailed("its token is not for this log-in: iat")
+    subject = claims["sub"]
+    if not is_subject(subject):
+        raise ProviderFailed("its token names nobody")
+    return str(subject)

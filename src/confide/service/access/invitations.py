@@ -1,0 +1,94 @@
+"""Invitations: a code for each slot, which works once. Whoever joins with it has the slot, and a session of her own.
+
+The operator hands codes out, and may make new ones: the earlier code of a slot is dead then, and so are sessions that
+began with it. A slot's answer is one, whoever has joined for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlalchemy import delete, func, select
+
+from confide.campaign.store import Store
+from confide.campaign.store import schema as s
+from confide.campaign.store import service_schema as t
+from confide.campaign.store.bulk import insert_many
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.worded import worded
+from confide.service.access.identity import Participant
+from confide.service.access.sessions import begin_participant
+from confide.service.access.tokens import digest_of, new_code
+
+__all__ = ["Invitations"]
+
+_OVER = {"cancelled": worded("the campaign is cancelled")}
+
+
+class Invitations:
+    """The invitations of a store.
+
+    Args:
+        store: where they are kept.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._database = store.database
+
+    def invite(self, campaign: int, slots: Iterable[int]) -> list[tuple[int, str]]:
+        """New codes for some slots: (slot, code), which nobody can read again from the store.
+
+        Earlier codes of these slots are dead, and sessions that somebody has for them end.
+
+        Args:
+            campaign: its number.
+            slots: ranks in the public list of ids, from 0.
+
+        Raises:
+            InvalidInput: no such campaign or slot.
+            Refused: the campaign is cancelled, or everybody is paid.
+        """
+        wanted = sorted(set(slots))
+        codes = [(slot, new_code()) for slot in wanted]
+        with self._database.writing() as connection:
+            known = connection.execute(select(s.campaign.c.slots, s.campaign.c.state, s.campaign.c.paid).where(
+                s.campaign.c.id == campaign).with_for_update()).first()
+            if known is None:
+                raise InvalidInput("campaign", worded("the store has no number %(campaign)s", campaign=campaign))
+            if known.state in _OVER:
+                raise Refused(_OVER[known.state], worded("nobody is invited to it any more"))
+            if known.paid is not None:
+                raise Refused(worded("everybody is paid, and what people handed in is erased"),
+                              worded("nobody is invited to it any more"))
+            if wanted and not (wanted[0] >= 0 and wanted[-1] < known.slots):
+                raise InvalidInput("slots",
+                                   worded("%(wanted)s is out of range",
+                                        wanted=wanted[0] if wanted[0] < 0 else wanted[-1]),
+                                   worded("must be in [0, %(slots)s)", slots=known.slots))
+            for table in (t.invitation, t.participant_session):
+                if len(wanted) == known.slots:
+                    connection.execute(delete(table).where(table.c.campaign_id == campaign))
+                else:
+                    for at in range(0, len(wanted), 500):
+                        connection.execute(delete(table).where(
+                            table.c.campaign_id == campaign, table.c.slot.in_(wanted[at : at + 500])))
+            insert_many(connection, t.invitation, ("campaign_id", "slot", "digest"),
+                        [[(campaign, slot, digest_of(code)) for slot, code in codes]])
+        return codes
+
+    def join(self, code: str) -> tuple[str, Participant] | None:
+        """Use a code: a session's token, and whose it is; None where the code is nobody's, or was used."""
+        mine = t.invitation.c.digest == digest_of(code)
+        with self._database.writing() as connection:
+            row = connection.execute(delete(t.invitation).where(mine).returning(
+                t.invitation.c.campaign_id, t.invitation.c.slot)).first()
+            if row is None:
+                return None
+            found = Participant(row.campaign_id, row.slot)
+            return begin_participant(connection, found), found
+
+    def waiting(self, campaign: int) -> int:
+        """How many codes were not used yet: the operators' alone."""
+        with self._database.reading() as connection:
+            return int(connection.execute(select(func.count()).select_from(t.invitation).where(
+                t.invitation.c.campaign_id == campaign)).scalar_one())

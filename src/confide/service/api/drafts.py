@@ -1,0 +1,149 @@
+"""Drafts: campaign files that operators write, plan, and open."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Response
+from pydantic import BaseModel, Field
+
+from confide.campaign.charging import cost_of, ledger_says
+from confide.campaign.ledger_gaps import ledger_warnings
+from confide.campaign.opening import charged_at, opening_says
+from confide.campaign.trade_off import kept_trade_off
+from confide.contract.guarantees import promises_json
+from confide.service.access import Operator, Role
+from confide.service.api.models import (
+    After,
+    CampaignModel,
+    DraftModel,
+    DraftsModel,
+    Limit,
+    Number,
+    SectionsModel,
+    Strict,
+    campaign_model,
+    draft_model,
+)
+from confide.service.api.once import IdempotencyKey, once
+from confide.service.shell.guards import PartsOf, needs
+from confide.service.shell.problems import answers
+from confide.service.work.drafts import LONGEST_TEXT
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/drafts", tags=["drafts"])
+Viewer = Annotated[Operator, Depends(needs(Role.VIEWER))]
+Running = Annotated[Operator, Depends(needs(Role.OPERATOR))]
+_WHO = (401, 403, 422)
+
+
+class NewDraft(Strict):
+    """A campaign file; it need not be whole yet."""
+
+    text: str = Field(max_length=LONGEST_TEXT)
+    name: str = Field(default="", max_length=50, description="of the file; default one that follows from its title")
+
+
+class ChangedDraft(Strict):
+    """A campaign file anew."""
+
+    text: str = Field(max_length=LONGEST_TEXT)
+    version: int = Field(ge=1, le=2**31 - 1, description="the one that was read")
+
+
+class ReadDraft(Strict):
+    """Which text is opened."""
+
+    version: int | None = Field(default=None, ge=1, le=2**31 - 1,
+                                description="the one that was read; default whichever stands there now")
+
+
+class PlanModel(BaseModel):
+    """What a campaign would give."""
+
+    version: int = Field(description="of the draft that was planned; to be given when it is opened")
+    title: str
+    kind: str
+    slots: int = Field(description="invited slots; 0 where a custodian holds the records")
+    plan: dict[str, Any]
+    guarantees: list[dict[str, Any]]
+    sections: list[dict[str, Any]]
+    offer: list[dict[str, Any]] = Field(description="the plan as a participant reads it")
+    ledger: str = Field(description="whether the ledger would admit it now")
+    charged_at: Literal["opening", "final round", "settlement"] = Field(description="with what the ledger is charged")
+    cost: str = Field(description="what it is charged for the data set, in words")
+    opening: str = Field(description="what opening the collection charges, in words")
+
+
+class OpenedModel(CampaignModel):
+    """A campaign that was opened."""
+
+    charged: bool = Field(description="whether the ledger has charged it, for ever")
+
+
+@router.get("", responses=answers(*_WHO))
+def list_drafts(parts: PartsOf, _: Viewer, after: After = 0, limit: Limit = 50) -> DraftsModel:
+    """Drafts that have not become campaigns."""
+    found = parts.drafts.all(limit=limit + 1, after=after)
+    shown = found[:limit]
+    return DraftsModel(drafts=[draft_model(each) for each in shown],
+                       after=shown[-1].number if len(found) > limit else None)
+
+
+@router.post("", status_code=201, responses=answers(*_WHO, 409, 413))
+def begin_draft(parts: PartsOf, who: Running, new: NewDraft, key: IdempotencyKey = "") -> DraftModel:
+    """Begin a draft."""
+    return once(parts, f"operator {who.number}", key, "drafts", new,
+                lambda: draft_model(parts.drafts.new(new.text, who.number, new.name)), DraftModel)
+
+
+@router.get("/{number}", responses=answers(*_WHO, 404))
+def show_draft(parts: PartsOf, _: Viewer, number: Number) -> DraftModel:
+    """A draft."""
+    return draft_model(parts.drafts.get(number))
+
+
+@router.put("/{number}", responses=answers(*_WHO, 404, 409, 413))
+def change_draft(parts: PartsOf, _: Running, number: Number, changed: ChangedDraft) -> DraftModel:
+    """Write a draft anew; refused where somebody else has written it since it was read."""
+    return draft_model(parts.drafts.change(number, changed.text, changed.version))
+
+
+@router.delete("/{number}", status_code=204, response_class=Response, responses=answers(*_WHO, 404, 409))
+def forget_draft(parts: PartsOf, _: Running, number: Number) -> Response:
+    """Forget a draft."""
+    parts.drafts.delete(number)
+    return Response(status_code=204)
+
+
+@router.post("/{number}/plan", responses=answers(*_WHO, 404, 409))
+def plan_draft(parts: PartsOf, _: Viewer, number: Number) -> PlanModel:
+    """What the campaign would give, from public parameters alone."""
+    draft = parts.drafts.get(number)
+    campaign = parts.drafts.campaign(draft)
+    plan, file = campaign.plan, campaign.file
+    return PlanModel(
+        version=draft.version, title=file.title, kind=file.kind.name,
+        slots=len(file.kind.identities(file.config)), plan=plan.to_dict(),
+        guarantees=promises_json(plan.guarantees), sections=[each.to_dict() for each in plan.sections()],
+        offer=[each.to_dict() for each in campaign.offer(home=parts.store.home)],
+        ledger=" ".join((ledger_says(file, plan, parts.store)[1], *ledger_warnings(file, parts.store))),
+        charged_at=charged_at(file.kind), cost=cost_of(file, plan),
+        opening=opening_says(campaign.planned))
+
+
+@router.post("/{number}/trade-off", responses=answers(*_WHO, 404, 409))
+def show_trade_off(parts: PartsOf, _: Viewer, number: Number) -> SectionsModel:
+    """Privacy, error and money at other levels of privacy, from public parameters alone."""
+    return SectionsModel(sections=[kept_trade_off(parts.drafts.campaign(parts.drafts.get(number))).to_dict()])
+
+
+@router.post("/{number}/open", responses=answers(*_WHO, 404, 409))
+def open_draft(parts: PartsOf, _: Running, number: Number, read: ReadDraft | None = None) -> OpenedModel:
+    """Make the draft a campaign, and open its collection; asked again, it is the same campaign. Refused where somebody
+    else has written it since the version that was read. Where people's devices draw what they hand in, this charges the
+    ledger, for ever: the plan of the draft says what.
+    """
+    known = parts.drafts.open(number, None if read is None else read.version)
+    return OpenedModel(**campaign_model(known).model_dump(), charged=parts.store.is_charged(known.number))

@@ -1,0 +1,157 @@
+"""Taking part: what one participant reads, hands in, takes back and gets; about her own slot alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, HTTPException, Request, Response
+from pydantic import BaseModel, Field
+
+from confide.service.api.models import FieldModel, SectionsModel, Strict, Values, field_model
+from confide.service.shell.guards import PARTICIPANT_COOKIE, PartsOf, TakingPart, token_of
+from confide.service.shell.problems import answers
+from confide.service.shell.trying import tried
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["participants"])
+_WHO = (401, 403, 422)
+
+
+class Join(Strict):
+    """A code, as somebody got it."""
+
+    code: str = Field(max_length=200)
+
+
+class JoinedModel(BaseModel):
+    """A session of a participant."""
+
+    token: str = Field(description="to be sent as `Authorization: Bearer TOKEN`")
+    campaign: int
+
+
+class MineModel(BaseModel):
+    """How a participant stands: hers alone."""
+
+    campaign: int
+    id: str = Field(description="hers, on the public list")
+    state: str
+    asks: str = Field(description="what she may hand in now: record, report, contract (she may decline it), or nothing")
+    handed_in: bool
+    withdrawn: bool
+    declined: bool = Field(description="whether she has declined a contract: she is in no final one")
+    local: bool = Field(description="whether her device draws what she hands in")
+
+
+class FormModel(BaseModel):
+    """What she is asked for, and what her device does with it."""
+
+    fields: list[FieldModel]
+    device: dict[str, Any] | None = Field(description="instructions for her device; null where it does nothing")
+
+
+class HandedIn(Strict):
+    """What she hands in: column -> text; where her device draws it, the row that it made."""
+
+    values: Values
+
+
+class ShareOf(Strict):
+    """Her record, as she handed it in; default the one that is stored."""
+
+    values: Values | None = None
+
+
+class WithdrawnModel(BaseModel):
+    """That she has withdrawn."""
+
+    before_settlement: bool
+
+
+class ContractModel(BaseModel):
+    """Her contract."""
+
+    round: int
+    final: bool
+    signer: str
+    token: str
+    sections: list[dict[str, Any]]
+
+
+@router.post("/join", responses=answers(401, 413, 422))
+async def join(parts: PartsOf, request: Request, given: Join) -> JoinedModel:
+    """Use a code, once."""
+    found = await tried(parts, request, "join", "", lambda: parts.invitations.join(given.code))
+    if found is None:
+        raise HTTPException(401, "the code is not known, or was used; ask whoever gave it to you for a new one",
+                            {"WWW-Authenticate": "Bearer"})
+    token, who = found
+    return JoinedModel(token=token, campaign=who.campaign)
+
+
+@router.post("/leave", status_code=204, response_class=Response, responses=answers(*_WHO))
+def leave(parts: PartsOf, request: Request, _: TakingPart) -> Response:
+    """End the session; what was handed in stays."""
+    parts.sessions.end(token_of(request, PARTICIPANT_COOKIE))
+    return Response(status_code=204)
+
+
+@router.get("/mine", responses=answers(*_WHO))
+def show_mine(parts: PartsOf, who: TakingPart) -> MineModel:
+    """How she stands."""
+    standing = parts.participation.standing(who)
+    return MineModel(campaign=who.campaign, id=parts.participation.identity(who), state=standing.state.value,
+                     asks=standing.asks, handed_in=standing.handed_in, withdrawn=standing.withdrawn,
+                     declined=standing.declined, local=standing.local)
+
+
+@router.get("/mine/offer", responses=answers(*_WHO))
+def show_my_offer(parts: PartsOf, who: TakingPart) -> SectionsModel:
+    """What she is offered."""
+    return SectionsModel(sections=[each.to_dict() for each in parts.participation.offer(who)])
+
+
+@router.get("/mine/form", responses=answers(*_WHO))
+def show_my_form(parts: PartsOf, who: TakingPart) -> FormModel:
+    """What she is asked for now."""
+    device = parts.participation.device(who)
+    return FormModel(fields=[field_model(each) for each in parts.participation.form(who)],
+                     device=None if device is None else dict(device))
+
+
+@router.put("/mine/report", status_code=204, response_class=Response, responses=answers(*_WHO, 409, 413))
+def hand_in(parts: PartsOf, who: TakingPart, given: HandedIn) -> Response:
+    """Hand in; a later one replaces it, so that trying again does no harm."""
+    parts.participation.submit(who, given.values)
+    return Response(status_code=204)
+
+
+@router.post("/mine/withdraw", responses=answers(*_WHO, 409))
+def withdraw(parts: PartsOf, who: TakingPart) -> WithdrawnModel:
+    """Take back all that she has handed in, at any time."""
+    return WithdrawnModel(before_settlement=parts.participation.withdraw(who))
+
+
+@router.get("/mine/contract", responses=answers(*_WHO, 404))
+def show_my_contract(parts: PartsOf, who: TakingPart) -> ContractModel:
+    """What she is offered for her record, signed."""
+    found = parts.participation.contract(who)
+    if found is None:
+        raise HTTPException(404, "no contract was drawn up")
+    sections = parts.opened.get(who.campaign).campaign.contract_sections(found)
+    return ContractModel(round=found.round, final=found.final, signer=found.signer, token=found.token,
+                         sections=[each.to_dict() for each in sections])
+
+
+@router.post("/mine/decline", status_code=204, response_class=Response, responses=answers(*_WHO, 409))
+def decline(parts: PartsOf, who: TakingPart) -> Response:
+    """Decline the contract: the round is not made final while she is in it."""
+    parts.participation.decline(who)
+    return Response(status_code=204)
+
+
+@router.post("/mine/share", responses=answers(*_WHO, 409, 413))
+def show_my_share(parts: PartsOf, who: TakingPart, of: ShareOf) -> SectionsModel:
+    """What she gets and why, from her record and the public result."""
+    return SectionsModel(sections=[each.to_dict() for each in parts.participation.share(who, of.values)])

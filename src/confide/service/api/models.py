@@ -1,0 +1,158 @@
+"""What the API takes and gives, as documented in its schema."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import Path, Query
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from confide.campaign.store import Stored
+from confide.contract.asked import Field as AskedField
+from confide.service.access import Operator, Role
+from confide.service.work import Draft, Job
+
+__all__ = ["After", "Before", "CampaignModel", "CampaignsModel", "DraftModel", "DraftsModel", "FieldModel", "JobModel",
+           "Limit", "Number", "OperatorModel", "SectionsModel", "Strict", "Values", "campaign_model", "draft_model",
+           "field_model", "job_model", "operator_model"]
+
+_LARGEST = 2**31 - 1
+_UNTOLD = "it failed; operators are told why"
+
+Number = Annotated[int, Path(ge=1, le=_LARGEST, description="in this service")]
+After = Annotated[int, Query(ge=0, le=_LARGEST, description="the number of the last one that was seen")]
+Before = Annotated[int | None, Query(ge=1, le=_LARGEST, description="the number of the last one that was seen")]
+Limit = Annotated[int, Query(ge=1, le=200, description="how many at most")]
+Values = Annotated[dict[str, Annotated[str, Field(max_length=10_000)]], Field(max_length=200_000)]
+
+
+def _storable(data: Any) -> bool:
+    if isinstance(data, str):
+        return "\0" not in data and (data.isascii() or data.encode("utf-8", "ignore").decode() == data)
+    if isinstance(data, dict):
+        return all(_storable(key) and _storable(value) for key, value in data.items())
+    return not isinstance(data, list) or all(map(_storable, data))
+
+
+class Strict(BaseModel):
+    """What is not known is an error."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_unicode(cls, data: Any) -> Any:
+        """JSON can write what no text is, such as half a letter: a database could not store it, nor a hash take it."""
+        if not _storable(data):
+            raise ValueError("has a zero, or half a letter")
+        return data
+
+
+class SectionsModel(BaseModel):
+    """A page as sections: each a title and blocks, which are texts, tables, or pictures as Vega-Lite."""
+
+    sections: list[dict[str, Any]]
+
+
+class DraftModel(BaseModel):
+    """A campaign file that is being written."""
+
+    number: int
+    name: str
+    text: str
+    version: int = Field(description="how often it was written; to be given with a change")
+    campaign: int | None = Field(description="the number of the campaign that it became")
+
+
+class DraftsModel(BaseModel):
+    """Some drafts, and how to see the next ones."""
+
+    drafts: list[DraftModel]
+    after: int | None = Field(description="where the next page begins; null where there is none")
+
+
+class CampaignModel(BaseModel):
+    """A campaign, as anybody may see it."""
+
+    number: int
+    title: str
+    kind: str
+    state: Literal["draft", "planned", "open", "closed", "charged", "run", "settled", "cancelled"]
+    slots: int = Field(description="invited slots")
+
+
+class CampaignsModel(BaseModel):
+    """Some campaigns, and how to see the next ones."""
+
+    campaigns: list[CampaignModel]
+    after: int | None = Field(description="where the next page begins; null where there is none")
+
+
+class JobModel(BaseModel):
+    """Work on a campaign."""
+
+    number: int
+    campaign: int
+    task: Literal["settle", "audit"]
+    state: Literal["queued", "running", "done", "failed"]
+    done: int = Field(description="steps done")
+    steps: int | None = Field(description="steps in all; null where that is not known")
+    problem: str = Field(description="why it failed; it may follow from records, and viewers are not told")
+    result: Any = Field(description="of an audit, promised against measured")
+
+
+class OperatorModel(BaseModel):
+    """Somebody who runs campaigns."""
+
+    number: int
+    name: str
+    role: Literal["viewer", "operator", "admin"]
+    active: bool
+    issuer: str = Field(description="who says who she is; empty where a password does")
+
+
+class FieldModel(BaseModel):
+    """One field of a participant's form."""
+
+    column: str
+    label: str
+    form: Literal["choice", "number", "text"]
+    choices: list[str]
+    lowest: float | None
+    above: float | None
+    highest: float | None
+    gaps: list[list[float]]
+    whole: bool
+    unit: str
+    note: str
+    required: bool
+
+
+def draft_model(draft: Draft) -> DraftModel:
+    """A draft as the API shows it."""
+    return DraftModel(number=draft.number, name=draft.name, text=draft.text, version=draft.version,
+                      campaign=draft.campaign)
+
+
+def campaign_model(known: Stored) -> CampaignModel:
+    """A campaign as the API shows it to anybody."""
+    return CampaignModel(number=known.number, title=known.title, kind=known.kind, state=known.state.value,
+                         slots=known.slots)
+
+
+def job_model(job: Job, who: Operator) -> JobModel:
+    """A job as the API shows it to somebody."""
+    problem = job.problem if who.role.covers(Role.OPERATOR) else job.problem and _UNTOLD
+    return JobModel(number=job.number, campaign=job.campaign, task=job.task.value, state=job.state, done=job.done,  # type: ignore[arg-type]
+                    steps=job.steps, problem=problem, result=job.result)
+
+
+def operator_model(operator: Operator) -> OperatorModel:
+    """An operator as the API shows her."""
+    return OperatorModel(number=operator.number, name=operator.name, role=operator.role.value,
+                         active=operator.active, issuer=operator.issuer)
+
+
+def field_model(field: AskedField) -> FieldModel:
+    """A field as the API shows it."""
+    return FieldModel.model_validate(field.to_dict())

@@ -1,0 +1,115 @@
+"""Operators: logging in and out, and who may do what."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, HTTPException, Request, Response
+from pydantic import BaseModel, Field, SecretStr
+
+from confide.contract.errors import InvalidInput
+from confide.service.access import Operator, Role
+from confide.service.access.addresses import LONGEST_ISSUER, LONGEST_SUBJECT
+from confide.service.access.operators import LONGEST_NAME, LONGEST_PASSWORD
+from confide.service.api.models import Number, OperatorModel, Strict, operator_model
+from confide.service.shell.guards import OPERATOR_COOKIE, PartsOf, needs, token_of
+from confide.service.shell.problems import answers
+from confide.service.shell.trying import tried
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["operators"])
+Admin = Annotated[Operator, Depends(needs(Role.ADMIN))]
+Viewer = Annotated[Operator, Depends(needs(Role.VIEWER))]
+Password = Annotated[SecretStr, Field(max_length=LONGEST_PASSWORD)]
+
+
+class LogIn(Strict):
+    """Who somebody says she is."""
+
+    name: str = Field(max_length=LONGEST_NAME)
+    password: Password
+
+
+class SessionModel(BaseModel):
+    """A session of an operator."""
+
+    token: str = Field(description="to be sent as `Authorization: Bearer TOKEN`")
+    operator: OperatorModel
+
+
+class NewOperator(Strict):
+    """Somebody who will run campaigns, known by a password, or by an issuer's word (OpenID Connect)."""
+
+    name: str = Field(max_length=LONGEST_NAME)
+    role: Literal["viewer", "operator", "admin"]
+    password: Password | None = Field(default=None, description="left out where an issuer says who she is")
+    issuer: str | None = Field(default=None, max_length=LONGEST_ISSUER, description="who says who she is")
+    subject: str | None = Field(default=None, max_length=LONGEST_SUBJECT, description="what the issuer calls her")
+
+
+class ChangedOperator(Strict):
+    """What somebody may do from now on; what is left out stays."""
+
+    role: Literal["viewer", "operator", "admin"] | None = None
+    active: bool | None = None
+    password: Password | None = None
+
+
+class OperatorsModel(BaseModel):
+    """All operators."""
+
+    operators: list[OperatorModel]
+
+
+@router.post("/login", responses=answers(401, 413, 422, 429))
+async def log_in(parts: PartsOf, request: Request, who: LogIn) -> SessionModel:
+    """Begin a session."""
+    def begin() -> SessionModel | None:
+        found = parts.operators.check(who.name, who.password.get_secret_value())
+        return None if found is None else SessionModel(token=parts.sessions.begin(found),
+                                                       operator=operator_model(found))
+
+    session = await tried(parts, request, "log in", who.name, begin)
+    if session is None:
+        raise HTTPException(401, "the name or the password is wrong", {"WWW-Authenticate": "Bearer"})
+    return session
+
+
+@router.post("/logout", status_code=204, response_class=Response, responses=answers(401, 403, 422))
+def log_out(parts: PartsOf, request: Request, _: Viewer) -> Response:
+    """End the session."""
+    parts.sessions.end(token_of(request, OPERATOR_COOKIE))
+    return Response(status_code=204)
+
+
+@router.get("/me", responses=answers(401, 403, 422))
+def show_myself(_: Viewer) -> OperatorModel:
+    """Who asks."""
+    return operator_model(_)
+
+
+@router.get("/operators", responses=answers(401, 403, 422))
+def list_operators(parts: PartsOf, _: Admin) -> OperatorsModel:
+    """All operators."""
+    return OperatorsModel(operators=[operator_model(each) for each in parts.operators.all()])
+
+
+@router.post("/operators", status_code=201, responses=answers(401, 403, 413, 422))
+def add_operator(parts: PartsOf, _: Admin, new: NewOperator) -> OperatorModel:
+    """A new operator, with a password, or with an issuer and its subject."""
+    role = Role(new.role)
+    if new.issuer is not None and new.subject is not None and new.password is None:
+        return operator_model(parts.operators.admit(new.name, role, issuer=new.issuer, subject=new.subject))
+    if new.password is None or new.issuer is not None or new.subject is not None:
+        raise InvalidInput("password", "is missing, or stands beside an issuer",
+                           "give a password, or an issuer and a subject")
+    return operator_model(parts.operators.add(new.name, new.password.get_secret_value(), role))
+
+
+@router.put("/operators/{number}", responses=answers(401, 403, 409, 413, 422))
+def change_operator(parts: PartsOf, _: Admin, number: Number, changed: ChangedOperator) -> OperatorModel:
+    """Change what somebody may do, or her password; her sessions end."""
+    return operator_model(parts.operators.change(
+        number, role=None if changed.role is None else Role(changed.role), active=changed.active,
+        password=None if changed.password is None else changed.password.get_secret_value()))

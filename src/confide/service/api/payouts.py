@@ -1,0 +1,121 @@
+"""Payouts of a settled campaign: what is due, approved, exported, and what the bank says. Operators alone.
+
+Amounts are private, since they follow from records: files leave in answers, and lie nowhere.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, HTTPException, Response
+from pydantic import BaseModel, Field
+
+from confide.campaign.campaign import Campaign
+from confide.campaign.pages import payout_sections
+from confide.service.access import Operator, Role
+from confide.service.api.models import Number, Strict
+from confide.service.api.uploads import Uploaded
+from confide.service.shell.guards import PartsOf, needs
+from confide.service.shell.parts import Parts
+from confide.service.shell.problems import answers
+from confide.service.work.payout_files import payout_file, settled_campaign, take_answer
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/campaigns/{number}/payouts", tags=["payouts"])
+Running = Annotated[Operator, Depends(needs(Role.OPERATOR))]
+_WHO = (401, 403, 404, 409, 422)
+_FILES: dict[int | str, dict[str, Any]] = {200: {"content": {"text/csv": {}, "application/xml": {}}}}
+_TYPES = {"csv": "text/csv", "xml": "application/xml"}
+
+
+class QueueModel(BaseModel):
+    """How payouts stand: private."""
+
+    code: str = Field(description="of what is queued: to be given to approve it")
+    sections: list[dict[str, Any]]
+
+
+class Approve(Strict):
+    """What is approved."""
+
+    code: str = Field(max_length=200, description="as the queue showed it")
+
+
+class Changed(BaseModel):
+    """How many payouts were changed."""
+
+    people: int
+
+
+class Export(Strict):
+    """How a file of payouts is written."""
+
+    format: Literal["csv", "xml"] = "csv"
+    payees: str | None = Field(default=None, max_length=1 << 26, description="CSV of id,name,iban; for xml")
+    payer: str | None = Field(default=None, max_length=300, description="NAME,IBAN or NAME,IBAN,BIC; for xml")
+    text: str | None = Field(default=None, max_length=140, description="on bank statements")
+
+
+class Answers(BaseModel):
+    """What the bank said."""
+
+    paid: int
+    failed: int
+    known: int = Field(description="payouts that were so before")
+
+
+@router.get("", responses=answers(*_WHO))
+def show_payouts(parts: PartsOf, _: Running, number: Number) -> QueueModel:
+    """How payouts stand."""
+    found = _settled(parts, number).payouts(store=parts.store)
+    return QueueModel(code=found.queue.code, sections=[
+        each.to_dict() for each in payout_sections(found, listed=True, commands=False)])
+
+
+@router.post("/approve", responses=answers(*_WHO))
+def approve(parts: PartsOf, _: Running, number: Number, given: Approve) -> Changed:
+    """Approve what is queued; nothing is paid without it."""
+    return Changed(people=_settled(parts, number).approve_payouts(given.code, store=parts.store))
+
+
+@router.post("/batches", response_class=Response, responses={**answers(*_WHO, 413), **_FILES})
+def export(parts: PartsOf, _: Running, number: Number, how: Export) -> Response:
+    """Take what is approved into a new batch, and its file; the answer's header `X-Batch` has its number."""
+    return _file(parts, number, how, None)
+
+
+@router.post("/batches/{batch}", response_class=Response, responses={**answers(*_WHO, 413), **_FILES})
+def export_again(parts: PartsOf, _: Running, number: Number, batch: Number, how: Export) -> Response:
+    """The file of an earlier batch, which the bank has not answered."""
+    return _file(parts, number, how, batch)
+
+
+@router.post("/confirmations", responses=answers(*_WHO, 413, 415), openapi_extra={
+    "requestBody": {"required": True, "content": {"text/csv": {"schema": {"type": "string"}},
+                                                  "application/xml": {"schema": {"type": "string"}}}}})
+def confirm(parts: PartsOf, _: Running, number: Number, sent: Uploaded) -> Answers:
+    """Take what the bank says: CSV of reference,status, or ISO 20022 pain.002. When all is paid, records, shares and
+    amounts are erased.
+    """
+    if sent.media not in _TYPES.values():
+        raise HTTPException(415, "must be text/csv or application/xml")
+    found = take_answer(_settled(parts, number), parts.store, sent.data)
+    return Answers(paid=found["paid"], failed=found["failed"], known=found["known"])
+
+
+@router.post("/reopen", responses=answers(*_WHO))
+def reopen(parts: PartsOf, _: Running, number: Number) -> Changed:
+    """Queue again what the bank could not pay."""
+    return Changed(people=_settled(parts, number).reopen_payouts(store=parts.store))
+
+
+def _settled(parts: Parts, number: int) -> Campaign:
+    return settled_campaign(parts.opened.get(number), parts.store)
+
+
+def _file(parts: PartsOf, number: int, how: Export, batch: int | None) -> Response:
+    made, data = payout_file(_settled(parts, number), parts.store, form=how.format, batch=batch,
+                             payees=how.payees, payer=how.payer, text=how.text)
+    return Response(data, media_type=_TYPES[how.format], headers={
+        "X-Batch": str(made), "Content-Disposition": f'attachment; filename="payouts-{made}.{how.format}"'})

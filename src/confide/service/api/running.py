@@ -1,0 +1,270 @@
+"""Running a campaign: who is invited, how many have answered, contracts, settling, auditing. Operators alone."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, HTTPException
+from pydantic import BaseModel, Field
+
+from confide.campaign.charging import cost_of
+from confide.campaign.opening import When, charged_at
+from confide.campaign.states import State
+from confide.contract.errors import Refused
+from confide.contract.worded import worded
+from confide.service.access import Operator, Role
+from confide.service.api.models import JobModel, Number, SectionsModel, Strict, job_model
+from confide.service.api.uploads import Uploaded
+from confide.service.shell.guards import PartsOf, needs
+from confide.service.shell.problems import answers
+from confide.service.work import Task
+from confide.service.work.opened import OpenedCampaign
+from confide.service.work.participation import take_known
+from confide.service.work.rounds import current
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/campaigns/{number}", tags=["running"])
+Viewer = Annotated[Operator, Depends(needs(Role.VIEWER))]
+Running = Annotated[Operator, Depends(needs(Role.OPERATOR))]
+_WHO = (401, 403, 404, 422)
+
+
+class ProgressModel(BaseModel):
+    """How far a campaign is: the operators' alone."""
+
+    state: str
+    slots: int
+    handed_in: int = Field(description="participants who have handed something in")
+    withdrawn: int = Field(description="participants who have withdrawn")
+    codes_waiting: int = Field(description="codes that nobody has used yet")
+    round: int | None = Field(description="of contracts; null where there is none")
+    final: bool = Field(description="whether its contracts are final")
+    known_fields: list[str] = Field(description="what the operator has to say of everybody who is invited")
+    held: bool = Field(description="whether a custodian holds the records, and nobody is invited")
+    charged: bool = Field(description="whether the ledger was charged, for ever")
+    charged_at: Literal["opening", "final round", "settlement"] = Field(
+        description="with what it was, or will be: the opening where people's devices draw what they hand in, the "
+                    "final round where contracts come first, else the settlement")
+    cost: str = Field(description="what the campaign costs the data set, in words")
+    deposit: str = Field(description="that each participant leaves, in words; empty where none is left")
+    deposits: int = Field(description="how many are noted as received: only these are returned, or set against a debt")
+    settling: JobModel | None
+    auditing: JobModel | None
+
+
+class Invited(Strict):
+    """Who gets a new code."""
+
+    slots: list[Annotated[int, Field(ge=0, le=2**31 - 1)]] | None = Field(
+        default=None, max_length=1_000_000, description="ranks in the public list of ids, from 0; default everybody")
+
+
+class Code(BaseModel):
+    """A code, which works once; nobody can read it again."""
+
+    id: str = Field(description="of the participant, on the public list")
+    slot: int
+    code: str
+    link: str = Field(description="for her alone: whoever has it takes part in her place")
+
+
+class CodesModel(BaseModel):
+    """New codes."""
+
+    codes: list[Code]
+
+
+class Deposits(Strict):
+    """Whose deposits were received."""
+
+    slots: list[Annotated[int, Field(ge=0, le=2**31 - 1)]] = Field(
+        max_length=1_000_000, description="ranks in the public list of ids, from 0")
+    received: bool = Field(default=True, description="false takes the notes back")
+
+
+class DepositsModel(BaseModel):
+    """Whose deposits are noted as received: the operators' alone."""
+
+    slots: list[int]
+    deposit: str = Field(description="of each of them, in words")
+
+
+class RoundOf(Strict):
+    """Who is left out of the next round of contracts, besides those who have declined or withdrawn."""
+
+    without: list[str] = Field(default=[], max_length=1_000_000)
+    again: list[str] = Field(default=[], max_length=1_000_000, description="who takes part after all")
+
+
+class Confirmed(Strict):
+    """That an act is meant: it cannot be undone."""
+
+    confirm: Literal[True]
+
+
+class Settling(Confirmed):
+    """How a campaign is settled."""
+
+    accept_unusable: bool = Field(default=False, description=(
+        "go on where too many rows of the operator's file cannot be used: a record without a usable row counts as the "
+        "null record. It is written nowhere that is published"))
+
+
+class FinalRound(Confirmed):
+    """Which round is made final."""
+
+    round: int = Field(ge=1, le=2**31 - 1, description="the one that was read")
+
+
+class RoundModel(BaseModel):
+    """A round of contracts."""
+
+    round: int
+    final: bool
+    without: list[str]
+    sections: list[dict[str, Any]]
+
+
+class KnownModel(BaseModel):
+    """What was taken of the operator's knowledge."""
+
+    people: int
+
+
+def _charged_at(parts: PartsOf, opened: OpenedCampaign, charged: bool) -> When:
+    """With what a campaign was charged, or will be: one that an earlier version opened is charged as it did."""
+    found = charged_at(opened.campaign.file.kind)
+    if found == "opening" and not (charged and parts.store.events(opened.number)[1].data):
+        return "settlement"
+    return found
+
+
+@router.get("/progress", responses=answers(*_WHO))
+def show_progress(parts: PartsOf, who: Viewer, number: Number) -> ProgressModel:
+    """How far a campaign is."""
+    known, opened = parts.opened.stored(number), parts.opened.get(number)
+    campaign = opened.campaign
+    drawn = None if opened.contracts is None else current(parts.store, opened)
+    settling, auditing = (parts.jobs.of(number, task) for task in (Task.SETTLE, Task.AUDIT))
+    fields = () if opened.local is None else opened.local.known(campaign.file.config, campaign.plan)
+    charged, deposit = parts.store.is_charged(number), opened.deposit
+    return ProgressModel(
+        state=known.state.value, slots=known.slots, handed_in=parts.store.submitted(number),
+        withdrawn=known.withdrawals, codes_waiting=parts.invitations.waiting(number),
+        round=None if drawn is None else drawn.number, final=drawn is not None and drawn.final,
+        known_fields=[field.column for field in fields], held=campaign.held,
+        charged=charged, charged_at=_charged_at(parts, opened, charged), cost=cost_of(campaign.file, campaign.plan),
+        deposit=deposit, deposits=len(parts.store.deposits(number) or ()) if deposit else 0,
+        settling=None if settling is None else job_model(settling, who),
+        auditing=None if auditing is None else job_model(auditing, who))
+
+
+@router.post("/invitations", responses=answers(*_WHO, 409, 413))
+def invite(parts: PartsOf, _: Running, number: Number, invited: Invited) -> CodesModel:
+    """New codes for participants; their earlier codes, and sessions that began with them, are dead. Whoever has
+    withdrawn gets none.
+    """
+    opened = parts.opened.get(number)
+    if opened.campaign.held:
+        raise Refused(worded("nobody is invited to this campaign: a custodian holds its data"), worded("settle it"))
+    gone = parts.store.withdrawn(number)
+    if not gone.keys().isdisjoint(invited.slots or ()):
+        raise Refused(worded("somebody among them has withdrawn and takes no part any more"), worded("leave her out"))
+    slots = [slot for slot in range(len(opened.identities)) if slot not in gone] if invited.slots is None \
+        else invited.slots
+    base = parts.settings.base_url
+    return CodesModel(codes=[Code(id=opened.identities[slot], slot=slot, code=code, link=f"{base}/join#{code}")
+                             for slot, code in parts.invitations.invite(number, slots)])
+
+
+@router.post("/deposits", responses=answers(*_WHO, 409, 413))
+def note_deposits(parts: PartsOf, _: Running, number: Number, noted: Deposits) -> DepositsModel:
+    """Note whose deposits were received, before the settlement: only these are returned, or set against what somebody
+    owes. The service takes no money itself.
+    """
+    opened = parts.opened.get(number)
+    if not opened.deposit:
+        raise Refused("nobody leaves a deposit in this campaign", "no payment in it can be below zero")
+    parts.store.note_deposits(number, noted.slots, received=noted.received)
+    return DepositsModel(slots=sorted(parts.store.deposits(number) or ()), deposit=opened.deposit)
+
+
+@router.post("/known", responses=answers(*_WHO, 409, 413, 415), openapi_extra={
+    "requestBody": {"required": True, "content": {"text/csv": {"schema": {"type": "string"}}}}})
+def take_known_fields(parts: PartsOf, _: Running, number: Number, sent: Uploaded) -> KnownModel:
+    """What the operator knows of everybody who is invited: CSV of id and the kind's fields."""
+    if sent.media != "text/csv":
+        raise HTTPException(415, "must be text/csv")
+    try:
+        text = sent.data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise HTTPException(422, "is not UTF-8 text") from None
+    return KnownModel(people=take_known(parts.opened.get(number), text))
+
+
+@router.post("/rounds", responses=answers(*_WHO, 409))
+def draw_up_round(parts: PartsOf, _: Running, number: Number, of: RoundOf) -> RoundModel:
+    """Draw up the next round of contracts, from everybody's reports."""
+    opened = parts.opened.get(number)
+    found = parts.rounds.draw_up(opened, of.without, again=of.again)
+    return RoundModel(round=found.number, final=found.final, without=list(found.without),
+                      sections=[each.to_dict() for each in opened.campaign.round_sections(found)])
+
+
+@router.post("/rounds/final", responses=answers(*_WHO, 409))
+def finish_round(parts: PartsOf, _: Running, number: Number, meant: FinalRound) -> RoundModel:
+    """Make the round that was read final, and charge the ledger: from now on devices act on it. Refused where another
+    one was drawn up since.
+    """
+    opened = parts.opened.get(number)
+    found = parts.rounds.finish(opened, meant.round)
+    return RoundModel(round=found.number, final=found.final, without=list(found.without),
+                      sections=[each.to_dict() for each in opened.campaign.round_sections(found)])
+
+
+@router.post("/close", responses=answers(*_WHO, 409))
+def close(parts: PartsOf, who: Running, number: Number, _confirmed: Confirmed) -> ProgressModel:
+    """Close the collection: nobody hands anything in any more. Doing it again changes nothing."""
+    if parts.opened.get(number).contracts is not None:
+        raise Refused(worded("the contracts close this campaign"),
+                      worded("draw up a round and make it final, then settle"))
+    if parts.store.get(number).state is State.OPEN:
+        parts.store.close_collection(number)
+    return show_progress(parts, who, number)
+
+
+@router.post("/settle", status_code=202, responses=answers(*_WHO, 409))
+def settle(parts: PartsOf, who: Running, number: Number, meant: Settling) -> JobModel:
+    """Close the collection, run with secure noise, and publish: by a worker, once. The ledger is charged before the
+    run, where neither the opening nor a final round was: see `charged` and `charged_at` of the progress.
+    """
+    known, opened = parts.opened.stored(number), parts.opened.get(number)
+    if known.state is State.CANCELLED:
+        raise Refused(worded("the campaign is cancelled"), worded("plan another one"))
+    if opened.contracts is not None and known.state is State.OPEN:
+        raise Refused(worded("no contracts of this campaign are final"), worded("draw up a round and make it final"))
+    return job_model(parts.jobs.ask(number, Task.SETTLE, accept_unusable=meant.accept_unusable), who)
+
+
+@router.post("/audit", status_code=202, responses=answers(*_WHO))
+def audit(parts: PartsOf, who: Running, number: Number) -> JobModel:
+    """Hold promises against measurements, by a worker; no record is used."""
+    parts.opened.get(number)
+    return job_model(parts.jobs.ask(number, Task.AUDIT), who)
+
+
+@router.get("/jobs/{task}", responses=answers(*_WHO))
+def show_job(parts: PartsOf, who: Viewer, number: Number, task: Task) -> JobModel:
+    """How far a settlement or an audit is."""
+    parts.opened.get(number)
+    found = parts.jobs.of(number, task)
+    if found is None:
+        raise HTTPException(404, "nobody has asked for it")
+    return job_model(found, who)
+
+
+@router.get("/plan", responses=answers(*_WHO))
+def show_plan(parts: PartsOf, _: Viewer, number: Number) -> SectionsModel:
+    """What the campaign was planned to give."""
+    return SectionsModel(sections=[each.to_dict() for each in parts.opened.get(number).campaign.plan.sections()])

@@ -1,0 +1,93 @@
+"""The service as an ASGI application: the API with its schema, pages, health, metrics."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI, HTTPException, Request, Response
+from fastapi.responses import PlainTextResponse
+from pydantic import BaseModel
+from sqlalchemy import text
+
+import confide
+from confide.service.api.routes import router
+from confide.service.shell import problems
+from confide.service.shell.body_limit import BodyLimit
+from confide.service.shell.faults import Faults
+from confide.service.shell.guards import PartsOf, bearer, has_session, may_upload
+from confide.service.shell.headers import SecurityHeaders
+from confide.service.shell.parts import Parts
+from confide.service.shell.settings import Settings
+from confide.service.shell.watching import Metrics, Watched
+from confide.service.web.mounting import add_pages, as_page
+
+__all__ = ["create_app"]
+
+_STRANGERS = 1 << 16  # bytes of a request without a session: a log-in and a code are far shorter
+_UPLOADS = re.compile(r".*/(known|confirmations|batches(/[0-9]+)?|answer)")
+
+
+class Alive(BaseModel):
+    """That the process answers, or that it can do its work."""
+
+    status: str
+
+
+def create_app(settings: Settings | None = None) -> FastAPI:
+    """The application of one process.
+
+    Args:
+        settings: how it is run; default on the installation's own store.
+    """
+    settings = Settings() if settings is None else settings
+    parts, metrics = Parts(settings), Metrics()
+
+    @asynccontextmanager
+    async def life(_: FastAPI) -> AsyncIterator[None]:
+        parts.start()
+        yield
+        parts.close()
+
+    app = FastAPI(title="confide", version=confide.__version__, lifespan=life, docs_url=None, redoc_url=None,
+                  openapi_url="/api/v1/openapi.json",
+                  description="Campaigns with people's private data: plan, offer, collect, settle, audit.")
+    app.state.parts, app.state.metrics = parts, metrics
+    unforeseen = problems.install(app, as_page)
+    app.include_router(router)
+    add_pages(app)
+
+    @app.get("/health/live", tags=["health"])
+    def live() -> Alive:
+        """Whether the process answers."""
+        return Alive(status="alive")
+
+    @app.get("/health/ready", tags=["health"], responses=problems.answers(503))
+    def ready(parts: PartsOf) -> Alive:
+        """Whether the process can do its work: the store answers, and whoever does its jobs is alive."""
+        if not parts.working:
+            raise HTTPException(503, "nobody does this process's jobs any more: start it again")
+        with parts.store.database.reading() as connection:
+            connection.execute(text("SELECT 1"))
+        return Alive(status="ready")
+
+    @app.get("/metrics", tags=["health"], response_class=PlainTextResponse, responses=problems.answers(401, 404))
+    def shown_metrics(request: Request) -> Response:
+        """Counts for Prometheus, for whoever has its token: of answers, none of campaigns or people."""
+        if settings.metrics_digest is None:
+            raise HTTPException(404, "there are none")
+        given = hashlib.sha256(bearer(request).encode("utf-8", "replace")).hexdigest()
+        if not hmac.compare_digest(given, settings.metrics_digest):
+            raise HTTPException(401, "this is for whoever has the token of the metrics", {"WWW-Authenticate": "Bearer"})
+        return PlainTextResponse(metrics.text(), media_type="text/plain; version=0.0.4")
+
+    app.add_middleware(BodyLimit, strangers=_STRANGERS, largest=settings.largest_body,
+                       largest_upload=settings.largest_upload, uploads=_UPLOADS, has_session=has_session,
+                       may_upload=may_upload)
+    app.add_middleware(Faults, unforeseen)
+    app.add_middleware(SecurityHeaders, settings.secure)
+    app.add_middleware(Watched, metrics)
+    return app

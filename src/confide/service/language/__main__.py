@@ -1,0 +1,9 @@
+"""Write the template of translations anew: `python -m confide.service.language`."""
+
+from __future__ import annotations
+
+from confide.service.language.catalogues import TEMPLATE, template
+
+TEMPLATE.parent.mkdir(exist_ok=True)
+TEMPLATE.write_text(template(), encoding="utf-8")
+print(TEMPLATE)  # noqa: T201 - a command

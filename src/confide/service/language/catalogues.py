@@ -1,0 +1,135 @@
+"""Catalogues of what the pages say: which there are, which one a browser asks for, and what stands to be translated."""
+
+from __future__ import annotations
+
+import ast
+import gettext
+import io
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from babel.core import negotiate_locale
+from babel.messages.catalog import Catalog
+from babel.messages.extract import extract_from_dir
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po, write_po
+
+import confide
+
+__all__ = ["TEMPLATE", "as_translations", "chosen", "extracted", "languages", "template", "translations"]
+
+_CATALOGUES = Path(__file__).parent / "catalogues"
+TEMPLATE = _CATALOGUES / "confide.pot"
+"""What a translator begins with: it is copied to `LANGUAGE.po` and filled in."""
+
+_HEAD = """# Texts of the service's pages. A translation is a copy of this file, named LANGUAGE.po, beside it.
+# After a change of the pages: python -m confide.service.language
+msgid ""
+msgstr ""
+"Project-Id-Version: confide\\n"
+"MIME-Version: 1.0\\n"
+"Content-Type: text/plain; charset=utf-8\\n"
+"Content-Transfer-Encoding: 8bit\\n"
+"Plural-Forms: nplurals=2; plural=(n != 1);\\n"
+
+"""
+
+_PACKAGE = Path(confide.__file__).parent
+_TEMPLATES = _PACKAGE / "service" / "web" / "templates"
+_WORDS = b"confide.contract.worded import"
+"""Modules with this say something that pages show: the texts of their calls of `worded`."""
+_ENGLISH = "en"  # the texts in the templates are English
+_ASKED = re.compile(r"\s*([A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*|\*)\s*(?:;\s*q\s*=\s*([01](?:\.[0-9]{0,3})?))?\s*")
+_LONGEST = 1000  # letters of a header that are read
+
+
+@cache
+def languages() -> tuple[str, ...]:
+    """The languages that there are; English first."""
+    return (_ENGLISH, *sorted(path.stem for path in _CATALOGUES.glob("*.po")))
+
+
+def chosen(asked: str, kept: str = "") -> str:
+    """The language of a page.
+
+    Args:
+        asked: the header Accept-Language; what cannot be read in it is passed over.
+        kept: what somebody has chosen before, as her cookie says; counts where there is such a language.
+
+    Example:
+        >>> chosen("xx, en-GB;q=0.8"), chosen("", "no such")
+        ('en', 'en')
+    """
+    if kept in languages():
+        return kept
+    wishes: list[tuple[float, str]] = []
+    for part in asked[:_LONGEST].split(","):
+        found = _ASKED.fullmatch(part)
+        if found is not None and found[1] != "*":
+            weight = 1.0 if found[2] is None else float(found[2])
+            if weight > 0.0:
+                wishes.append((-weight, found[1]))
+    ordered = [wish for _, wish in sorted(wishes, key=lambda pair: pair[0])]
+    return negotiate_locale(ordered, languages(), sep="-") or _ENGLISH
+
+
+@cache
+def translations(language: str) -> gettext.NullTranslations:
+    """What to look texts up in; a text that no catalogue has stays English.
+
+    Args:
+        language: one of `languages()`; any other one is English.
+    """
+    if language == _ENGLISH or language not in languages():
+        return gettext.NullTranslations()
+    with (_CATALOGUES / f"{language}.po").open("rb") as file:
+        return as_translations(read_po(file, locale=language))
+
+
+def as_translations(catalogue: Catalog) -> gettext.NullTranslations:
+    """A catalogue as templates look texts up in it."""
+    compiled = io.BytesIO()
+    write_mo(compiled, catalogue)
+    compiled.seek(0)
+    found = gettext.GNUTranslations(compiled)
+    found.add_fallback(gettext.NullTranslations())
+    return found
+
+
+def extracted() -> Catalog:
+    """Every text of the pages, with nothing translated yet: what a translator begins with.
+
+    These are the texts of their templates, and those of refusals that pages show.
+    """
+    found = Catalog(project="confide", charset="utf-8", fuzzy=False)
+    options = {"**.html": {"trim_blocks": "true", "lstrip_blocks": "true", "silent": "false"}}
+    for name, line, message, comments, context in extract_from_dir(
+            _TEMPLATES, [("**.html", "jinja2.ext:babel_extract")], options):
+        found.add(message, None, [(name, line)], auto_comments=comments, context=context)
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        source = path.read_bytes()
+        for message, line in _worded(source) if _WORDS in source else ():
+            found.add(message, None, [(path.relative_to(_PACKAGE).as_posix(), line)])
+    return found
+
+
+def _worded(source: bytes) -> Iterator[tuple[str, int]]:
+    """The texts of a module's calls of `worded`, and their lines."""
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Call(func=ast.Name(id="worded"), args=[ast.Constant(value=str(message))]):
+                yield message, node.lineno
+
+
+def template() -> str:
+    """`extracted` as a file: sorted, and without dates and line numbers, so that it changes where texts change."""
+    sorted_ = Catalog(charset="utf-8")
+    for message in sorted((each for each in extracted() if each.id), key=lambda each: str(each.id)):
+        places = sorted({(name, 0) for name, _ in message.locations})
+        sorted_.add(message.id, None, places, auto_comments=message.auto_comments, flags=message.flags,
+                    context=message.context)
+    written = io.BytesIO()
+    write_po(written, sorted_, omit_header=True, include_lineno=False, width=120)
+    return _HEAD + written.getvalue().decode("utf-8")

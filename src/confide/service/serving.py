@@ -1,0 +1,131 @@
+"""Serving: one process or several, which end gracefully; each knows how it is run from the environment.
+
+A process that is told to end takes nothing any more, answers what it has begun, stores what has come, and leaves its
+job to others, who resume it. So does one whose supervisor has died.
+"""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from socket import socket
+from tempfile import TemporaryDirectory
+from threading import Thread
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI
+from uvicorn.supervisors import Multiprocess
+
+from confide.contract.public_warnings import show_public_warnings
+from confide.service.app import create_app
+from confide.service.listening import listen
+from confide.service.shell.settings import Settings
+from confide.service.shell.watching import TOGETHER, log_as_json
+
+__all__ = ["VARIABLE", "application", "serve"]
+
+VARIABLE = "CONFIDE_SERVICE"
+"""The environment variable that holds the settings, as JSON."""
+
+_APPLICATION = "confide.service.serving:application"
+_PROTOCOL = "confide.service.shell.protocol:Protocol"
+_GRACE = 20  # seconds that requests have to end
+_SILENT = 30  # seconds without a sign of life after which a process is replaced: a settlement may keep all of it busy
+
+
+def application() -> FastAPI:
+    """The application of this process, as the environment says; for `uvicorn --factory`, too.
+
+    What a run warns of may quote records: the log has warnings that are built from public facts, and no others.
+    """
+    log_as_json()
+    show_public_warnings(logging.getLogger("confide").warning)
+    _end_with_supervisor()
+    return create_app(Settings.model_validate_json(os.environ.get(VARIABLE, "{}")))
+
+
+def serve(
+    settings: Settings, *, host: str, port: int, workers: int = 1, proxy: str = "",
+    listening: Callable[[], None] = lambda: None,
+) -> None:
+    """Answer until told to end.
+
+    Args:
+        settings: how it is run.
+        host: the address to listen on.
+        port: the port.
+        workers: processes.
+        proxy: address of a reverse proxy in front, whose word on who asks is taken; empty where there is none.
+        listening: called once the port is this service's.
+
+    Raises:
+        Refused: the port is somebody else's.
+        InvalidInput: the host is none of this machine's.
+    """
+    sockets = listen(host, port)
+    listening()
+    os.environ[VARIABLE] = settings.model_dump_json()
+    log_as_json()  # of the process that looks after the others, too
+    with _counting_together(workers > 1 and settings.metrics_digest is not None):
+        _serve(sockets, workers, proxy)
+
+
+def _serve(sockets: list[socket], workers: int, proxy: str) -> None:
+    options: dict[str, Any] = {
+        "factory": True, "http": _PROTOCOL, "log_config": None, "access_log": False, "server_header": False,
+        "timeout_graceful_shutdown": _GRACE, "proxy_headers": bool(proxy), "forwarded_allow_ips": proxy or None}
+    if workers == 1:
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # it comes again once the process has ended gracefully
+        server = uvicorn.Server(uvicorn.Config(_APPLICATION, **options))
+        with suppress(KeyboardInterrupt):
+            server.run(sockets)
+        if not server.started:
+            sys.exit(1)
+        return
+    config = uvicorn.Config(_APPLICATION, workers=workers, timeout_worker_healthcheck=_SILENT, **options)
+    _Supervisor(config, sockets).run()
+
+
+class _Supervisor(Multiprocess):
+    """Brings up another process for each one that has died; it looks after them twice a second."""
+
+    def keep_subprocess_alive(self) -> None:
+        """Replace whoever has died, or has been silent for too long."""
+        for each in self.processes:
+            each.child_conn.close()  # it has its own; as long as we have one, we wait for an answer of the dead
+        super().keep_subprocess_alive()
+
+
+def _end_with_supervisor() -> None:
+    """One of several processes ends when whoever started it has died: it would answer on, keep the port from the next
+    service, and be replaced by nobody.
+    """
+    supervisor = multiprocessing.parent_process()
+    if supervisor is None:
+        return
+
+    def watch() -> None:
+        supervisor.join()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    Thread(target=watch, name="supervisor", daemon=True).start()
+
+
+@contextmanager
+def _counting_together(several: bool) -> Iterator[None]:
+    """Have several processes add up what they count, in a folder that is gone with them; any of them tells all."""
+    if not several or TOGETHER in os.environ:
+        yield
+        return
+    with TemporaryDirectory(prefix="confide-metrics-") as folder:
+        os.environ[TOGETHER] = folder
+        try:
+            yield
+        finally:
+            del os.environ[TOGETHER]

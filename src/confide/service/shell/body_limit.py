@@ -1,0 +1,74 @@
+"""Limits of what a request may bring, before it is read, by who asks: anybody, whoever has a session, and for files
+operators.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from confide.service.shell.problems import TooLarge
+
+__all__ = ["BodyLimit"]
+
+
+class BodyLimit:
+    """Refuse a body that is too large, whatever its header says of its length.
+
+    Args:
+        app: what comes after.
+        strangers: bytes of a request of somebody who has no session, as to log in, or to join.
+        largest: bytes of any request.
+        largest_upload: bytes of a file, on the paths that take one, from whoever may send one.
+        uploads: those paths.
+        has_session: whether a request has a session; asked before anything of a larger one is read.
+        may_upload: whether a request's session is one of whoever may; asked before anything is read.
+    """
+
+    def __init__(self, app: ASGIApp, *, strangers: int, largest: int, largest_upload: int, uploads: re.Pattern[str],
+                 has_session: Callable[[Scope], Awaitable[bool]], may_upload: Callable[[Scope], Awaitable[bool]],
+                 ) -> None:
+        self._app, self._largest, self._largest_upload, self._uploads = app, largest, largest_upload, uploads
+        self._strangers, self._has_session, self._may_upload = min(strangers, largest), has_session, may_upload
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = dict(scope["headers"])
+        said = headers.get(b"content-length", b"0")
+        limit = await self._limit(scope, headers, said)
+        if not said.isdigit() or int(said) > limit:
+            raise TooLarge(limit)
+        seen, refused = 0, False
+
+        async def counted() -> Message:
+            nonlocal seen, refused
+            message = await receive()
+            seen += len(message.get("body", b""))
+            if seen > limit:
+                refused = True
+                return {"type": "http.disconnect"}
+            return message
+
+        async def told(message: Message) -> None:
+            if not refused:
+                await send(message)
+
+        try:
+            await self._app(scope, counted, told)
+        except BaseException:
+            if not refused:
+                raise
+        if refused:
+            raise TooLarge(limit)
+
+    async def _limit(self, scope: Scope, headers: dict[bytes, bytes], said: bytes) -> int:
+        """Bytes that a request may have, by who sends it; nobody is looked up for a small one that says its length."""
+        known = b"authorization" in headers or b"cookie" in headers
+        if known and self._uploads.fullmatch(scope["path"]) is not None and await self._may_upload(scope):
+            return self._largest_upload
+        small = b"transfer-encoding" not in headers and said.isdigit() and int(said) <= self._strangers
+        return self._largest if known and not small and await self._has_session(scope) else self._strangers

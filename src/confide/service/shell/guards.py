@@ -1,0 +1,139 @@
+"""Who asks: a program with a bearer token, or a browser with a cookie and, where it changes something, its form's word.
+
+Every door has one of three audiences: anybody, an operator of a role, or the participant herself.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable
+from typing import Annotated
+
+from fastapi import Depends, HTTPException, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.types import Scope
+
+from confide.contract.worded import worded
+from confide.service.access import Operator, Participant, Role, csrf_of
+from confide.service.shell.parts import Parts
+
+__all__ = ["OPERATOR_COOKIE", "PARTICIPANT_COOKIE", "PartsOf", "TakingPart", "address_of", "bearer", "check_form",
+           "cookie_name", "cookie_of", "has_session", "may_upload", "needs", "parts_of", "taking_part", "token_of"]
+
+OPERATOR_COOKIE, PARTICIPANT_COOKIE = "confide_operator", "confide_participant"
+_SAFE = ("GET", "HEAD", "OPTIONS")
+
+
+def parts_of(request: Request) -> Parts:
+    """The process's parts."""
+    found: Parts = request.app.state.parts
+    return found
+
+
+async def _parts_of(request: Request) -> Parts:  # not to be sent to another thread for this
+    return parts_of(request)
+
+
+PartsOf = Annotated[Parts, Depends(_parts_of)]
+
+
+def cookie_name(request: Request, cookie: str) -> str:
+    """What a cookie is called. Over TLS browsers take `__Host-` from this very host alone, not from one beside it.
+
+    Args:
+        request: of whoever asks.
+        cookie: its name without TLS, where any host of the same site may set it, too.
+    """
+    return f"__Host-{cookie}" if parts_of(request).settings.secure else cookie
+
+
+def cookie_of(request: Request, cookie: str) -> str:
+    """What a cookie holds; empty where there is none."""
+    return request.cookies.get(cookie_name(request, cookie), "")
+
+
+def bearer(request: Request) -> str:
+    """The token in the header; empty where there is none."""
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
+
+
+def token_of(request: Request, cookie: str) -> str:
+    """The token of whoever asks: from the header, or from the cookie with what a form brings along.
+
+    Raises:
+        HTTPException: 403, something would change, and the request may come from a stranger's page.
+    """
+    token = bearer(request)
+    if token:
+        return token
+    token = cookie_of(request, cookie)
+    if token and request.method not in _SAFE:
+        check_form(token, request.headers.get("x-csrf-token", ""))
+    return token
+
+
+def check_form(token: str, word: str) -> None:
+    """Whether a form was made for this session.
+
+    Raises:
+        HTTPException: 403, it was not.
+    """
+    if not hmac.compare_digest(csrf_of(token).encode(), word.encode("utf-8", "replace")):
+        raise HTTPException(403, worded("the form belongs to no session, or to another one; load the page again"))
+
+
+def needs(role: Role) -> Callable[[Request], Operator]:
+    """A door for operators.
+
+    Args:
+        role: that covers what is done there.
+    """
+    def guard(request: Request) -> Operator:
+        found = parts_of(request).sessions.who(token_of(request, OPERATOR_COOKIE))
+        if found is None:
+            raise HTTPException(401, worded("this is for operators who have logged in"), {"WWW-Authenticate": "Bearer"})
+        if not found.role.covers(role):
+            raise HTTPException(403, f"this is for operators with the role {role.value!r}")
+        return found
+
+    guard.audience = role.value  # type: ignore[attr-defined] # read by the test that tries every door
+    return guard
+
+
+async def has_session(scope: Scope) -> bool:
+    """Whether whoever asks is an operator who has logged in, or a participant who has joined."""
+    request = Request(scope)
+    sessions, token = parts_of(request).sessions, bearer(request)
+    operator = token or cookie_of(request, OPERATOR_COOKIE)
+    if operator and await run_in_threadpool(sessions.who, operator) is not None:
+        return True
+    hers = token or cookie_of(request, PARTICIPANT_COOKIE)
+    return bool(hers) and await run_in_threadpool(sessions.participant, hers) is not None
+
+
+async def may_upload(scope: Scope) -> bool:
+    """Whether whoever asks is an operator who may upload files; the door itself asks for the form's word, too."""
+    request = Request(scope)
+    token = bearer(request) or cookie_of(request, OPERATOR_COOKIE)
+    found = await run_in_threadpool(parts_of(request).sessions.who, token) if token else None
+    return found is not None and found.role.covers(Role.OPERATOR)
+
+
+def taking_part(request: Request) -> Participant:
+    """A door for the participant herself."""
+    found = parts_of(request).sessions.participant(token_of(request, PARTICIPANT_COOKIE))
+    if found is None:
+        raise HTTPException(401, worded("this is for participants who have joined with their code"),
+                            {"WWW-Authenticate": "Bearer"})
+    return found
+
+
+taking_part.audience = "participant"  # type: ignore[attr-defined]
+
+TakingPart = Annotated[Participant, Depends(taking_part)]
+
+
+def address_of(request: Request) -> str:
+    """From where somebody asks, for limits of attempts alone: it is hashed with a key, and kept for minutes."""
+    return request.client.host if request.client is not None else ""

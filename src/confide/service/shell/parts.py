@@ -1,0 +1,119 @@
+"""The parts that a process of the service works with: made once, and closed with it."""
+
+from __future__ import annotations
+
+import os
+import socket
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib import import_module
+from threading import Event, Thread
+from typing import TYPE_CHECKING
+
+from confide.campaign.home import Home
+from confide.campaign.store import Store
+from confide.contract.errors import ConfideError, StoreFailed
+from confide.service.access import Attempts, Invitations, Logins, Operators, Sessions, new_code
+from confide.service.shell.settings import Settings
+from confide.service.work import CampaignRounds, Drafts, Intake, Jobs, Opened, ParticipantActions, Worker
+from confide.service.work.replays import Replays
+
+if TYPE_CHECKING:
+    from confide.service.access.provider import Provider
+
+__all__ = ["PROVIDER_BACK", "Parts", "worker_name"]
+
+PROVIDER_BACK = "/login/provider/answer"
+"""The path to which a provider sends people back."""
+
+
+_SWEEP = 60.0  # seconds between two sweeps: who has tried to come in is forgotten within minutes
+_AHEAD = 5.0  # seconds between two looks for campaigns that were opened elsewhere
+_GRACE = 10.0  # seconds that a job may go on when the process ends; another worker resumes it
+
+
+@dataclass(eq=False)
+class Parts:
+    """Everything that a process has.
+
+    Args:
+        settings: how it is run.
+    """
+
+    settings: Settings
+
+    def __post_init__(self) -> None:
+        settings = self.settings
+        home = Home.default() if settings.home is None else Home(settings.home.absolute())
+        self.provider = _provider(settings)
+        self.store = Store(settings.store, home=home)
+        self.operators, self.attempts = Operators(self.store), Attempts(self.store)
+        self.sessions = Sessions(self.store, hours=settings.session_hours, days=settings.participant_days)
+        self.invitations, self.logins = Invitations(self.store), Logins(self.store)
+        self.drafts = Drafts(self.store, settings.data, most_people=settings.most_people)
+        self.opened = Opened(self.store)
+        self.jobs, self.rounds, self.replays = Jobs(self.store), CampaignRounds(self.store), Replays(self.store)
+        self.intake = Intake(self.store)
+        self.participation = ParticipantActions(self.store, self.opened, self.intake)
+        self._stop, self._looked = Event(), Event()
+        self._threads: list[Thread] = []
+        self._worker: Thread | None = None
+
+    def start(self) -> None:
+        """Begin to do jobs, and to forget what has ended, or what processes that died have left."""
+        self.rounds.sweep()
+        with suppress(ImportError):  # pyarrow imports it when first needed: two threads at once would meet half of it
+            import_module("pandas")
+        runs = [self._sweep, self._look_ahead]
+        if self.settings.settling:
+            name = worker_name()
+            runs.append(lambda: Worker(self.store, self.opened, self.jobs, name).run(self._stop))
+        self._threads = [Thread(target=run, daemon=True) for run in runs]
+        self._worker = self._threads[-1] if self.settings.settling else None
+        for thread in self._threads:
+            thread.start()
+        self._looked.wait(_GRACE)  # whoever asks first need not wait for what everybody needs
+
+    @property
+    def working(self) -> bool:
+        """Whether jobs are done here, where they are to be."""
+        return not self.settings.settling or (self._worker is not None and self._worker.is_alive())
+
+    def close(self) -> None:
+        """Store what has come, stop working, and give everything back."""
+        self._stop.set()
+        self.intake.close()
+        for thread in self._threads:
+            thread.join(_GRACE)
+        self.store.close()
+
+    def _look_ahead(self) -> None:
+        while not self._stop.is_set():
+            with suppress(ConfideError, OSError):  # whoever asks for that campaign is told
+                self.opened.look_ahead()
+            self._looked.set()
+            self._stop.wait(_AHEAD)
+
+    def _sweep(self) -> None:
+        while not self._stop.is_set():
+            try:
+                for part in (self.sessions, self.logins, self.attempts, self.replays):
+                    part.sweep()
+            except StoreFailed:  # the next time, then
+                pass
+            self._stop.wait(_SWEEP)
+
+
+def worker_name() -> str:
+    """A name that no other worker has: hosts may be called alike, and processes in containers have the same number."""
+    return f"{socket.gethostname()}-{os.getpid()}-{new_code()[:9]}"
+
+
+def _provider(settings: Settings) -> Provider | None:
+    """Who says, besides passwords, who operators are; it is asked nothing before somebody logs in."""
+    if settings.oidc is None:
+        return None
+    from confide.service.access.provider import Provider
+
+    return Provider(issuer=settings.oidc.issuer, client=settings.oidc.client, secret=settings.oidc.secret(),
+                    back=settings.base_url + PROVIDER_BACK, seconds=settings.oidc.seconds)

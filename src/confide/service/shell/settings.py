@@ -1,0 +1,109 @@
+"""How a service is run: from its command's options, or from the environment."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from confide.contract.errors import InvalidInput
+from confide.contract.files import read_bytes
+from confide.service.access.addresses import is_issuer
+from confide.service.work.drafts import MOST_PEOPLE
+
+__all__ = ["OIDC_SECRET", "OidcSettings", "Settings"]
+
+OIDC_SECRET = "CONFIDE_OIDC_SECRET"  # noqa: S105 # the name of a variable
+"""The environment variable that holds the secret by which a provider knows the service."""
+
+
+class OidcSettings(BaseModel):
+    """The provider that says, by OpenID Connect, who operators are.
+
+    Its secret is no part of it: each process reads it from the file, or from the environment.
+
+    Example:
+        >>> OidcSettings(issuer="https://id.example/realms/study", client="confide").shown
+        'id.example'
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    issuer: str = Field(description="its address, as it names itself")
+    client: str = Field(min_length=1, max_length=500, description="what it calls this service")
+    secret_file: Path | None = Field(default=None, description="its first line is the secret; default the environment")
+    name: str = Field(default="", max_length=60, description="what the log-in page calls it; default its host")
+    seconds: float = Field(default=5.0, gt=0, le=60, description="that a step of its answers may take")
+
+    @field_validator("issuer")
+    @classmethod
+    def _over_tls(cls, url: str) -> str:
+        if not is_issuer(url):
+            raise ValueError("must be https://..., without a query; http on this machine alone")
+        return url
+
+    @property
+    def shown(self) -> str:
+        """What the log-in page calls it."""
+        return self.name or urlsplit(self.issuer).hostname or self.issuer
+
+    def secret(self) -> str:
+        """By which the provider knows this service.
+
+        Raises:
+            InvalidInput: there is none.
+        """
+        if self.secret_file is not None:
+            found = read_bytes("oidc-secret-file", self.secret_file, 4096).decode("utf-8", "replace")
+            field = "oidc-secret-file"
+        else:
+            found, field = os.environ.get(OIDC_SECRET, ""), OIDC_SECRET
+        found = found.partition("\n")[0].strip()
+        if not found:
+            raise InvalidInput(field, "holds no secret", f"give --oidc-secret-file FILE, or set {OIDC_SECRET}")
+        return found
+
+
+class Settings(BaseModel):
+    """How a service is run.
+
+    Example:
+        >>> Settings(base_url="https://study.example").secure
+        True
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    home: Path | None = Field(default=None, description="the installation's folder; default as of the command line")
+    store: str | None = Field(default=None, description="URL of the store; default the installation's own")
+    data: Path | None = Field(default=None, description="the folder in which campaign files may name tables")
+    base_url: str = Field(default="http://localhost:8000", description="how browsers reach it: in participants' links")
+    session_hours: float = Field(default=12.0, gt=0, le=720, description="that an operator's session lasts")
+    participant_days: int = Field(default=180, ge=1, le=3650,
+                                  description="that participants' sessions last once their campaign has ended")
+    largest_body: int = Field(default=1 << 20, ge=1 << 10, description="bytes of a request")
+    largest_upload: int = Field(default=64 << 20, ge=1 << 10, description="bytes of a file that an operator uploads")
+    most_people: int = Field(default=MOST_PEOPLE, ge=1, description="invited slots of a campaign")
+    attempts: int = Field(default=10, ge=1, description=(
+        "failures to log in under one name from one address, in five minutes, before more are refused"))
+    attempts_at_ease: int = Field(default=100, ge=1, description=(
+        "failures to log in or to join, from one address or under one name, in five minutes, before each takes longer"))
+    settling: bool = Field(default=True, description="whether this process does jobs besides answering")
+    metrics_digest: str | None = Field(default=None, pattern="^[0-9a-f]{64}$", description=(
+        "SHA-256 of the bearer token for /metrics, which does not answer without one"))
+    oidc: OidcSettings | None = Field(default=None, description="who says, besides passwords, who operators are")
+
+    @field_validator("base_url")
+    @classmethod
+    def _no_path(cls, url: str) -> str:
+        scheme, _, rest = url.partition("://")
+        if scheme not in ("http", "https") or not rest.strip("/") or "/" in rest.rstrip("/"):
+            raise ValueError("must be http://HOST or https://HOST, without a path")
+        return url.rstrip("/")
+
+    @property
+    def secure(self) -> bool:
+        """Whether cookies go over TLS alone."""
+        return self.base_url.startswith("https://")

@@ -1,0 +1,223 @@
+"""One page: its template, who looks at it, the word that its forms bring along, and its language."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from functools import cache, partial
+from gettext import NullTranslations
+from pathlib import Path
+from typing import Annotated, Any, Protocol, TypeVar
+
+from fastapi import Depends, HTTPException, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from python_multipart.multipart import parse_options_header
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData
+from starlette.formparsers import MultiPartException, MultiPartParser
+
+from confide.contract.guarantees import sentences_of
+from confide.contract.worded import worded
+from confide.contract.words import as_sentence, number
+from confide.people.device_odds import of_hundred
+from confide.service.access import Operator, Participant, csrf_of
+from confide.service.language import chosen, translations
+from confide.service.shell.guards import (
+    OPERATOR_COOKIE,
+    PARTICIPANT_COOKIE,
+    check_form,
+    cookie_name,
+    cookie_of,
+    parts_of,
+)
+from confide.service.web.rendering import sections_html
+from confide.service.web.telling import told
+
+__all__ = ["STATIC", "Form", "forget_token", "from_elsewhere", "go", "keep_token", "leafed", "looking", "page",
+           "same_site", "speak", "taking"]
+
+LANGUAGE_COOKIE = "confide_language"
+HERE = Path(__file__).parent
+STATIC = HERE / "static"
+
+
+class _Numbered(Protocol):
+    @property
+    def number(self) -> int: ...
+
+
+Listed = TypeVar("Listed", bound=_Numbered)
+
+
+@cache
+def _templates(language: str = "en") -> Environment:
+    found = Environment(loader=FileSystemLoader(HERE / "templates"), autoescape=True, undefined=StrictUndefined,
+                        trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.i18n"])
+    found.globals.update(sections=sections_html, figure=number, sentence=as_sentence, promised=sentences_of,
+                         hundred=of_hundred)
+    speak(found, translations(language))
+    return found
+
+
+def speak(templates: Environment, catalogue: NullTranslations) -> None:
+    """Have templates speak a language: what they say themselves, and what `told` shows of a problem.
+
+    Args:
+        templates: of all pages.
+        catalogue: in which texts are looked up.
+    """
+    templates.install_gettext_translations(catalogue, newstyle=True)  # type: ignore[attr-defined] # i18n's
+    templates.globals["told"] = partial(told, translate=catalogue.gettext)
+
+
+def page(request: Request, template: str, *, status: int = 200, **context: Any) -> HTMLResponse:
+    """A template, filled.
+
+    Args:
+        request: of whoever looks.
+        template: its name.
+        status: of HTTP.
+        context: what it shows.
+    """
+    operator, participant = looking(request), taking(request)
+    word = csrf_of(cookie_of(request, OPERATOR_COOKIE if context.get("desk") else PARTICIPANT_COOKIE))
+    language = chosen(request.headers.get("accept-language", ""), request.cookies.get(LANGUAGE_COOKIE, ""))
+    text = _templates(language).get_template(template).render(
+        operator=operator, participant=participant, word=word, path=request.url.path, lang=language, **context)
+    return HTMLResponse(text, status)
+
+
+def leafed(found: Sequence[Listed], most: int) -> tuple[Sequence[Listed], int | None]:
+    """One page of a list, newest first, and the number before which the next one begins; None where there is none.
+
+    Args:
+        found: one more than a page has, where there are so many.
+        most: on a page.
+    """
+    shown = found[:most]
+    return shown, shown[-1].number if len(found) > most else None
+
+
+def looking(request: Request) -> Operator | None:
+    """The operator who looks; None where nobody has logged in. The store is asked once for a request."""
+    if not hasattr(request.state, "looking"):
+        token = cookie_of(request, OPERATOR_COOKIE)
+        request.state.looking = parts_of(request).sessions.who(token) if token else None
+    found: Operator | None = request.state.looking
+    return found
+
+
+def taking(request: Request) -> Participant | None:
+    """The participant who looks; None where nobody has joined."""
+    if not hasattr(request.state, "taking"):
+        token = cookie_of(request, PARTICIPANT_COOKIE)
+        request.state.taking = parts_of(request).sessions.participant(token) if token else None
+    found: Participant | None = request.state.taking
+    return found
+
+
+def from_elsewhere(request: Request) -> bool:
+    """Whether another site's page has led here, as browsers say."""
+    return request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none")
+
+
+def same_site(request: Request) -> None:
+    """Whether a form comes from a page of ours, as browsers say: also where nobody has a session yet.
+
+    Browsers name the page's origin, and newer ones say whether it is ours; neither may speak against it. A program
+    names nothing, and has no cookie that a stranger's page could use.
+
+    Raises:
+        HTTPException: 403, it does not.
+    """
+    origin, named = request.headers.get("origin"), "sec-fetch-site" in request.headers
+    unnamed = origin is None or (origin == "null" and named)  # some hide it; then the other one counts
+    if from_elsewhere(request) or not (unnamed or _ours(request, str(origin))):
+        raise HTTPException(403, worded("the form comes from another site"))
+
+
+def _ours(request: Request, origin: str) -> bool:
+    """Whether an origin is that of the service: as browsers are told to reach it, or as this one does."""
+    return origin in (parts_of(request).settings.base_url, f"http://{request.headers.get('host', '')}",
+                      f"https://{request.headers.get('host', '')}")
+
+
+class _InMemory(MultiPartParser):
+    """Keeps files in memory, however large: what a request may bring is limited before, and no folder sees them."""
+
+    spool_max_size = 0
+
+
+@asynccontextmanager
+async def _form(request: Request) -> AsyncIterator[FormData]:
+    media, _ = parse_options_header(request.headers.get("content-type", ""))
+    if media != b"multipart/form-data":
+        async with request.form(max_fields=500) as form:
+            yield form
+        return
+    try:
+        form = await _InMemory(request.headers, request.stream(), max_files=2, max_fields=500).parse()
+    except MultiPartException:
+        raise HTTPException(400, worded("the form cannot be read")) from None
+    try:
+        yield form
+    finally:
+        await form.close()
+
+
+async def _sent(request: Request) -> AsyncIterator[FormData]:
+    """A form; of whoever may send one. What strangers send to the desk, or as participants, is not read."""
+    same_site(request)
+    path = request.url.path
+    known: Callable[[Request], object] | None = (
+        looking if path.startswith(("/desk", "/logout")) else taking if path.startswith(("/mine", "/leave")) else None)
+    if known is not None and await run_in_threadpool(known, request) is None:
+        raise HTTPException(401, worded("log in first") if known is looking else worded("join with your code first"))
+    _, parameters = parse_options_header(request.headers.get("content-type", ""))
+    if parameters.get(b"charset", b"utf-8").lower() not in (b"utf-8", b"utf8"):
+        raise HTTPException(415, worded("a form is UTF-8"))
+    async with _form(request) as form:
+        if any("\0" in name or (isinstance(text, str) and "\0" in text) for name, text in form.multi_items()):
+            raise HTTPException(422, worded("a form has no zeros"))
+        yield form
+
+
+Form = Annotated[FormData, Depends(_sent)]
+
+
+def checked(request: Request, form: FormData, cookie: str) -> None:
+    """Whether a form was made for this session.
+
+    Raises:
+        HTTPException: 403, it was not.
+    """
+    check_form(cookie_of(request, cookie), str(form.get("word", "")))
+
+
+def go(to: str) -> RedirectResponse:
+    """See another page."""
+    return RedirectResponse(to, 303)
+
+
+def keep_token(
+    request: Request, answer: Response, cookie: str, token: str, seconds: int, *, lax: bool = False
+) -> None:
+    """Have the browser keep a token, out of reach of scripts and of other sites.
+
+    Args:
+        request: of whoever asks.
+        answer: takes it along.
+        cookie: in which.
+        token: what is kept.
+        seconds: for how long.
+        lax: whether it is shown to whoever comes back by another site's link.
+    """
+    answer.set_cookie(cookie_name(request, cookie), token, max_age=seconds, httponly=True, path="/",
+                      secure=parts_of(request).settings.secure, samesite="lax" if lax else "strict")
+
+
+def forget_token(request: Request, answer: Response, cookie: str) -> None:
+    """Have the browser forget a token: it heeds only who could have set it."""
+    answer.delete_cookie(cookie_name(request, cookie), path="/", httponly=True,
+                         secure=parts_of(request).settings.secure, samesite="strict")

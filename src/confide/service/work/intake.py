@@ -1,0 +1,116 @@
+"""Intake: reports that many people hand in at once are stored together, each told when hers is on the disk.
+
+A commit waits for the disk, and for other processes, and takes as long for one report as for hundreds. So whoever hands
+in waits for a thread that takes what comes within a moment, and stores it in one transaction. One report that cannot be
+taken hinders no other.
+"""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from threading import Lock, Thread
+
+from confide.campaign.store import Store
+from confide.contract.errors import StoreFailed
+from confide.contract.worded import worded
+from confide.service.work.faults import NotNow
+
+__all__ = ["Intake"]
+
+_MOMENT = 0.01  # seconds in which reports come together: whoever is alone waits so long for nobody
+_MOST = 256  # reports of one transaction
+_PATIENCE = 60.0  # seconds that somebody waits for her commit
+
+
+@dataclass(frozen=True, eq=False)
+class _Handed:
+    campaign: int
+    slot: int
+    report: bytes
+    once: bool
+    done: Future[None] = field(default_factory=Future)
+
+
+class Intake:
+    """A store's intake; one for a process.
+
+    Args:
+        store: where reports go.
+
+    Example:
+        >>> from inspect import signature
+        >>> list(signature(Intake.submit).parameters)
+        ['self', 'campaign', 'slot', 'report', 'once']
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._waiting: SimpleQueue[_Handed | None] = SimpleQueue()
+        self._lock, self._closed = Lock(), False
+        self._thread = Thread(target=self._run, name="intake", daemon=True)
+        self._thread.start()
+
+    def submit(self, campaign: int, slot: int, report: bytes, *, once: bool = False) -> None:
+        """Hand in one report, and wait until it is stored durably; a later one of the same slot replaces it.
+
+        Args:
+            campaign: its number.
+            slot: whose it is.
+            report: hers.
+            once: whether no other one may replace it.
+
+        Raises:
+            Refused, InvalidInput: as `Store.submit`.
+            NotNow: this process is shutting down.
+            StoreFailed: the database cannot; or has not in time, and may still do so.
+        """
+        handed = _Handed(campaign, slot, report, once)
+        with self._lock:
+            if self._closed:
+                raise NotNow(worded("the service is shutting down"), worded("hand it in again in a moment"))
+            self._waiting.put(handed)
+        try:
+            handed.done.result(timeout=_PATIENCE)
+        except TimeoutError:
+            raise StoreFailed(self._store.name, "has not said in time that it is stored",
+                              "hand the same in again") from None
+
+    def close(self) -> None:
+        """Store what has come, and take nothing any more."""
+        with self._lock:
+            if not self._closed:
+                self._closed = True
+                self._waiting.put(None)
+        self._thread.join()
+
+    def _run(self) -> None:
+        open_ = True
+        while open_:
+            batch = [self._waiting.get()]
+            if batch[0] is not None:
+                time.sleep(_MOMENT)
+            while len(batch) < _MOST:
+                try:
+                    batch.append(self._waiting.get_nowait())
+                except Empty:
+                    break
+            open_ = batch[-1] is not None
+            handed = [each for each in batch if each is not None]
+            for of in dict.fromkeys((each.campaign, each.once) for each in handed):
+                self._store_all(*of, [each for each in handed if (each.campaign, each.once) == of])
+
+    def _store_all(self, campaign: int, once: bool, handed: list[_Handed]) -> None:
+        try:
+            problems = self._store.submit_many(campaign, [(each.slot, each.report) for each in handed], once=once)
+        except BaseException as error:  # noqa: BLE001 - whoever waits is told, whatever it is
+            for each in handed:
+                each.done.set_exception(error)
+            return
+        for each, problem in zip(handed, problems, strict=True):
+            if problem is None:
+                each.done.set_result(None)
+            else:
+                each.done.set_exception(problem)

@@ -1,0 +1,223 @@
+"""Opened campaigns: those that drafts of this service became, each with its plan kept at hand."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+from typing import TypeVar, cast
+
+from sqlalchemy import select
+
+from confide.campaign.campaign import Campaign
+from confide.campaign.file import parse
+from confide.campaign.states import State
+from confide.campaign.store import Store, Stored
+from confide.campaign.store import schema as s
+from confide.campaign.store import service_schema as t
+from confide.campaign.store.erasure import PACK
+from confide.campaign.store.transactions import stored
+from confide.contract.errors import Refused
+from confide.contract.kinds import ContractKind, LocalKind
+from confide.contract.worded import worded
+from confide.service.work.drafts import campaign_folder
+from confide.service.work.faults import Unknown
+from confide.tables import Category
+
+__all__ = ["Opened", "OpenedCampaign", "check_settled"]
+
+_KEPT = 64
+Read = TypeVar("Read")
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedCampaign:
+    """A campaign that people can take part in, or could.
+
+    Args:
+        number: in the store.
+        campaign: what its file says; never changes.
+        folder: its own, the operator's alone.
+    """
+
+    number: int
+    campaign: Campaign
+    folder: Path
+
+    @property
+    def pack(self) -> Path:
+        """Where its public files are written."""
+        return self.folder / PACK
+
+    @cached_property
+    def local(self) -> LocalKind | None:
+        """Its kind, where reports are drawn on participants' devices."""
+        kind = self.campaign.file.kind
+        return kind if isinstance(kind, LocalKind) else None
+
+    @cached_property
+    def contracts(self) -> ContractKind | None:
+        """Its kind, where people are offered contracts between a report and a record."""
+        kind = self.campaign.file.kind
+        return kind if isinstance(kind, ContractKind) else None
+
+    @cached_property
+    def deposit(self) -> str:
+        """What each participant leaves beforehand, in words; empty where nothing."""
+        terms = self.campaign.file.kind.payouts(self.campaign.plan)
+        return "" if terms is None or not terms.deposit else terms.money(terms.deposit)
+
+    def read_once(self, path: Path, read: Callable[[], Read]) -> Read | None:
+        """What a file says, read again only where it was written anew; None where there is none.
+
+        Args:
+            path: of a file that is replaced as a whole.
+            read: reads it.
+        """
+        try:
+            found = path.stat()
+        except FileNotFoundError:
+            return None
+        stamp = (found.st_mtime_ns, found.st_size, found.st_ino)
+        before, known = self._read.get(path, (None, None))
+        if before != stamp:
+            known = read()
+            self._read[path] = (stamp, known)
+        return cast("Read", known)
+
+    @cached_property
+    def _read(self) -> dict[Path, tuple[Hashable, object]]:
+        return {}
+
+    @cached_property
+    def identities(self) -> Sequence[str]:
+        """The public list of ids, in the order of slots."""
+        return self.campaign.file.kind.identities(self.campaign.file.config)
+
+
+def check_settled(state: State, remedy: str = "") -> None:
+    """Whether a campaign has a result.
+
+    Args:
+        state: where it stands.
+        remedy: what would do where it may still have one; default to look again later.
+
+    Raises:
+        Refused: not yet; or it never will, since it is cancelled.
+
+    Example:
+        >>> check_settled(State.SETTLED)
+    """
+    if state is State.CANCELLED:
+        raise Refused(worded("the campaign is cancelled"),
+                      worded("there will be no result; what was handed in is erased"))
+    if state is not State.SETTLED:
+        raise Refused(worded("the campaign is not settled yet"), remedy or worded("look again later"))
+
+
+class Opened:
+    """The opened campaigns of a store.
+
+    Args:
+        store: where they are kept.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store, self._database = store, store.database
+        self._kept: OrderedDict[int, OpenedCampaign] = OrderedDict()
+        self._lock, self._reading = Lock(), Lock()
+
+    def get(self, number: int) -> OpenedCampaign:
+        """A campaign by its number in the store.
+
+        Raises:
+            Unknown: no draft of this service became it.
+        """
+        found = self._known(number)
+        if found is None:
+            with self._reading:  # many ask at once for a campaign that was just opened: one of them reads it
+                found = self._known(number) or self._read(number)
+        return found
+
+    def look_ahead(self) -> None:
+        """Have at hand what people may ask for: campaigns that collect, read before the first of them asks."""
+        Category(column="any", levels=("yes", "no")).encode_one("yes")  # loads what reading a record needs
+        for each in self.all(limit=_KEPT, states=(State.OPEN, State.CHARGED)):
+            if len(self._kept) < _KEPT:
+                self.get(each.number)
+
+    def _known(self, number: int) -> OpenedCampaign | None:
+        with self._lock:
+            if number in self._kept:
+                self._kept.move_to_end(number)
+            return self._kept.get(number)
+
+    def _read(self, number: int) -> OpenedCampaign:
+        with self._database.reading() as connection:
+            # The text as it was charged for and offered: whatever became of the draft, it is not asked any more.
+            row = connection.execute(select(s.campaign.c.text, t.draft.c.name).join(
+                t.draft, t.draft.c.campaign_id == s.campaign.c.id).where(s.campaign.c.id == number)).first()
+        if row is None:
+            raise Unknown("campaign", number)
+        folder = campaign_folder(self._store, number)
+        file = parse(row.text.encode("utf-8"), folder / f"{row.name}.toml")
+        found = OpenedCampaign(number, Campaign(file, self._store.home), folder)
+        found.campaign.plan, found.identities  # noqa: B018 - computed with the reading, once
+        with self._lock:
+            self._kept[number] = found
+            while len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+        return found
+
+    def stored(self, number: int) -> Stored:
+        """Where a campaign stands.
+
+        Raises:
+            Unknown: no draft of this service became it.
+        """
+        found = self.all(limit=1, only=number)
+        if not found:
+            raise Unknown("campaign", number)
+        return found[0]
+
+    def all(
+        self, *, limit: int = 50, after: int = 0, states: Collection[State] | None = None, only: int | None = None
+    ) -> tuple[Stored, ...]:
+        """Campaigns in the order in which they were opened.
+
+        Args:
+            limit: how many at most.
+            after: the number of the last one that was shown.
+            states: where they stand; default anywhere.
+            only: one number.
+        """
+        query = select(s.campaign).join(t.draft, t.draft.c.campaign_id == s.campaign.c.id)
+        query = query.where(s.campaign.c.id > after)
+        if states is not None:
+            query = query.where(s.campaign.c.state.in_([state.value for state in states]))
+        if only is not None:
+            query = query.where(s.campaign.c.id == only)
+        with self._database.reading() as connection:
+            return tuple(stored(row) for row in connection.execute(query.order_by(s.campaign.c.id).limit(limit)))
+
+    def newest(
+        self, *, limit: int = 50, before: int | None = None, states: Collection[State] | None = None
+    ) -> tuple[Stored, ...]:
+        """Campaigns, those first that were opened last.
+
+        Args:
+            limit: how many at most.
+            before: the number of the last one that was shown.
+            states: where they stand; default anywhere.
+        """
+        query = select(s.campaign).join(t.draft, t.draft.c.campaign_id == s.campaign.c.id)
+        if before is not None:
+            query = query.where(s.campaign.c.id < before)
+        if states is not None:
+            query = query.where(s.campaign.c.state.in_([state.value for state in states]))
+        query = query.order_by(s.campaign.c.id.desc()).limit(limit)
+        with self._database.reading() as connection:
+            return tuple(stored(row) for row in connection.execute(query))

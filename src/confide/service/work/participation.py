@@ -1,0 +1,430 @@
+"""Taking part: what one participant reads, hands in, takes back, and gets. Each method is about her own slot alone.
+
+Nothing that she reads here depends on what others did, but for what is public, and her own contract and share.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+
+from confide.campaign.contracts import Contract, Round, contract_in
+from confide.campaign.pages import handed_section, share_section
+from confide.campaign.states import State
+from confide.campaign.store import Store
+from confide.campaign.store.collecting import Facts, nothing_asked, withdrawn
+from confide.contract.asked import Field, judge
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.files import replace_private
+from confide.contract.kinds import ContractKind, HandingKind, LocalKind
+from confide.contract.outcome_folder import rebuild
+from confide.contract.presentation import Section
+from confide.contract.worded import worded
+from confide.people import PeoplesKind
+from confide.people.device_odds import AnswerOdds, NoiseSize, device_odds
+from confide.people.retyping import retyped
+from confide.service.access.identity import Participant
+from confide.service.work.intake import Intake
+from confide.service.work.opened import Opened, OpenedCampaign, check_settled
+from confide.service.work.rounds import DECLINED, FIRST, SECOND, CampaignRounds, current, nothing_to_decline
+
+__all__ = ["ParticipantActions", "ParticipantStanding", "check_row", "known_file", "take_known"]
+
+_WORD = re.compile(r"[0-9a-f]{16}")
+_LARGEST_KNOWN = 1 << 28
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParticipantStanding:
+    """How one participant stands: hers alone.
+
+    Args:
+        state: where the campaign stands.
+        asks: what she may hand in now: "record", "report" (the first of two), "contract" (she may decline the one that
+            she is shown), or "" where nothing.
+        handed_in: whether she has handed in what is asked for now, or was asked for last.
+        withdrawn: whether she has withdrawn before the settlement.
+        declined: whether she has declined a contract: she is in no final one.
+        local: whether her device draws what she hands in, or handed in last; never what contracts follow from.
+    """
+
+    state: State
+    asks: str
+    handed_in: bool
+    withdrawn: bool
+    declined: bool
+    local: bool
+
+
+class ParticipantActions:
+    """What participants do in the campaigns of a store.
+
+    Args:
+        store: of the campaigns.
+        opened: the campaigns.
+        intake: of the store.
+    """
+
+    def __init__(self, store: Store, opened: Opened, intake: Intake) -> None:
+        self._store, self._opened, self._intake = store, opened, intake
+
+    def identity(self, who: Participant) -> str:
+        """Her id on the public list."""
+        return self._opened.get(who.campaign).identities[who.slot]
+
+    def standing(self, who: Participant) -> ParticipantStanding:
+        """How she stands."""
+        opened = self._opened.get(who.campaign)
+        return self._standing(opened, self._facts(opened, who))
+
+    def _facts(self, opened: OpenedCampaign, who: Participant) -> Facts:
+        return self._store.facts(who.campaign, who.slot, rows=opened.contracts is not None)
+
+    def _standing(self, opened: OpenedCampaign, facts: Facts) -> ParticipantStanding:
+        asks, phase = self._asks(opened, facts.known.state)
+        handed = facts.reported if opened.contracts is None else phase in facts.phases
+        return ParticipantStanding(state=facts.known.state, asks="" if facts.withdrawn else asks,
+                                   withdrawn=facts.withdrawn,
+                        declined=DECLINED in facts.phases, handed_in=handed,
+                        local=opened.local is not None and (opened.contracts is None or phase == SECOND))
+
+    def offer(self, who: Participant) -> Sequence[Section]:
+        """The plan as she reads it; and her contract, where one was drawn up."""
+        opened = self._opened.get(who.campaign)
+        contract = self.contract(who)
+        own = [] if contract is None else opened.campaign.contract_sections(contract)
+        return [*opened.campaign.offer(home=self._store.home), *own]
+
+    def form(self, who: Participant) -> Sequence[Field]:
+        """The fields that she is asked for now; none, where nothing is."""
+        opened = self._opened.get(who.campaign)
+        campaign, kind = opened.campaign, opened.campaign.file.kind
+        asks = self.standing(who).asks
+        if asks == "report" and opened.contracts is not None:
+            return opened.contracts.asked_first(campaign.file.config, campaign.plan)
+        return kind.asked(campaign.file.config, campaign.plan) if asks == "record" else ()
+
+    def device(self, who: Participant) -> Mapping[str, Any] | None:
+        """What her device does with what she types; None where it does nothing, or nothing is asked."""
+        opened = self._opened.get(who.campaign)
+        if opened.local is None or self.standing(who).asks != "record":
+            return None
+        return self._device(opened, opened.local, who)
+
+    def unasked(self, who: Participant) -> bool:
+        """Whether her final contract asks nothing of her: whatever she typed, nothing would leave her device."""
+        opened = self._opened.get(who.campaign)
+        told = None if opened.contracts is None else self.device(who)
+        return told is not None and told["law"] == "lattice" and int(told["steps"]) == 0
+
+    def odds(self, who: Participant) -> AnswerOdds | NoiseSize | None:
+        """What leaves her device beside what she types, by the exact channel that it follows; None as for `device`."""
+        instructions = self.device(who)
+        return None if instructions is None else device_odds(instructions)
+
+    def level(self, who: Participant) -> tuple[float, str] | None:
+        """What the offer says a report costs at most, and its notion, "epsilon" or "rho"; None as for `device`.
+
+        Her device follows no instructions of a level above it.
+        """
+        opened = self._opened.get(who.campaign)
+        if opened.local is None or self.device(who) is None:
+            return None
+        return opened.local.level(opened.campaign.plan), opened.local.notion
+
+    def _device(self, opened: OpenedCampaign, kind: LocalKind, who: Participant) -> Mapping[str, Any]:
+        contract, campaign = self.contract(who), opened.campaign
+        return kind.device(campaign.file.config, campaign.plan, None if contract is None else contract.terms)
+
+    def typed(self, who: Participant) -> Mapping[str, str] | None:
+        """What is stored of what she typed, as her form has it; hers alone.
+
+        None where nothing is stored or asked for now, where her device drew it, or where the record that is stored does
+        not say how it was typed.
+        """
+        opened, standing = self._opened.get(who.campaign), self.standing(who)
+        if standing.local or not standing.handed_in or standing.asks not in ("record", "report"):
+            return None
+        campaign, kind = opened.campaign, opened.campaign.file.kind
+        if opened.contracts is not None:
+            row = self._store.row_of(who.campaign, who.slot, phase=FIRST)
+            columns = {field.column for field in opened.contracts.asked_first(campaign.file.config, campaign.plan)}
+            return None if row is None else {name: text for name, text in json.loads(row).items() if name in columns}
+        report = self._store.report_of(who.campaign, who.slot)
+        return None if report is None else retyped(
+            kind, campaign.file.config, campaign.plan, opened.identities[who.slot], report)
+
+    def empties(self, who: Participant, values: Mapping[str, str]) -> bool:
+        """Whether a form that she has left empty would take the place of something that is stored."""
+        standing = self.standing(who)
+        if standing.local or not standing.handed_in or any(text.strip() for text in values.values()):
+            return False
+        stored = self.typed(who)
+        return stored is None or any(text.strip() for text in stored.values())
+
+    def submit(self, who: Participant, values: Mapping[str, str]) -> None:
+        """Take what she hands in; a later one replaces it, so that trying again does no harm.
+
+        What her device has drawn is not replaced: a second draw would tell more of her answer than she was promised.
+
+        Args:
+            who: she.
+            values: column -> text, as in her form; where her device draws what she hands in, the row that it made.
+
+        Raises:
+            InvalidInput: what she hands in cannot be used. The message is hers.
+            Refused: nothing is asked of her now, she takes no part, or another draw of hers was handed in before.
+        """
+        opened = self._opened.get(who.campaign)
+        if opened.contracts is not None:
+            self._submit_by_contract(opened, opened.contracts, who, values)
+            return
+        if opened.campaign.held:
+            raise nothing_asked()
+        try:
+            slot, report = self._report(opened, who, values)
+        except InvalidInput:
+            self._check_asked(opened, who)  # that nothing is asked of her any more says more than what is wrong with it
+            raise
+        # Whether the collection is open, and she takes part, is looked up once: in the transaction that stores it.
+        self._intake.submit(who.campaign, slot, report, once=opened.local is not None)
+
+    def _report(self, opened: OpenedCampaign, who: Participant, values: Mapping[str, str]) -> tuple[int, bytes]:
+        campaign, kind, local = opened.campaign, opened.campaign.file.kind, opened.local
+        config, plan = campaign.file.config, campaign.plan
+        if local is not None:
+            check_row(self._device(opened, local, who), values)
+            values = {**values, **self._known(opened, who.slot)}
+        else:
+            judge(kind.asked(config, plan), values)
+        return kind.submission(config, plan, opened.identities[who.slot], values)
+
+    def _check_asked(self, opened: OpenedCampaign, who: Participant) -> str:
+        """What she may hand in now: "record", or "report" where a contract follows."""
+        standing = self._standing(opened, self._facts(opened, who))
+        if standing.withdrawn:
+            raise withdrawn()
+        if standing.asks not in ("report", "record"):
+            raise nothing_asked()
+        return standing.asks
+
+    def _submit_by_contract(
+        self, opened: OpenedCampaign, kind: ContractKind, who: Participant, values: Mapping[str, str]
+    ) -> None:
+        campaign, identity = opened.campaign, opened.identities[who.slot]
+        config, plan = campaign.file.config, campaign.plan
+        if self._check_asked(opened, who) == "report":
+            judge(kind.asked_first(config, plan), values)
+            CampaignRounds(self._store).report(opened, who.slot, kind.reported(config, plan, identity, values))
+            return
+        check_row(self._device(opened, kind, who), values)
+        contract = self.contract(who)
+        if contract is not None:  # whether her device can have sent this, on her own contract
+            kind.parse_record(config, plan, identity, {**values, "contract": contract.token})
+        row = {**kind.row(config, identity, None), **values}
+        self._store.hand_row(who.campaign, who.slot, json.dumps(row), phase=SECOND, states=(State.CHARGED,), once=True)
+
+    def withdraw(self, who: Participant) -> bool:
+        """Take back all that she has handed in, at any time; whether this was before the settlement.
+
+        Raises:
+            Refused: a custodian holds the data.
+        """
+        opened = self._opened.get(who.campaign)
+        before = opened.campaign.withdraw(opened.identities[who.slot], store=self._store)
+        CampaignRounds.tidy(opened)  # rows that a process which died has left may be hers
+        return before
+
+    def contract(self, who: Participant) -> Contract | None:
+        """What the round as it stands offers her; None where there is none, or she has withdrawn."""
+        opened = self._opened.get(who.campaign)
+        found = self._round(opened)
+        if found is None or self._store.has_withdrawn(who.campaign, who.slot):
+            return None
+        return contract_in(opened.campaign.file, found, opened.identities[who.slot], self._store.home)
+
+    def decline(self, who: Participant) -> None:
+        """Decline the contract that she is shown: the next round is drawn up as if she had never reported.
+
+        Raises:
+            Refused: there is none, or it is final.
+        """
+        if self.standing(who).asks != "contract":
+            raise nothing_to_decline()
+        CampaignRounds(self._store).decline(self._opened.get(who.campaign), who.slot)
+
+    def share(self, who: Participant, values: Mapping[str, str] | None = None) -> Sequence[Section]:
+        """What she gets and why, decoded from her record and the public result.
+
+        Args:
+            who: she.
+            values: her record, as she handed it in; default the one that is stored, which is erased once all is paid.
+
+        Raises:
+            Refused: the campaign is not settled, or is cancelled; she has withdrawn; or her record was erased and none
+                is given.
+            InvalidInput: a record that cannot be used. The message is hers.
+        """
+        opened = self._opened.get(who.campaign)
+        campaign, kind, identity = opened.campaign, opened.campaign.file.kind, opened.identities[who.slot]
+        check_settled(self._store.get(who.campaign).state)
+        self._publish(opened)
+        if self._store.has_withdrawn(who.campaign, who.slot):
+            raise Refused(worded("she has withdrawn, so that there is no share"),
+                          worded("a deposit that she left is returned") if opened.deposit else "")
+        if values is not None:
+            return campaign.share(identity, opened.pack, record=self._handed_in(opened, who, values))
+        if opened.contracts is not None:
+            sent, contract = self._store.row_of(who.campaign, who.slot, phase=SECOND), self.contract(who)
+            if sent is not None and contract is not None:
+                columns = {field.column for field in kind.asked(campaign.file.config, campaign.plan)}
+                row = {name: text for name, text in json.loads(sent).items() if name in columns}
+                return campaign.share(identity, opened.pack, record={**row, "contract": contract.token})
+        codec = kind.codec(campaign.plan)
+        report = None if opened.contracts is not None else self._store.report_of(who.campaign, who.slot)
+        peoples: Any = kind
+        if report is not None and codec is not None and isinstance(peoples, PeoplesKind):
+            record = peoples.one(campaign.plan, codec.unpack(np.array([who.slot]), [report]), 0)
+            return kind.explain(campaign.plan, campaign.public(opened.pack), record, who.slot)
+        kept = kind.payouts(campaign.plan) is not None and not self._store.payouts(who.campaign).done
+        return self._stored_share(opened, who.slot, none=kept)
+
+    def share_form(self, who: Participant) -> Sequence[Field]:
+        """What her share is computed from again: what she handed in, and never what her own device alone knew."""
+        opened = self._opened.get(who.campaign)
+        campaign, kind = opened.campaign, opened.campaign.file.kind
+        if opened.local is None:
+            return kind.asked(campaign.file.config, campaign.plan)
+        if opened.contracts is not None and self.contract(who) is None:
+            return ()
+        told = self._device(opened, opened.local, who)
+        answers = tuple(told["answers"]) if told["law"] == "response" else ()
+        return [Field(column=told["column"], label=told["column"], form="choice" if answers else "text",
+                      choices=answers, required=False)]
+
+    def _handed_in(self, opened: OpenedCampaign, who: Participant, values: Mapping[str, str]) -> Mapping[str, str]:
+        """Her record with what the operator has of it: what is known of her, and her contract."""
+        if opened.contracts is not None:
+            contract = self.contract(who)
+            return values if contract is None or "contract" in values else {**values, "contract": contract.token}
+        return {**self._known(opened, who.slot), **values}
+
+    def _stored_share(self, opened: OpenedCampaign, slot: int, *, none: bool) -> Sequence[Section]:
+        """Her share alone, where no record of hers is stored: it was erased, or, where that is known, none came."""
+        shares = rebuild(self._store.pack(opened.number), self._store.shares(opened.number))["shares"]
+        row = shares.slice(slot, 1).to_pylist()[0]
+        if all(value is None for value in row.values()):
+            raise Refused(worded("her record and her share are not stored any more"),
+                          worded("type the record again: with the public result it gives the share"))
+        kind, plan = opened.campaign.file.kind, opened.campaign.plan
+        if isinstance(kind, HandingKind):
+            listed = kind.handout(plan, opened.campaign.settled(store=self._store), opened.identities)
+            return [handed_section(listed.filter(pc.equal(listed["id"], opened.identities[slot])).drop_columns(["id"]),
+                                   none=none)]
+        return [share_section(row, kind.payouts(plan), none=none)]
+
+    def _publish(self, opened: OpenedCampaign) -> None:
+        """The public files, where the worker has not written them on this machine yet."""
+        if not opened.pack.exists():
+            opened.campaign.settle(opened.pack, store=self._store)
+
+    def _asks(self, opened: OpenedCampaign, state: State) -> tuple[str, int]:
+        """What is asked for now, and the phase of rows that it is, or was."""
+        if opened.contracts is None:
+            return ("record" if state is State.OPEN and not opened.campaign.held else "", 0)
+        if state is State.OPEN:
+            return ("report", FIRST) if self._round(opened) is None else ("contract", FIRST)
+        return ("record" if state is State.CHARGED else "", SECOND)
+
+    def _round(self, opened: OpenedCampaign) -> Round | None:
+        return None if opened.contracts is None else current(self._store, opened)
+
+    def _known(self, opened: OpenedCampaign, slot: int) -> Mapping[str, str]:
+        """What the operator knows of her, and adds to her row."""
+        campaign, kind = opened.campaign, opened.local
+        if kind is None or not kind.known(campaign.file.config, campaign.plan):
+            return {}
+        everybody = opened.read_once(known_file(opened), lambda: _read_known(opened)) or {}
+        found = everybody.get(opened.identities[slot])
+        if found is None:
+            raise Refused(worded("the operator has not said yet what is known of everybody who is invited"),
+                          worded("come back in a while"))
+        return found
+
+
+def check_row(instructions: Mapping[str, Any], values: Mapping[str, str]) -> None:
+    """Whether a row can be what a device made by these instructions: it has one column, and one of its words.
+
+    Args:
+        instructions: `LocalKind.device`.
+        values: what came from the device.
+
+    Raises:
+        InvalidInput: anything else. It repeats nothing of it.
+
+    Example:
+        >>> check_row({"law": "response", "column": "report", "answers": ["no", "yes"]}, {"report": "yes"})
+    """
+    column = instructions.get("column", "")
+    if set(values) != {column}:
+        raise InvalidInput("report", worded("is no row that a device makes"),
+                           worded("must have %(column)s and nothing else", column=f"{column!r}"))
+    text = values[column]
+    right = text in instructions["answers"] if instructions["law"] == "response" else _WORD.fullmatch(text)
+    if text and not right:
+        raise InvalidInput(column, worded("is nothing that a device hands in"),
+                           worded("hand in what the page has made"))
+
+
+def known_file(opened: OpenedCampaign) -> Path:
+    """Where what the operator knows of everybody lies: private."""
+    return opened.folder / "known.csv"
+
+
+def take_known(opened: OpenedCampaign, text: str) -> int:
+    """Take what the operator knows of everybody: CSV of id and the fields that the kind names; how many rows.
+
+    Raises:
+        Refused: the kind asks for none.
+        InvalidInput: a column or an id is missing or not known, or a value that cannot be used.
+    """
+    campaign, kind = opened.campaign, opened.local
+    fields = () if kind is None else kind.known(campaign.file.config, campaign.plan)
+    if not fields:
+        raise Refused(worded("nothing is asked of the operator about people"),
+                      worded("people say everything themselves"))
+    if len(text) > _LARGEST_KNOWN:
+        raise InvalidInput("known", worded("is too long"),
+                           worded("must have at most %(largest_known)s letters", largest_known=f"{_LARGEST_KNOWN:,}"))
+    rows, names = list(csv.DictReader(io.StringIO(text))), [field.column for field in fields]
+    ids = set(opened.identities)
+    seen = set[str]()
+    for number, row in enumerate(rows, 2):
+        if set(row) != {"id", *names}:
+            raise InvalidInput("known", worded("line %(number)s has other columns", number=number),
+                               worded("must have id, %(names)s", names=', '.join(names)))
+        if row["id"] not in ids or row["id"] in seen:
+            raise InvalidInput("known",
+                               worded("line %(number)s: no id of the public list, or one that came before",
+                                    number=number))
+        seen.add(row["id"])
+        judge(fields, {name: row[name] for name in names})
+    if len(seen) < len(ids):
+        raise InvalidInput("known", worded("has %(seen)s of %(ids)s ids", seen=f"{len(seen):,}", ids=f"{len(ids):,}"),
+                           worded("must have everybody who is invited"))
+    replace_private(known_file(opened), text)
+    return len(rows)
+
+
+def _read_known(opened: OpenedCampaign) -> dict[str, dict[str, str]]:
+    with known_file(opened).open(encoding="utf-8", newline="") as file:
+        return {row.pop("id"): row for row in csv.DictReader(file)}

@@ -1,0 +1,230 @@
+"""Rounds of contracts, where a kind asks twice: what people hand in becomes the two files that the kind reads.
+
+First everybody's report, from which the operator draws up contracts; then, once these are final, what devices made of
+records on them. Rows lie in the store, where they are erased like reports; a file is there only while it is read, in a
+folder of whoever reads it: of two at once none takes the other's away.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from confide.campaign.campaign import Campaign
+from confide.campaign.contracts import Round, finish, round_of
+from confide.campaign.pack import hidden_beside, tidy
+from confide.campaign.states import State
+from confide.campaign.store import Store
+from confide.campaign.store.collecting import nothing_asked
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.files import make_folder, replace_private
+from confide.contract.kinds import ContractKind, Progress
+from confide.contract.worded import worded
+from confide.service.work.opened import OpenedCampaign
+
+__all__ = ["DECLINED", "FIRST", "SECOND", "CampaignRounds", "contract_kind", "current"]
+
+FIRST, SECOND, DECLINED = 0, 1, 2
+"""Phases of rows: everybody's report, the record on a final contract, and who declined a round that is not final."""
+
+
+def contract_kind(opened: OpenedCampaign) -> ContractKind:
+    """The kind of a campaign with contracts.
+
+    Raises:
+        Refused: it has none.
+    """
+    if opened.contracts is None:
+        raise Refused(worded("this campaign has no contracts"), worded("records are handed in as the offer says"))
+    return opened.contracts
+
+
+def current(store: Store, opened: OpenedCampaign) -> Round | None:
+    """The round as it stands; None where none was drawn up. It is read, and its signature checked, once."""
+    kind, file = contract_kind(opened), opened.campaign.file
+    return opened.read_once(file.folder / kind.contracts_file(file.config), lambda: round_of(file, store.home))
+
+
+def nothing_to_decline() -> Refused:
+    """Told to who declines where nothing can be declined."""
+    return Refused(worded("there is no contract to decline"),
+                   worded("withdrawing takes back what was handed in, at any time"))
+
+
+def drawn_up_now() -> Refused:
+    """Told to who hands in a report while contracts are drawn up from the others."""
+    return Refused(worded("contracts are being drawn up now"),
+                   worded("look again in a minute; what was handed in before stands"))
+
+
+_ROWS = "rows"  # in a hidden folder, which is locked while somebody reads it
+
+
+class CampaignRounds:
+    """The rounds of a store's campaigns.
+
+    Args:
+        store: of the campaigns.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def draw_up(
+        self, opened: OpenedCampaign, without: Sequence[str] = (), *, again: Sequence[str] = (),
+        progress: Progress | None = None,
+    ) -> Round:
+        """Draw up the next round from all reports, without those who have declined or withdrawn.
+
+        Nobody's report is taken meanwhile: what she is told is stored would not be what her contract follows from.
+
+        Args:
+            opened: the campaign.
+            without: ids of more people who are left out.
+            again: ids of people who take part after all, though they had declined.
+            progress: told how far it is.
+
+        Raises:
+            Refused: the round is final, nobody has reported, or another one was drawn up meanwhile.
+            InvalidInput: somebody who takes part after all has withdrawn.
+        """
+        kind, config = contract_kind(opened), opened.campaign.file.config
+        state = self._store.get(opened.number).state
+        if state is State.CANCELLED:
+            raise Refused(worded("the campaign is cancelled"), worded("plan another one"))
+        if state is not State.OPEN:
+            raise Refused(worded("the contracts of this campaign are final"),
+                          worded("another round is another campaign"))
+        first = kind.reported(config, opened.campaign.plan, opened.identities[0], {})
+        before = current(self._store, opened)
+        gone = set() if before is None else set(before.without)
+        declined = self._store.handed_rows(opened.number, DECLINED)
+        withdrawn = {opened.identities[slot] for slot in self._store.withdrawn(opened.number)}
+        if not withdrawn.isdisjoint(again):
+            raise InvalidInput("again", worded("names somebody who has withdrawn"),
+                               worded("she takes no part any more"))
+        no = [*(opened.identities[slot] for slot, _ in declined), *withdrawn, *without]
+        out = [each for each in dict.fromkeys(no) if each not in gone and each not in again]
+        content = opened.campaign.file.digest
+        with (self._store.home.drawing_up(content),
+              self._written(opened, "reports.source", FIRST, list(first)) as folder):
+            found = opened.campaign.draw_up(out, again=[each for each in again if each in gone], home=self._store.home,
+                                            progress=progress, reports=folder)
+        for slot, row in declined:  # of an earlier round; if she has declined this one already, that stands
+            if opened.identities[slot] in again:
+                self._store.forget_row(opened.number, slot, row, phase=DECLINED)
+        return found
+
+    def report(self, opened: OpenedCampaign, slot: int, row: Mapping[str, Any]) -> None:
+        """Take somebody's report, from which her contract will be drawn up; a later one replaces it.
+
+        Args:
+            opened: the campaign.
+            slot: hers.
+            row: as the kind reads it.
+
+        Raises:
+            Refused: contracts were drawn up, or are being drawn up, the collection is over, or she has withdrawn.
+        """
+        home, content = self._store.home, opened.campaign.file.digest
+        with home.deciding(content):  # nobody begins to draw up a round before it is stored
+            if home.is_drawing_up(content):
+                raise drawn_up_now()
+            if current(self._store, opened) is not None:
+                raise nothing_asked()
+            self._store.hand_row(opened.number, slot, json.dumps(row), phase=FIRST, states=(State.OPEN,))
+
+    def decline(self, opened: OpenedCampaign, slot: int) -> None:
+        """Note that somebody declines her contract in the round as it stands.
+
+        Args:
+            opened: the campaign.
+            slot: hers.
+
+        Raises:
+            Refused: there is none, it is final, or she has withdrawn.
+        """
+        home, content = self._store.home, opened.campaign.file.digest
+        with home.deciding(content):  # nobody makes it final meanwhile
+            found = current(self._store, opened)
+            if found is None or home.final_round(content) is not None:
+                raise nothing_to_decline()
+            self._store.hand_row(opened.number, slot, json.dumps({"round": found.number}), phase=DECLINED,
+                                 states=(State.OPEN,))
+
+    def finish(self, opened: OpenedCampaign, number: int | None = None) -> Round:
+        """Make the round final, and charge the ledger: from now on devices act on it.
+
+        Args:
+            opened: the campaign.
+            number: of the round that was read; None makes final whichever stands now.
+
+        Raises:
+            Refused: none was drawn up, or another one since; or somebody is in it who has declined or withdrawn.
+            BudgetExceeded: the ledger does not admit the campaign.
+        """
+        def check(found: Round) -> None:
+            no = {slot for slot, _ in self._store.handed_rows(opened.number, DECLINED)}
+            no.update(self._store.withdrawn(opened.number))
+            if not {opened.identities[slot] for slot in no} <= set(found.without):
+                raise Refused(worded("somebody who has declined or withdrawn is in round %(number)s",
+                                   number=found.number),
+                              worded("draw up another round, which leaves her out, and show it to everybody"))
+
+        if current(self._store, opened) is None:
+            raise Refused(worded("no contracts were drawn up"), worded("draw up a round first"))
+        return finish(opened.campaign.planned, self._store, self._store.home, check, number)
+
+    @contextmanager
+    def records(self, opened: OpenedCampaign) -> Iterator[Campaign]:
+        """The campaign as it is settled: while this is entered, what came in on the contracts is in its file."""
+        kind, file = contract_kind(opened), opened.campaign.file
+        columns = list(kind.row(file.config, opened.identities[0], None))
+        with self._written(opened, "data.source", SECOND, columns) as folder:
+            yield _with_files_in(folder, opened.campaign)
+
+    @staticmethod
+    def tidy(opened: OpenedCampaign) -> None:
+        """Remove what processes that died have left of a campaign's rows; what somebody reads now stays."""
+        tidy(opened.folder / _ROWS)
+
+    def sweep(self) -> None:
+        """The same for all campaigns of the installation."""
+        folders = self._store.home.campaign_folder(0).parent
+        for each in folders.iterdir() if folders.is_dir() else ():
+            if each.is_dir():
+                tidy(each / _ROWS)
+
+    @contextmanager
+    def _written(self, opened: OpenedCampaign, key: str, phase: int, columns: Sequence[str]) -> Iterator[Path]:
+        """A private folder with one file of everybody's rows, gone at the end."""
+        file = opened.campaign.file
+        make_folder(opened.folder, private=True)
+        rows: dict[int, Mapping[str, Any]] = {
+            slot: json.loads(row) for slot, row in self._store.handed_rows(opened.number, phase)}
+        if file.config.people.id == "row":  # the i-th row is the i-th person's, whether she has one or not
+            empty = dict.fromkeys(columns, "")
+            rows = {slot: rows.get(slot, empty) for slot in range(len(opened.identities))}
+        text = io.StringIO()
+        writer = csv.DictWriter(text, columns, lineterminator="\n", extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(rows.values())
+        with hidden_beside(opened.folder / _ROWS) as hidden:
+            folder = hidden / _ROWS
+            target = folder / dict(file.kind.files(file.config))[key]
+            make_folder(target.parent, private=True)
+            replace_private(target, text.getvalue())
+            yield folder
+
+
+def _with_files_in(folder: Path, campaign: Campaign) -> Campaign:
+    """The same campaign, whose relative paths start elsewhere: its content, and so its plan, are the same."""
+    moved = Campaign(replace(campaign.file, path=folder / campaign.file.path.name), campaign.home)
+    vars(moved)["plan"] = campaign.plan  # where the property keeps it
+    return moved
