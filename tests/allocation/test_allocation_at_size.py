@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from allocation.market_walks import walked
 from cases import fast
 from confide.allocation import PAlloc, PMatch, SinkhornMatch
-from confide.allocation.audit.full_size import full_size, full_size_row
-from confide.allocation.audit.tiny_markets import tiny
-from confide.allocation.audit.transcripts import walked
+from confide.allocation.audited_full_size import full_size, full_size_row
+from confide.allocation.audited_markets import tiny
 from confide.allocation.bundles import Additive
 from confide.audit import DampedNoise, inject_fault
 
@@ -33,7 +33,7 @@ class BigLeak:
 @pytest.mark.parametrize("name", fast(2, ["scaling", "bundles", "auction", "auction with noise in blocks"]))
 def test_a_sound_market_is_kept_and_too_little_noise_among_many_is_flagged(name: str) -> None:
     it = MARKETS[name]
-    (row,), (control,) = full_size(it)
+    (row,), (control,) = full_size(it).measured()
     assert row.verdict == "kept"
     assert f"{it.people:,} made-up bidders" in row.evidence
     assert 0.05 * it.epsilon < row.measured <= it.epsilon

@@ -11,9 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from allocation.market_walks import walked
 from cases import fast
 from confide.allocation.ascending.running import many_steps
-from confide.allocation.audit.behaviour import (
+from confide.allocation.audited import matching, reach_rows, releases
+from confide.allocation.audited_behaviour import (
     certificate_rows,
     decode_row,
     run_of,
@@ -21,8 +23,7 @@ from confide.allocation.audit.behaviour import (
     spy_row,
     supply_row,
 )
-from confide.allocation.audit.loss import exact_loss, promise, recorded
-from confide.allocation.audit.mutants import (
+from confide.allocation.audited_faults import (
     BidsOnce,
     CertifiesTheTruth,
     ClearsBare,
@@ -38,21 +39,18 @@ from confide.allocation.audit.mutants import (
     TwiceTheBudget,
     faults,
 )
-from confide.allocation.audit.parts import own_parts
-from confide.allocation.audit.tiny_markets import charges, counted, in_blocks, neighbours, steps, tiny
-from confide.allocation.audit.transcripts import (
+from confide.allocation.audited_losses import exact_loss, promise, recorded
+from confide.allocation.audited_markets import charges, counted, in_blocks, neighbours, steps, tiny
+from confide.allocation.audited_parts import own_parts
+from confide.allocation.audited_walks import (
     CRAFTED,
-    blocks_controls,
-    blocks_rows,
+    blocks,
     counted_rows,
-    crafted_controls,
+    crafted,
     crafted_row,
-    transcript_controls,
-    transcript_rows,
-    walked,
+    jointly,
     walked_row,
 )
-from confide.allocation.audit.whole import audit_matching, charged, participation_rows
 from confide.allocation.bundles import Additive, Assignment, CappedAdditiveValuation, SymmetricConcave
 from confide.allocation.gadgets import SpyGadgets
 from confide.allocation.market import Market
@@ -60,9 +58,11 @@ from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
 from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.allocation.valuations import Valuations
-from confide.audit import AuditReport, Verdict, inject_fault, published
+from confide.audit import AuditReport, AuditRow, Verdict, audit, inject_fault, published
+from confide.audit.charging import NAMED, charge_rows
 from confide.audit.history_loss import promised_parameter
 from confide.contract.errors import InvalidInput, Unsupported
+from confide.contract.kinds import Progress
 from confide.privacy.losses import ZCDP, PureDP
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
 from confide.privacy.noise.simulated import study_generator
@@ -94,6 +94,16 @@ PLANS: dict[str, Market] = {
 SCALED = SinkhornMatch(people=20_000, goods=4, supply=4000, epsilon=2.0)
 
 
+def audit_of(it: Market, seed: int = 0, progress: Progress | None = None) -> AuditReport:
+    """The whole audit of a market."""
+    return audit(matching(it, seed), progress)
+
+
+def rows_of(it: Market) -> list[AuditRow]:
+    """The rows of the walk over a tiny market."""
+    return jointly(it).rows()
+
+
 # ---- the crafted pair
 
 
@@ -110,7 +120,7 @@ def test_the_crafted_pair_attains_epsilon_exactly() -> None:
     natural = crafted_row(inject_fault(CRAFTED, NaturalLevels))
     assert natural.measured == pytest.approx(8 / (2 * math.log(8) / 20), rel=1e-12)
     assert round(float(natural.measured or 0), 1) == 38.5
-    assert all(control.flagged for control in crafted_controls())
+    assert all(control.flagged for control in crafted().measured()[1])
 
 
 @pytest.mark.parametrize("runs", [60, pytest.param(2000, marks=pytest.mark.slow)])
@@ -213,14 +223,15 @@ def test_noise_in_blocks_is_walked_too(name: str) -> None:
     """
     twin = tiny(PLANS[name])
     assert not many_steps(PLANS[name].rounds * PLANS[name].slots)  # type: ignore[attr-defined]
-    (row,) = blocks_rows(twin, 1)
+    (examined,) = blocks(twin, 1)
+    (row,), controls = examined.measured()
     assert row.promise.endswith("noise drawn in blocks")
     assert not row.flagged
     assert float(row.measured or 0) >= 0.5 * promised_parameter(promise(twin))
-    assert [control.flagged for control in blocks_controls(twin, 1)] == [True, True]
+    assert [control.flagged for control in controls] == [True, True]
     assert not walked_row(inject_fault(twin, DropsBlocks), 1, pairs=3).flagged
-    assert not blocks_rows(tiny(PLANS["bundles, places"]))  # auctions of objects are played step by step
-    assert not blocks_rows(tiny(SCALED))
+    assert not blocks(tiny(PLANS["bundles, places"]))  # auctions of objects are played step by step
+    assert not blocks(tiny(SCALED))
 
 
 def test_a_neighbour_sees_the_same_along_the_same_releases() -> None:
@@ -258,9 +269,9 @@ def test_the_audit_of_a_campaign_of_many_releases_walks_blocks() -> None:
     sound = PMatch(people=5000, goods=4, supply=1000, increment=0.3, epsilon=1.0, bid_cap=3, rounds=10, batch=10,
                    arity=16)
     assert many_steps(sound.counter.horizon)
-    flagged = [row.promise for row in audit_matching(inject_fault(sound, DropsBlocks), 0).rows if row.flagged]
+    flagged = [row.promise for row in audit_of(inject_fault(sound, DropsBlocks), 0).rows if row.flagged]
     assert flagged == ["privacy: her own walk along the billboard, noise drawn in blocks"]
-    report = audit_matching(sound, 0)
+    report = audit_of(sound, 0)
     assert report.passed, report.problems
     assert sum("noise in blocks" in control.name for control in report.controls) == 2
 
@@ -307,8 +318,8 @@ def test_what_is_charged_is_kept_and_nearly_attained(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PLANS)
 def test_every_planted_fault_is_flagged(name: str) -> None:
-    found = transcript_controls(tiny(PLANS[name]), 1)
-    assert len(found) >= 5
+    found = jointly(tiny(PLANS[name]), 1).measured()[1]
+    assert len(found) >= 8
     assert [control.mutant for control in found if not control.flagged] == []
 
 
@@ -320,10 +331,8 @@ def test_scaling_keeps_what_it_is_charged(neighbours: str) -> None:
     assert [part for part, audit in found.items() if audit.flagged] == []
     assert found["demand"].measured >= 0.7 * found["demand"].promised
     assert found["asked"].measured == pytest.approx(found["asked"].promised, rel=1e-9)
-    bent = [fault for fault in faults(tiny(plan)) if fault.code is not None]
-    for fault in bent:
-        audits = walked(inject_fault(tiny(plan), fault.code), 1, sound=tiny(plan), fault=fault, pairs=4)  # type: ignore[arg-type]
-        assert any(audit.flagged for audit in audits.values()), fault.says
+    for says, code in faults(tiny(plan)).items():
+        assert any(audit.flagged for audit in walked(tiny(plan), 1, code, pairs=4).values()), says
 
 
 @pytest.mark.parametrize(("name", "all_of"), fast(1, [("bundles, copies", False), ("bundles, copies", True),
@@ -337,7 +346,7 @@ def test_copies_in_one_cell_are_audited(name: str, all_of: bool) -> None:
     kept = walked(sound, 1, pairs=pairs)
     assert not any(audit.flagged for audit in kept.values())
     assert kept["clearing"].measured >= 0.49 * kept["clearing"].promised
-    found = walked(inject_fault(sound, ForgetsCopies), 1, sound=sound, pairs=pairs)
+    found = walked(sound, 1, ForgetsCopies, pairs=pairs)
     assert found["clearing"].measured > 1.2 * found["clearing"].promised
     assert found["clearing"].flagged
 
@@ -371,17 +380,17 @@ def test_rows_of_who_counts_goods() -> None:
 def test_whatever_is_public_is_compared(code: type[Any], plan: Market) -> None:
     """A number of those who want anything, in places that no field of the billboard is."""
     sound = tiny(plan)
-    found = walked(inject_fault(sound, code), 1, sound=sound, pairs=3)
+    found = walked(sound, 1, code, pairs=3)
     assert all("published differs" in audit.leaks[0] for audit in found.values())
 
 
 def test_faults_are_told_apart() -> None:
     """Each in its own part: noise as if she bids once is seen in the counts alone."""
     sound = tiny(PLANS["unsatisfied"])
-    found = walked(inject_fault(sound, BidsOnce), 1, sound=sound, pairs=4)
+    found = walked(sound, 1, BidsOnce, pairs=4)
     assert {part for part, audit in found.items() if audit.flagged} == {"counts", ""}
     assert found["counts"].measured > 2 * found["counts"].promised
-    assert transcript_rows(CRAFTED)[0].verdict is Verdict.KEPT
+    assert rows_of(CRAFTED)[0].verdict is Verdict.KEPT
 
 
 def test_charges_are_the_whole() -> None:
@@ -395,32 +404,35 @@ def test_charges_are_the_whole() -> None:
 @pytest.mark.parametrize("name", [*PLANS, "scaled"])
 def test_what_the_ledger_is_charged_is_what_is_named(name: str) -> None:
     plan = SCALED if name == "scaled" else PLANS[name]
-    rows, controls = charged(plan)
+    rows, controls = releases(plan).measured()
     assert [(row.verdict, row.side, row.concern) for row in rows] == [("kept", "exactly", "budget")]
     assert [(control.mutant, control.flagged) for control in controls] == [
-        ("everything released twice", True), ("half of what is promised is charged", True),
         ("everything has twice the budget", True),
         ("the final count made twice" if name == "scaled" else "a quarter of the scale", True)]
     for code in (CountsTwice if name == "scaled" else QuarterOfTheScale, TwiceTheBudget):
-        assert charged(inject_fault(plan, code))[0][0].measured > 1.1  # more than is named
+        (row,) = releases(inject_fault(plan, code)).measured()[0]
+        assert row.measured > 1.1  # more than is named
+    row, controls = charge_rows(plan.events(), matching(plan).charged, NAMED)  # type: ignore[arg-type]
+    assert row.verdict == "kept"
+    assert all(control.flagged for control in controls)
 
 
 def test_a_truncated_run_is_charged_as_one_release_and_its_parts_are_held_too() -> None:
     for plan in (PMatch(**GOODS, on_overflow="truncate", failure_probability=1e-8, delta=1e-6),
                  replace(PLANS["gaussian"], on_overflow="truncate", failure_probability=1e-9)):
-        rows, controls = charged(plan)
-        assert [row.verdict for row in rows] == ["kept", "kept"]
-        assert all(control.flagged for control in controls)
-        assert len(controls) == 6
-        assert [row.flagged for row in charged(inject_fault(plan, TwiceTheBudget))[0]] == [True, False]
+        for it, flagged in ((plan, [False, False]), (inject_fault(plan, TwiceTheBudget), [True, False])):
+            rows, _ = releases(it).measured()
+            whole, controls = charge_rows(it.events(), matching(it).charged, NAMED)  # type: ignore[arg-type]
+            assert [row.flagged for row in (*rows, whole)] == flagged
+            assert [control.flagged for control in controls] == [True, True]
 
 
 def test_what_the_noise_rests_on() -> None:
     for name in ("fixed", "unsatisfied", "bundles", "add or remove"):
-        rows = participation_rows(PLANS[name])
+        rows = reach_rows(PLANS[name])
         assert rows
         assert not any(row.flagged for row in rows)
-    assert not participation_rows(SinkhornMatch(people=99, goods=2, supply=9, epsilon=1.0))
+    assert not reach_rows(SinkhornMatch(people=99, goods=2, supply=9, epsilon=1.0))
 
 
 @pytest.mark.parametrize("plan", fast(1, [
@@ -431,10 +443,10 @@ def test_what_the_noise_rests_on() -> None:
 def test_values_beyond_their_range_that_count_are_flagged(plan: Market, monkeypatch: pytest.MonkeyPatch) -> None:
     """The certificate's sums rest on values in [0, 1]: counts of bids would not show a row that is beyond."""
     twin, sound = tiny(plan), Valuations._bad
-    assert not any(row.flagged for row in transcript_rows(twin))
+    assert not any(row.flagged for row in rows_of(twin))
     monkeypatch.setattr(Valuations, "_bad", lambda self, clip: sound(self, clip=clip)[:0])
     assert {"privacy: certificate", "privacy: everything that others see, jointly"} <= {
-        row.promise for row in transcript_rows(twin) if row.flagged}
+        row.promise for row in rows_of(twin) if row.flagged}
 
 
 def test_published_is_all_but_her_own_share() -> None:
@@ -494,9 +506,9 @@ def test_supply_rows_and_large_markets() -> None:
 @pytest.mark.parametrize("name", PLANS)
 def test_every_plan_passes_with_all_its_controls(name: str) -> None:
     done: list[int] = []
-    report = audit_matching(PLANS[name], 2, lambda at, _: done.append(at))
+    report = audit_of(PLANS[name], 2, lambda at, _: done.append(at))
     assert report.passed, report.problems
-    assert done == [1, 2, 3, 4, 5, 6]
+    assert done == list(range(1, len(matching(PLANS[name]).measured) + 1))
     assert report.false_alarm <= 2e-8
     assert len(report.controls) >= 8
 
@@ -506,10 +518,12 @@ def test_truncation_and_plenty_pass() -> None:
     cut = PMatch(**GOODS, on_overflow="truncate", failure_probability=1e-8, delta=1e-6)
     plenty = PMatch(**{**GOODS, "people": 50, "supply": 50, "batch": 5})
     for plan in (cut, plenty):
-        report: AuditReport = audit_matching(plan)
+        report: AuditReport = audit_of(plan)
         assert report.passed, report.problems
-    rows = audit_matching(plenty).rows
-    assert [(row.concern, row.measured) for row in rows] == [("privacy", 0.0), ("accuracy", 0.0), ("budget", 0.0)]
+    rows = audit_of(plenty).rows
+    assert {(row.concern, row.measured) for row in rows if row.concern != "accuracy"} == {
+        ("privacy", 0.0), ("budget", 0.0)}
+    assert any(row.promise.startswith("billboard") for row in rows)
 
 
 # ---- refusals

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
+from allocation.market_walks import walked
 from cases import fast
-from confide.allocation.audit.loss import recorded, unreleased_parts
-from confide.allocation.audit.tiny_markets import PEOPLE, charges, histories, steps, tiny
-from confide.allocation.audit.transcripts import asked_rows, transcript_controls, transcript_rows, walked
+from confide.allocation.audited_losses import recorded, unreleased_parts
+from confide.allocation.audited_markets import PEOPLE, charges, histories, steps, tiny
+from confide.allocation.audited_walks import asked, asked_rows, jointly
 from confide.allocation.market import Market
 from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.audit import DampedNoise
@@ -88,7 +89,8 @@ def test_each_part_is_attained_by_more_than_half_and_the_certificate_in_full(nam
 @pytest.mark.parametrize("name", fast(0, [*MATCHINGS, *BUNDLES]))
 def test_half_of_the_noise_of_each_part_is_planted_and_flagged(name: str) -> None:
     own = tiny(market(name))
-    planted = [each for each in transcript_controls(own) if each.mutant == "half of its noise"]
+    planted = [each for known in (jointly(own), asked(own)) for each in known.measured()[1]
+               if each.mutant == "half of its noise"]
     parts = set(charges(own)) - {""}
     hidden = unreleased_parts(own).keys() & parts
     assert {each.name for each in planted} == {f"privacy: {part}" for part in parts - hidden} | {
@@ -115,4 +117,4 @@ def test_a_test_that_hides_its_answers_is_charged_by_its_scales() -> None:
     (half,) = asked_rows(own, 0, lambda noise: DampedNoise(noise, 0.5, "halting"))
     assert half.measured == pytest.approx(2 * row.measured)
     assert half.flagged
-    assert row.promise in [each.promise for each in transcript_rows(own)]
+    assert row.promise in [each.promise for each in asked(own).measured()[0]]

@@ -24,7 +24,7 @@ from confide.allocation.palloc import PAlloc
 from confide.allocation.reading.tables import DENSE, Rows
 from confide.campaign import Campaign, Store, hand_out, verify
 from confide.campaign.kinds.allocation import bundle_baselines as baselines
-from confide.campaign.kinds.allocation.audit import audit_life, audit_plan
+from confide.campaign.kinds.allocation.audited import life
 from confide.campaign.kinds.allocation.bundle_config import BundleAuctionTable, PointsTogether, RanksTogether
 from confide.campaign.kinds.allocation.bundle_predicted import made_up_bundles, predicted_bundles
 from confide.campaign.kinds.allocation.crowds import BundleCrowd, counts
@@ -436,22 +436,22 @@ def test_a_study_shows_welfare_beside_the_best_and_is_no_release(which: str, tmp
 def test_audits_of_its_life_pass_and_flag_what_was_planted(which: str, tmp_path: Path) -> None:
     it = campaign(tmp_path, *EDITS[which])
     (tmp_path / "wishes.csv").unlink()  # never touched
-    report = audit_life(it.plan, 3)  # type: ignore[arg-type]
-    assert report.passed, report.problems
-    assert len(report.rows) == len(report.controls) == 4
+    found = [each.measured() for each in life(it.plan, 3)]  # type: ignore[arg-type]
+    assert [[row.verdict for row in rows] for rows, _ in found] == [["kept"]] * 4
+    assert [[control.flagged for control in controls] for _, controls in found] == [[True]] * 4
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("which", ["capped", "counted"])
 def test_whole_audits_hold_the_familys_rows_too(which: str, tmp_path: Path) -> None:
     it, told = campaign(tmp_path, *EDITS[which]), list[tuple[int, int | None]]()
-    report = audit_plan(it.plan, 1, lambda done, total: told.append((done, total)))  # type: ignore[arg-type]
+    report = it.audit(1, progress=lambda done, total: told.append((done, total)))
     assert report.passed, report.problems
     assert {"privacy: everything that others see, jointly", "privacy: her own walk along the billboard"} <= {
         row.promise for row in report.rows}
-    assert any(control.mutant == "a thousandth of the noise" for control in report.controls)
-    assert [done for done, _ in told] == list(range(1, 11))
-    assert {total for _, total in told} == {10}
+    assert any(control.mutant == "no noise" for control in report.controls)
+    assert [done for done, _ in told] == list(range(1, len(told) + 1))
+    assert {total for _, total in told} == {len(told)}
 
 
 @pytest.mark.slow

@@ -22,9 +22,8 @@ from confide.allocation import PMatch, SinkhornMatch, WelfareCertificate, exact_
 from confide.allocation.reading.scales import Points, Ranks
 from confide.allocation.reading.tables import gathered
 from confide.allocation.valuations import Valuations
-from confide.audit import AuditReport
 from confide.campaign import Campaign, Store, verify
-from confide.campaign.kinds.allocation.audit import audit_life, audit_plan
+from confide.campaign.kinds.allocation.audited import life
 from confide.campaign.kinds.allocation.predicted import lottery_welfare
 from confide.cli.failures import guarded
 from confide.contract import InvalidInput, PublicOutcome, Refused
@@ -241,21 +240,20 @@ def test_a_study_shows_welfare_and_is_no_release(tmp_path: Path) -> None:
 def test_audits_of_its_life_pass_and_flag_what_was_planted(method: str, tmp_path: Path) -> None:
     it = campaign(tmp_path, *EDITS[method])
     (tmp_path / "wishes.csv").unlink()  # never touched
-    report = audit_life(it.plan, 3)  # type: ignore[arg-type]
-    assert isinstance(report, AuditReport)
-    assert report.passed, report.problems
-    assert len(report.rows) == len(report.controls) == 4
+    found = [each.measured() for each in life(it.plan, 3)]  # type: ignore[arg-type]
+    assert [[row.verdict for row in rows] for rows, _ in found] == [["kept"]] * 4
+    assert [[control.flagged for control in controls] for _, controls in found] == [[True]] * 4
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["auction", "scaling", "charged", "gaussian", "truncated"])
 def test_whole_audits_hold_the_familys_rows_too(method: str, tmp_path: Path) -> None:
     it, told = campaign(tmp_path, *EDITS[method]), list[tuple[int, int | None]]()
-    report = audit_plan(it.plan, 3, lambda done, total: told.append((done, total)))  # type: ignore[arg-type]
+    report = it.audit(3, progress=lambda done, total: told.append((done, total)))
     assert report.passed, report.problems
     assert {"privacy: everything that others see, jointly", "privacy: her own walk along the billboard"} <= {
         row.promise for row in report.rows}
-    assert any(control.mutant == "noise multiplied by 0.2" for control in report.controls)
+    assert any(control.mutant.endswith("of the noise that the promise needs") for control in report.controls)
     assert told[-1][0] == told[-1][1]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from confide.allocation.ascending.running import Rules
-from confide.allocation.audit.participation import (
+from confide.allocation.audited_reach import (
     BundleBidder,
     Tested,
     auction_reach,

@@ -43,6 +43,8 @@ __all__ = ["Audited", "Examined", "FullSize", "Laws", "Measurement", "Run", "Tra
 Run = Callable[[Any, Noise], Any]
 """What is walked: (data, noise) -> what is published of it."""
 
+_SHOWS_AT_ONCE = 3
+"""Pairs that a faulty run is walked over first: where these show it, the others are left out."""
 _SHARPEST, _LEAST = 0.9, 2.0**-12
 """Of the noise that a promise needs, the first that is tried as a fault, and about the last."""
 
@@ -77,6 +79,8 @@ class Transcripts:
         names: first words of streams -> the name of the row of that part; by default those of the streams.
         unreleased: first words of streams -> what is published of their noisy answers.
         histories: of each pair.
+        source: number of a transcript, from 0 -> its noise; `Noise.simulated` by the seed if left out.
+        other_answers: of unreleased draws, so many of each transcript.
         faults: what is broken in words -> another run, which must be flagged on all pairs.
         hardest: how many of the first pairs are shown to faulty runs that the harness makes.
         among: what the pairs are of, where it is smaller than the campaign; such rows hold no promise.
@@ -93,6 +97,8 @@ class Transcripts:
     names: Mapping[str, str] = field(default_factory=dict)
     unreleased: Unreleased = field(default_factory=dict)
     histories: int = 1
+    source: Callable[[int], Noise] | None = None
+    other_answers: int = 4
     faults: Mapping[str, Run] = field(default_factory=dict)
     hardest: int = 4
     among: str = ""
@@ -100,12 +106,21 @@ class Transcripts:
 
     def rows(self) -> list[AuditRow]:
         """The rows of the sound run."""
-        return self._rows(self._walk(self.run, self.pairs(), self.histories))
+        return self._rows(self.walked())
 
     def measured(self) -> tuple[list[AuditRow], list[Control]]:
         """The rows of the sound run, and the controls of faulty ones."""
-        sound = self._walk(self.run, self.pairs(), self.histories)
+        sound = self.walked()
         return self._rows(sound), [*self._own(), *self._common(sound)]
+
+    def walked(self, run: Run | None = None, pairs: int | None = None) -> dict[str, TranscriptAudit]:
+        """What a walk finds of each part of the noise that is claimed, and of each promise, by its sentence.
+
+        Args:
+            run: another one, held against the same claims and promises; the sound one if left out.
+            pairs: how many are walked; None for all.
+        """
+        return self._walk(run or self.run, islice(self.pairs(), pairs), self.histories)
 
     def _held(self) -> tuple[dict[str, Loss | Privacy], list[Privacy], dict[str, tuple[Privacy, ...]]]:
         """What each part of the noise is walked for, and everything; and which promises follow from each.
@@ -137,7 +152,8 @@ class Transcripts:
         self, run: Run, pairs: Iterable[Neighbours], claims: Mapping[str, Loss | Privacy], histories: int = 1,
         promises: Sequence[Privacy] = (),
     ) -> dict[str, TranscriptAudit]:
-        return fixed_transcript_audit(run, pairs, claims, self.noise, self.unreleased, histories, promises)
+        return fixed_transcript_audit(
+            run, pairs, claims, self.noise, self.unreleased, histories, promises, self.other_answers)
 
     def noise(self, number: int) -> Noise:
         """The source of a transcript.
@@ -145,7 +161,7 @@ class Transcripts:
         Args:
             number: of the transcript, from 0.
         """
-        return Noise.simulated(self.seed * 1009 + number)
+        return self.source(number) if self.source else Noise.simulated(self.seed * 1009 + number)
 
     def _rows(self, sound: Mapping[str, TranscriptAudit]) -> list[AuditRow]:
         follow = self._held()[2]
@@ -160,7 +176,7 @@ class Transcripts:
 
     def _own(self) -> Iterator[Control]:
         for words, run in self.faults.items():
-            yield Control(self.named, words, _flagged(self._walk(run, self.pairs(), self.histories)))
+            yield Control(self.named, words, _flagged(self.walked(run, _SHOWS_AT_ONCE)) or _flagged(self.walked(run)))
 
     def _common(self, sound: Mapping[str, TranscriptAudit]) -> Iterator[Control]:
         """The faults that any mechanism can have, in the run on the first pairs."""
@@ -172,7 +188,7 @@ class Transcripts:
 
         def flags(run: Run) -> bool:  # one pair that shows a fault is enough
             return any(_flagged(fixed_transcript_audit(
-                run, [pair], whole, lambda _, at=number: self.noise(at), self.unreleased, 1, promises))  # type: ignore[misc]
+                run, [pair], whole, lambda _, at=number: self.noise(at), self.unreleased, 1, promises, 1))  # type: ignore[misc]
                 for number, pair in enumerate(pairs))
 
         yield Control(self.named, "no noise", flags(lambda data, _: self.run(data, ForcedNoise([]))))
@@ -193,7 +209,7 @@ class Transcripts:
                 lambda data, noise: self.run(data, RepeatedNoise(noise))))
 
         def changed(by: Callable[[Noise], Noise]) -> dict[str, TranscriptAudit]:
-            return self._walk_for(lambda data, noise: self.run(data, by(noise)), pairs, self.claims)
+            return self._walk_for(lambda data, noise: self.run(data, by(noise)), pairs, self.claims, self.histories)
 
         if any(self.claims):
             apart = {part: replace(found, promise=None) for part, found in sound.items() if part in self.claims}
@@ -299,8 +315,8 @@ class FullSize:
             words = f"noise at {found[0]:g} of its scale"
             shown = [replace(row, note="; ".join(filter(None, (row.note, f"{words} is flagged here")))) for row in rows]
             return shown, [Control(row.promise, f"{words}, at this size alone", row.flagged) for row in found[1]]
-        return [row if row.holds else replace(row, verdict=Verdict.VACUOUS, note="so few people that less noise would "
-                                              "not show") for row in rows], []
+        return [row if row.holds or row.verdict == Verdict.VACUOUS else replace(
+            row, verdict=Verdict.VACUOUS, note="so few people that less noise would not show") for row in rows], []
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

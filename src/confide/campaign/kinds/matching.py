@@ -149,9 +149,10 @@ class MatchingKind(PeoplesKind):
         return study_sections(settled, settled.crowd(collection.data), outcome)
 
     def audit(self, plan: GoodsPlan, seed: int, progress: Progress | None = None) -> AuditReport:
-        from confide.campaign.kinds.allocation.audit import audit_plan  # and its mechanisms that are broken on purpose
+        from confide.audit import audit
+        from confide.campaign.kinds.allocation.audited import goods  # and its mechanisms that are broken on purpose
 
-        return audit_plan(plan, seed, progress)
+        return audit(goods(plan, seed), progress)
 
 
 def _as_settled(plan: GoodsPlan, outcome: AnyOutcome) -> GoodsPlan:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.allocation.audit.participation import bundle_reach, staggered_bundles
+from confide.allocation.audited_reach import bundle_reach, staggered_bundles
 from confide.allocation.bundles import (
     Additive,
     CappedAdditiveValuation,

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from confide.allocation.audit.participation import auction_reach, bids_and_reports, staggered_auction
+from confide.allocation.audited_reach import auction_reach, bids_and_reports, staggered_auction
 from confide.allocation.decoding import walk
 from confide.allocation.instances import instance_a
 from confide.allocation.pmatch import PMatch

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from confide.allocation.audit.participation import auction_reach, bundle_reach
+from confide.allocation.audited_reach import auction_reach, bundle_reach
 from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table

@@ -6,11 +6,10 @@ A fault is written once, over what all auctions share, and put on top of the cla
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import fields, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +21,6 @@ from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
 from confide.allocation.sinkhorn_match import SinkhornMatch
-from confide.audit import DampedNoise
 from confide.contract.mechanism import NoiseSource
 from confide.privacy.events import Event
 from confide.privacy.noise import ForcedNoise, Noise, Stream
@@ -31,9 +29,7 @@ from confide.privacy.primitives.sessions import NoiseSession
 from confide.privacy.tree_blocks import participation, participation_squared
 from confide.privacy.tree_counter import RunningCounter, TreeCounter
 
-__all__ = ["Fault", "faults"]
-
-_LEAKS = 3  # what is simply told shows at once
+__all__ = ["faults"]
 
 if TYPE_CHECKING:  # what they are put on top of
     from confide.allocation.market import Market as _Any
@@ -43,52 +39,35 @@ else:
     _Any = _Matching = _Scaling = object
 
 
-class Fault(NamedTuple):
-    """One way to break a mechanism.
-
-    Args:
-        says: what was broken.
-        code: what is put on top of its class; None for nothing.
-        noise: what its noise is replaced by; None for nothing.
-        pairs: of neighbours that are enough to see it; None for all.
-    """
-
-    says: str
-    code: type[Any] | None = None
-    noise: Callable[[Noise], Noise] | None = None
-    pairs: int | None = None
-
-
-def faults(mechanism: Market) -> list[Fault]:
-    """Those that a mechanism can have.
+def faults(mechanism: Market) -> dict[str, type[Any]]:
+    """Those that a mechanism can have: what is broken in words -> what is put on top of its class.
 
     Args:
         mechanism: a tiny, sound one.
     """
-    found = [Fault("a thousandth of the noise", noise=lambda noise: DampedNoise(noise, 0.001)),
-             Fault("noise multiplied by 0.2", noise=lambda noise: DampedNoise(noise, 0.2)),
-             Fault("the number of those who want anything, told beside the billboard", Tells, pairs=_LEAKS),
-             Fault("the same in the certificate", CertifiesTheTruth, pairs=_LEAKS),
-             Fault("the same as an attribute of the billboard", NotesOnTheBillboard, pairs=_LEAKS),
-             Fault("the same in the shares' metadata", MarksTheShares, pairs=_LEAKS)]
+    found: dict[str, type[Any]] = {
+        "the number of those who want anything, told beside the billboard": Tells,
+        "the same in the certificate": CertifiesTheTruth,
+        "the same as an attribute of the billboard": NotesOnTheBillboard,
+        "the same in the shares' metadata": MarksTheShares}
     if isinstance(mechanism, SinkhornMatch):
-        found.append(Fault("every round takes the budget of all", FullBudgetEachRound))
+        found["every round takes the budget of all"] = FullBudgetEachRound
     if isinstance(mechanism, PMatch | PAlloc):
-        found.append(Fault("counters tick only when somebody bids", SkipsIdleSteps))
+        found["counters tick only when somebody bids"] = SkipsIdleSteps
         if min(mechanism.bid_cap, mechanism.rounds) > 1:
-            found.append(Fault("noise as if a bidder bids once", BidsOnce))
+            found["noise as if a bidder bids once"] = BidsOnce
         if mechanism.clearing is not None:
-            found.append(Fault("the final clearing without noise", ClearsBare))
+            found["the final clearing without noise"] = ClearsBare
         counter = mechanism.halting_plan.counter
         if counter is not None and counter.l1_sensitivity > 1 and not getattr(mechanism, "reports_are_free", False):
-            found.append(Fault("reports to halt, counted as if there were one", LeavesAReport))
+            found["reports to halt, counted as if there were one"] = LeavesAReport
         if mechanism.certificate_plan is not None:
-            found.append(Fault("surplus and welfare at the full budget each", CertifiesTwice))
+            found["surplus and welfare at the full budget each"] = CertifiesTwice
     if isinstance(mechanism, PAlloc) and _copies_count(mechanism):
-        found.append(Fault("cells as if copies of a good lay apart", ForgetsCopies))
+        found["cells as if copies of a good lay apart"] = ForgetsCopies
     if isinstance(mechanism, PMatch) and mechanism.clearing is None:
         # Beside a clearing, too many are admitted with probability gamma only.
-        found.append(Fault("holders cut off to fit, without a delta", CutsForFree))
+        found["holders cut off to fit, without a delta"] = CutsForFree
     return found
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.allocation.audit.participation import reports_of
+from confide.allocation.audited_reach import reports_of
 from confide.allocation.billboards import AuctionBillboard
 from confide.allocation.bundles.decoding import decode_bundle, walk_bundle
 from confide.allocation.decoding import decode, walk

@@ -6,17 +6,21 @@ from typing import Any
 
 import numpy as np
 
+from confide.allocation.pmatch import PMatch
+from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.allocation.valuations import Valuations
-from confide.audit import AuditRow, Concern, Control, exceeds
+from confide.audit import AuditRow, Concern
 from confide.contract.guarantees import Accuracy, Guarantees, Participation
 
-__all__ = ["worth_controls", "worth_rows"]
+__all__ = ["dear", "worth_rows"]
 
 _ASKED = 2000
 _BETTER = "how much better a bidder with a good would do"
 
 
-def worth_rows(mechanism: Any, values: Any, outcome: Any, promised: Guarantees) -> list[AuditRow]:
+def worth_rows(
+    mechanism: Any, values: Any, outcome: Any, promised: Guarantees, paid: float | None = None
+) -> list[AuditRow]:
     """One row for each promise that a run of one good to each person can be held against; else none.
 
     Args:
@@ -24,10 +28,12 @@ def worth_rows(mechanism: Any, values: Any, outcome: Any, promised: Guarantees) 
         values: what it ran on.
         outcome: what came of it.
         promised: by the campaign's own mechanism, of which the one that ran may be a smaller copy.
+        paid: by everybody, in place of the prices.
     """
     if "good" not in outcome.shares.column_names:
         return []
-    least, most, asked = _found(mechanism, values, outcome, outcome.shares["price"].to_numpy())
+    least, most, asked = _found(
+        mechanism, values, outcome, outcome.shares["price"].to_numpy() if paid is None else np.full(len(values), paid))
     evidence = f"{asked:,} made-up bidders of one run, by their own rows and the public prices"
     rows, own = list[AuditRow](), mechanism.guarantees()
     for part in own.of(Participation):
@@ -44,20 +50,14 @@ def worth_rows(mechanism: Any, values: Any, outcome: Any, promised: Guarantees) 
     return rows
 
 
-def worth_controls(mechanism: Any, values: Any, outcome: Any) -> list[Control]:
-    """The same where everybody with a good is charged 1 more than anything is worth.
+def dear(mechanism: Any) -> dict[str, float]:
+    """What everybody pays where prices are above all values: a fault of a market that promises that nobody loses.
 
     Args:
-        mechanism: that ran.
-        values: what it ran on.
-        outcome: what came of it.
+        mechanism: whose rows are held.
     """
-    part = next(iter(mechanism.guarantees().of(Participation)), None)
-    if part is None or "good" not in outcome.shares.column_names:
-        return []
-    held = outcome.shares["good"].to_numpy() >= 0
-    least, _, _ = _found(mechanism, values, outcome, np.where(held, 2.0, 0.0))
-    return [Control("participation", "a price above all values", exceeds(-least, -part.utility))] if held.any() else []
+    promised = isinstance(mechanism, PMatch | SinkhornMatch) and any(mechanism.guarantees().of(Participation))
+    return {"a price above all values": 2.0} if promised else {}
 
 
 def _found(mechanism: Any, values: Any, outcome: Any, paid: Any) -> tuple[float, float | None, int]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from confide.allocation.audit.tiny_markets import of_rows
-from confide.allocation.audit.worth import worth_controls, worth_rows
+from confide.allocation.audited_markets import of_rows
+from confide.allocation.audited_worth import dear, worth_rows
 from confide.allocation.duality import dual_bound
 from confide.allocation.gadgets import SpyGadgets
 from confide.allocation.instances import instance_a
@@ -20,7 +22,7 @@ from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
 from confide.allocation.valuations import Valuations
-from confide.audit import AuditRow, Concern, Control
+from confide.audit import AuditRow, Concern, Examined
 from confide.contract.errors import Refused
 from confide.contract.guarantees import Accuracy
 from confide.privacy.losses import PureDP
@@ -29,10 +31,10 @@ from confide.privacy.noise import Noise
 __all__ = [
     "FALSE_ALARM",
     "SUPPLY",
-    "behaviour_controls",
-    "behaviour_rows",
+    "behaviour",
     "certificate_rows",
     "decode_row",
+    "decodes",
     "run_of",
     "spy_row",
     "supply_row",
@@ -100,23 +102,52 @@ def run_of(mechanism: Market, seed: int, values: Any = None) -> _Run:
     return _Run(mechanism=mechanism, values=data, outcome=mechanism.run(data, Noise.simulated(seed)))
 
 
-def behaviour_rows(mechanism: Market, seed: int = 0) -> list[AuditRow]:
-    """Decodes against the run, the supply, the certificate, and what spies guess.
+def behaviour(mechanism: Market, seed: int = 0) -> list[Examined]:
+    """One run at the campaign's own size, or near it: decodes, the supply, the certificate, what the run is worth, and
+    what spies guess; each of them also of something that was broken on purpose.
 
     Args:
         mechanism: as it will run.
         seed: of bidders and noise.
     """
-    own = scaled(mechanism)
-    run = run_of(own, seed)
-    promised = mechanism.guarantees()
-    supply = supply_row(own, seed).holding(*(each for each in promised.of(Accuracy) if each.measure == SUPPLY))
-    rows = [decode_row(run, seed), supply, *certificate_rows(run), *worth_rows(own, run.values, run.outcome, promised)]
+    own, promised = scaled(mechanism), mechanism.guarantees()
     fewer = f"{own.people:,} bidders" if own.people < mechanism.people else ""
-    return [*(row.smaller(fewer) for row in rows), *spy_row(mechanism, seed)]
+    supplied = [each for each in promised.of(Accuracy) if each.measure == SUPPLY]
+    run, certified = (cache(partial(run_of, each, seed)) for each in (own, _CERTIFIED))
+    quiet = replace(_RECKLESS, epsilon=0.05)
+
+    def smaller(rows: Iterable[AuditRow]) -> list[AuditRow]:
+        return [row.smaller(fewer) for row in rows]
+
+    return [
+        decodes(run, seed, fewer),
+        Examined(named="supply", sound=own, rows=lambda it: smaller([supply_row(it, seed).holding(*supplied)]),
+                 faults={"an auction without a reserve or a final clearing": _RECKLESS}),
+        *(Examined(named="certificate", sound=(run, False), rows=lambda it, at=place: smaller(
+            certificate_rows(it[0](), forgetful=it[1])[at]),  # type: ignore[misc]
+            faults={"what bidders gain left out of the bound": (certified, True)})
+          for place in (slice(1), slice(1, None))),
+        Examined(named="participation", rows=lambda paid: smaller(worth_rows(
+            own, run().values, run().outcome, promised, paid)), faults=dear(own)),
+        Examined(named="joint privacy", sound=(mechanism, lambda: None),
+                 rows=lambda it: spy_row(it[0], seed, it[1]()), faults={
+                     "the exact optimum, sold as epsilon = 0.05": (quiet, lambda: SpyGadgets.drawn(
+                         _GADGETS, _SPIES, worth=0.5, seed=seed).optimum)})]
 
 
 # ---- decodes
+
+
+def decodes(run: Callable[[], _Run], seed: int = 0, among: str = "") -> Examined:
+    """Decodes of a run, and the same where everybody's share is another's.
+
+    Args:
+        run: gives a simulated run.
+        seed: of who is asked.
+        among: of a run that is smaller than the campaign.
+    """
+    return Examined(named="billboard", sound=run, rows=lambda it: [decode_row(it(), seed).smaller(among)],
+                    faults={"everybody gets her neighbour's share": lambda: _shifted(run())})
 
 
 def decode_row(run: _Run, seed: int = 0) -> AuditRow:
@@ -267,29 +298,6 @@ def _on_gadgets(mechanism: Market, market: SpyGadgets, seed: int) -> NDArray[Any
     except Refused:
         return None
     return np.asarray(own.run(market.values, Noise.simulated(seed)).shares["good"].to_numpy())
-
-
-# ---- broken on purpose
-
-
-def behaviour_controls(mechanism: Market, seed: int = 0) -> list[Control]:
-    """The same rows of mechanisms, and outcomes, that were broken on purpose.
-
-    Args:
-        mechanism: as it will run.
-        seed: of bidders and noise.
-    """
-    own = scaled(mechanism)
-    run = run_of(own, seed)
-    out = [Control("billboard", "everybody gets her neighbour's share", decode_row(_shifted(run)).flagged),
-           Control("supply", "an auction without a reserve or a final clearing", supply_row(_RECKLESS, seed).flagged)]
-    out += worth_controls(own, run.values, run.outcome)
-    forgetful = certificate_rows(run_of(_CERTIFIED, seed), forgetful=True)
-    out.append(Control("certificate", "what bidders gain left out of the bound", all(row.flagged for row in forgetful)))
-    told = SpyGadgets.drawn(_GADGETS, _SPIES, worth=0.5, seed=seed).optimum
-    quiet = replace(_RECKLESS, epsilon=0.05)
-    return [*out, Control("joint privacy", "the exact optimum, sold as epsilon = 0.05",
-                          any(row.flagged for row in spy_row(quiet, seed, told)))]
 
 
 def _shifted(run: _Run) -> _Run:

@@ -1,36 +1,35 @@
-"""The audit of a planned campaign that hands out goods. Nobody's record is touched.
+"""What the harness needs to know of a planned campaign that hands out goods. Nobody's record is touched.
 
 Its own market runs on made-up people who write what the campaign asks for: decodes, billboards, supply, certificates.
-And the family's audit runs, with the ledger's charge, exact losses on tiny neighbours and faults that it must flag.
+All that is known of the market itself comes with it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from scipy.stats import binom
 
-from confide.allocation.audit.behaviour import SUPPLY
-from confide.allocation.audit.whole import audit_matching
+from confide.allocation.audited import matching
+from confide.allocation.audited_behaviour import SUPPLY
 from confide.allocation.market import Market
-from confide.audit import AuditReport, AuditRow, Concern, Control, Verdict, completed
+from confide.audit import Audited, AuditRow, Concern, Examined, Verdict
+from confide.audit.device_runs import CHECKED as _CHECKED
 from confide.audit.device_runs import refused_row
 from confide.campaign.kinds.allocation.crowds import Crowd, counts
 from confide.campaign.kinds.allocation.plan import GoodsPlan
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Accuracy, Guarantee, Participation, Truthfulness
-from confide.contract.kinds import Progress
 from confide.contract.outcome import SimulatedOutcome
-from confide.contract.progress import advance
 from confide.privacy.noise import Noise
 
-__all__ = ["audit_life", "audit_plan"]
+__all__ = ["goods", "life"]
 
 FALSE_ALARM = 1e-9
 """Probability with which one statistical row says "broken" of a kept promise."""
@@ -44,7 +43,9 @@ _UNPROMISED = {
 _WORK = 4_000_000  # values in all runs together, but at least two runs
 _RUNS = 40
 _DECODES = 300  # of one run
-_STEPS = 6  # of the family's audit
+_DECODED = "people whose own device finds another good than the run gave them"
+_GIVEN = "runs in which a good is given more often than there are copies"
+_CERTIFIED = "runs whose certificate claims too much"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,23 +60,16 @@ class _Played:
         return self.outcome.billboard
 
 
-def audit_plan(plan: GoodsPlan, seed: int = 0, progress: Progress | None = None) -> AuditReport:
-    """Promised against measured for one campaign, with the planted bugs that the audit must flag.
+def goods(plan: GoodsPlan, seed: int = 0) -> Audited:
+    """What is known of one campaign: its own runs, and all that is known of its market.
 
     Args:
         plan: of the campaign.
         seed: of made-up people and noise.
-        progress: called as the audit goes on.
     """
-    own = audit_life(plan, seed, progress)
-
-    def after(done: int, total: int | None) -> None:
-        if progress is not None:
-            progress(len(own.rows) + done, None if total is None else len(own.rows) + total)
-
-    family = audit_matching(plan.market, seed, after)
-    both = AuditReport((*own.rows, *family.rows), (*own.controls, *family.controls))
-    return completed(both, plan.guarantees, _UNPROMISED, _unmeasured)
+    known = matching(plan.market, seed)
+    return replace(known, promises=plan.guarantees, unpromised=_UNPROMISED, unmeasured=_unmeasured,
+                   measured=[*life(plan, seed), *known.measured])
 
 
 def _unmeasured(promise: Guarantee) -> str:
@@ -92,24 +86,37 @@ def _unmeasured(promise: Guarantee) -> str:
     return ""
 
 
-def audit_life(plan: GoodsPlan, seed: int = 0, progress: Progress | None = None) -> AuditReport:
-    """What a run of the campaign does, on made-up people who write what it asks for.
+def life(plan: GoodsPlan, seed: int = 0) -> list[Examined]:
+    """What runs of the campaign do, on made-up people who write what it asks for; each also of something broken.
 
     Args:
         plan: of the campaign.
         seed: of made-up people and noise.
-        progress: called as the audit goes on.
     """
     market = plan.market
     runs = min(_RUNS, max(2, _WORK // (market.people * market.goods)))
-    played = [_play(plan, 1000 * seed + number) for number in range(runs)]
-    parts = _parts(market, played)
-    rows, out = list[AuditRow](), list[Control]()
-    for audit, control, bug in parts:
-        rows.append(audit())
-        out.append(Control(rows[-1].promise, bug, control().flagged))
-        advance(progress, len(rows), len(parts) + _STEPS)
-    return AuditReport(tuple(rows), tuple(out))
+
+    @cache
+    def played() -> list[_Played]:
+        return [_play(plan, 1000 * seed + number) for number in range(runs)]
+
+    def handed() -> list[_Played]:
+        return [_given(each, each.outcome.shares.take(np.roll(np.arange(market.people), 1))) for each in played()[:2]]
+
+    def favourites() -> list[_Played]:
+        return [_given(each, each.crowd.favourites()) for each in played()]
+
+    found = [
+        Examined(named=_DECODED, sound=lambda: played()[:2], rows=lambda runs: [_decodes(market, runs())],
+                 faults={"each good handed to the next person": handed}),
+        Examined(named=_CHECKED, sound=market, rows=lambda it: [_checks(it, played())], faults={
+            "billboards of a campaign with one person less": replace(market, people=market.people + 1)}),
+        Examined(named=_GIVEN, sound=played, rows=lambda runs: [_fits(market, runs())],
+                 faults={"everybody's favourite, without a market": favourites})]
+    if market.certificate_plan is not None:
+        found.append(Examined(named=_CERTIFIED, sound=1.0, rows=lambda factor: [_certifies(market, played(), factor)],
+                              faults={"a certificate of four times the welfare": 4.0}))
+    return found
 
 
 def _play(plan: GoodsPlan, seed: int) -> _Played:
@@ -118,26 +125,6 @@ def _play(plan: GoodsPlan, seed: int) -> _Played:
     if not isinstance(outcome, SimulatedOutcome):
         raise InvalidInput("outcome", "is a release", "an audit is made with simulated noise")
     return _Played(crowd=crowd, outcome=outcome)
-
-
-_Row = Callable[[], AuditRow]
-
-
-def _parts(market: Market, played: Sequence[_Played]) -> list[tuple[_Row, _Row, str]]:
-    """(the audit, the same audit of something broken, what was broken)."""
-    handed = [_given(each, each.outcome.shares.take(np.roll(np.arange(market.people), 1))) for each in played[:2]]
-    favourites = [_given(each, each.crowd.favourites()) for each in played]
-    found: list[tuple[_Row, _Row, str]] = [
-        (partial(_decodes, market, played[:2]), partial(_decodes, market, handed),
-         "each good handed to the next person"),
-        (partial(_checks, market, played), partial(_checks, replace(market, people=market.people + 1), played),
-         "billboards of a campaign with one person less"),
-        (partial(_fits, market, played), partial(_fits, market, favourites), "everybody's favourite, without a market"),
-    ]
-    if market.certificate_plan is not None:
-        found.append((partial(_certifies, market, played, 1.0), partial(_certifies, market, played, 4.0),
-                      "a certificate of four times the welfare"))
-    return found
 
 
 def _given(played: _Played, shares: pa.Table) -> _Played:
@@ -155,7 +142,7 @@ def _decodes(market: Market, played: Sequence[_Played]) -> AuditRow:
         for place in places.tolist():
             wrong += market.decode(each.crowd.record(place), place, each.board)[column] != given[place]
             tried += 1
-    return AuditRow.at_most("people whose own device finds another good than the run gave them", 0.0, float(wrong),
+    return AuditRow.at_most(_DECODED, 0.0, float(wrong),
                             f"{tried:,} decodes of {len(played)} runs on made-up people",
                             unit="people", concern=Concern.ACCURACY)
 
@@ -169,7 +156,7 @@ def _fits(market: Market, played: Sequence[_Played]) -> AuditRow:
     for each in played:
         over += bool((counts(each.outcome.shares, market.goods) > np.array(market.copies)).any())
     allowed = 0.0 if market.on_overflow == "truncate" else market.failure_probability
-    return _often("runs in which a good is given more often than there are copies", allowed, over, len(played)).holding(
+    return _often(_GIVEN, allowed, over, len(played)).holding(
         *(each for each in market.guarantees().of(Accuracy) if each.measure == SUPPLY))
 
 
@@ -182,7 +169,7 @@ def _certifies(market: Market, played: Sequence[_Played], factor: float) -> Audi
         bound = each.crowd.bound(market.copies, board.prices)
         room = 1e-9 * market.people
         wrong += found.welfare > each.crowd.welfare(each.outcome.shares) + room or found.optimum < bound - room
-    return _often("runs whose certificate claims too much", market.failure_probability, wrong, len(played))
+    return _often(_CERTIFIED, market.failure_probability, wrong, len(played))
 
 
 def _often(promise: str, allowed: float, seen: int, runs: int) -> AuditRow:

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from confide.allocation.audit.loss import promise, recorded, unreleased_parts
-from confide.allocation.audit.mutants import DropsBlocks, Fault, NaturalLevels, QuarterOfTheScale, faults
-from confide.allocation.audit.tiny_markets import (
+from confide.allocation.audited_faults import DropsBlocks, NaturalLevels, QuarterOfTheScale, faults
+from confide.allocation.audited_losses import promise, recorded, unreleased_parts
+from confide.allocation.audited_markets import (
     HISTORIES,
+    PEOPLE,
     charges,
     counted,
     histories,
@@ -29,77 +31,63 @@ from confide.allocation.audit.tiny_markets import (
 from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
-from confide.audit import (
-    AuditRow,
-    Concern,
-    Control,
-    DampedNoise,
-    Mutant,
-    TranscriptAudit,
-    charge_and_rest,
-    controls,
-    exceeds,
-    fixed_transcript_audit,
-    inject_fault,
-    part_controls,
-    told_run,
-)
+from confide.audit import AuditRow, Concern, DampedNoise, Examined, Transcripts, exceeds, inject_fault, told_run
 from confide.audit.figures import parameter_unit
 from confide.audit.history_loss import promised_parameter, spent
 from confide.audit.parts import HALF
 from confide.privacy.events import PureEvent
 from confide.privacy.noise import Noise, RecordingNoise
 
-__all__ = ["CRAFTED", "asked_rows", "blocks_controls", "blocks_rows", "counted_rows", "crafted_controls", "crafted_row",
-           "transcript_controls", "transcript_rows", "walked", "walked_row"]
+__all__ = ["CRAFTED", "asked", "asked_rows", "blocks", "counted_rows", "crafted", "crafted_row", "jointly",
+           "walked_row"]
 
-_JOINTLY = "everything that others see, jointly"
+_JOINTLY = "privacy: everything that others see, jointly"
+_FEW = f"{PEOPLE} made-up bidders"
+_PAIRS = 64  # all there are: each part of the noise attains its share on another one
+_SHOWN = 3  # neighbour steps that show noise that is far too small, or none
 
 CRAFTED = PMatch(people=8, goods=2, supply=7, epsilon=20.0, increment=0.5, bid_cap=1, rounds=1, batch=1, arity=2,
                  reclear=0.0, reserve=0, certify_with=0.0)
 """An auction whose loss is attained exactly: eight slots, one round, a binary tree of four levels."""
 
 
-def walked(
-    mechanism: Market, seed: int, *, sound: Market | None = None, fault: Fault | None = None, pairs: int | None = None
-) -> dict[str, TranscriptAudit]:
-    """Each part of a mechanism's noise, and everything, against what is charged for it; and everything against each
-    promise of the mechanism's own that names another loss.
+def jointly(mechanism: Market, seed: int = 0) -> Transcripts:
+    """The run of a tiny market on its neighbours: each part of its noise, and everything, against what is charged for
+    it, and everything against what the market promises.
 
     Args:
-        mechanism: a tiny one, sound or broken.
-        seed: of valuations and histories.
-        sound: whose charges hold, where the mechanism is broken.
-        fault: whose noise is used.
-        pairs: how many neighbour steps are walked; None for all.
-    """
-
-    def run(data: Any, noise: Noise) -> Any:
-        return told_run(mechanism, data, noise if fault is None or fault.noise is None else fault.noise(noise))
-
-    own = sound or mechanism
-    parts = charges(own)
-    everything, others = charge_and_rest(
-        parts[""], (each for each in own.guarantees().privacy if each.neighbours is own.relation))
-    return fixed_transcript_audit(run, islice(neighbours(mechanism, seed), pairs), {**parts, "": everything},
-                                  histories(seed), unreleased_parts(own), HISTORIES, others, other_answers=1)
-
-
-def transcript_rows(mechanism: Market, seed: int = 0) -> list[AuditRow]:
-    """What is promised of its privacy, by its own run on neighbours.
-
-    Args:
-        mechanism: a tiny one.
+        mechanism: a tiny, sound one.
         seed: of valuations and histories.
 
     Example:
-        >>> for row in transcript_rows(CRAFTED):
+        >>> for row in jointly(CRAFTED).rows():
         ...     print(row.promise, row.verdict.value)
         privacy: everything that others see, jointly kept
         privacy: counts kept
     """
-    return [*(audit.row(f"privacy: {_JOINTLY if audit.promise is not None or not part else part}")
-              for part, audit in walked(mechanism, seed).items()), *asked_rows(mechanism, seed)]
+    claims = charges(mechanism)
+    return Transcripts(
+        named=_JOINTLY, run=partial(told_run, mechanism), seed=seed,
+        pairs=partial(neighbours, mechanism, seed), claims=claims,
+        names={part: f"privacy: {part}" for part in claims if part},
+        promises=[each for each in mechanism.guarantees().privacy if each.neighbours is mechanism.relation],
+        unreleased=unreleased_parts(mechanism), source=histories(seed), histories=HISTORIES, other_answers=1,
+        hardest=_PAIRS, among=_FEW,
+        faults={says: partial(told_run, inject_fault(mechanism, code)) for says, code in faults(mechanism).items()})
+
+
+def asked(mechanism: Market, seed: int = 0) -> Examined:
+    """What a test that only says which side of a threshold a number is on costs by the noise that it asks for; and the
+    same with half of that noise.
+
+    Args:
+        mechanism: a tiny one.
+        seed: of valuations and noise.
+    """
+    tested = unreleased_parts(mechanism).keys() & charges(mechanism).keys()
+    return Examined(named="privacy: halting, by the noise that it asks for", sound=lambda noise: noise,
+                    rows=lambda noise: [row.smaller(_FEW) for row in asked_rows(mechanism, seed, noise)],
+                    faults={"half of its noise": lambda noise: DampedNoise(noise, HALF)} if tested else {})
 
 
 def asked_rows(
@@ -143,31 +131,9 @@ def counted_rows(mechanism: Market, seed: int = 0) -> list[AuditRow]:
     own = counted(mechanism)
     if own is None:
         return []
-    row = walked_row(own, seed)
-    return [walked(own, seed)[""].row("privacy: everything that others see, where goods are counted"),
-            replace(row, promise=f"{row.promise}, where goods are counted")]
-
-
-def transcript_controls(mechanism: Market, seed: int = 0) -> list[Control]:
-    """The same walk over the mechanism with each planted fault that it can have: each must be flagged.
-
-    Args:
-        mechanism: a tiny one.
-        seed: of valuations and histories.
-    """
-
-    def attack(fault: Fault) -> TranscriptAudit:
-        bent = mechanism if fault.code is None else inject_fault(mechanism, fault.code)
-        found = walked(bent, seed, sound=mechanism, fault=fault, pairs=fault.pairs)
-        return next((audit for audit in found.values() if audit.flagged), found[""])
-
-    def damped(noise: Callable[[Noise], Noise]) -> dict[str, TranscriptAudit]:
-        return walked(mechanism, seed, fault=Fault("", noise=noise))
-
-    planted = [Mutant("privacy, its own run", fault.says, fault) for fault in faults(mechanism)]
-    return [*controls(planted, attack), *part_controls(walked(mechanism, seed), damped, "privacy: {}".format),
-            *(Control(row.promise, "half of its noise", row.flagged)
-              for row in asked_rows(mechanism, seed, lambda noise: DampedNoise(noise, HALF)))]
+    whole = replace(jointly(own, seed), claims={"": charges(own)[""]})
+    return [replace(row, promise=f"{row.promise}, where goods are counted").smaller(_FEW)
+            for row in (*whole.rows(), walked_row(own, seed))]
 
 
 def walked_row(mechanism: Market, seed: int = 0, runs: int = HISTORIES, pairs: int | None = None) -> AuditRow:
@@ -200,19 +166,9 @@ def walked_row(mechanism: Market, seed: int = 0, runs: int = HISTORIES, pairs: i
 # ---- where noise is drawn in blocks
 
 
-def blocks_rows(mechanism: Market, seed: int = 0) -> list[AuditRow]:
-    """The own walk once more, where the mechanism draws its noise as campaigns with many releases do; none where it
-    never does.
-
-    Args:
-        mechanism: a tiny one.
-        seed: of valuations and histories.
-    """
-    return [walked_row(in_blocks(mechanism), seed)] if _has_blocks(mechanism, seed) else []
-
-
-def blocks_controls(mechanism: Market, seed: int = 0) -> list[Control]:
-    """The same walk where the noise is drawn and not added, or too small: each must be flagged.
+def blocks(mechanism: Market, seed: int = 0) -> list[Examined]:
+    """Her own walk once more, where the mechanism draws its noise as campaigns with many releases do; and the same
+    where that noise is not added, or too small. None where it never draws any so.
 
     Args:
         mechanism: a tiny one.
@@ -220,12 +176,14 @@ def blocks_controls(mechanism: Market, seed: int = 0) -> list[Control]:
     """
     if not _has_blocks(mechanism, seed):
         return []
-    bugs: list[tuple[str, type[Any]]] = [("noise that is drawn in blocks and never added", DropsBlocks)]
+    bugs: dict[str, type[Any]] = {"noise that is drawn in blocks and never added": DropsBlocks}
     # Who counts goods moves half of what there is noise for: both worlds bid on the same.
     if not isinstance(mechanism, PAlloc) or not mechanism.valuation.repeats:
-        bugs.append(("a quarter of the scale", QuarterOfTheScale))
-    return [Control("privacy, noise in blocks", bug,
-                    walked_row(in_blocks(inject_fault(mechanism, code)), seed, pairs=3).flagged) for bug, code in bugs]
+        bugs["a quarter of the scale"] = QuarterOfTheScale
+    return [Examined(
+        named="privacy, noise in blocks", sound=(mechanism, None),
+        rows=lambda it: [walked_row(in_blocks(it[0]), seed, pairs=it[1]).smaller(_FEW)],
+        faults={says: (inject_fault(mechanism, code), _SHOWN) for says, code in bugs.items()})]
 
 
 def _has_blocks(mechanism: Market, seed: int) -> bool:
@@ -260,8 +218,9 @@ def crafted_row(mechanism: Market) -> AuditRow:
                             unit="nats", concern=Concern.PRIVACY)
 
 
-def crafted_controls() -> list[Control]:
+def crafted() -> Examined:
     """The same record with less noise: 80, and 38.5 in place of 20."""
     bugs = (("a quarter of the scale", QuarterOfTheScale), ("levels by the natural logarithm", NaturalLevels))
-    return [Control("privacy, an auction of eight", bug, crafted_row(inject_fault(CRAFTED, code)).flagged)
-            for bug, code in bugs]
+    return Examined(named="privacy, an auction of eight", sound=CRAFTED,
+                    rows=lambda it: [crafted_row(it).smaller(_FEW)],
+                    faults={says: inject_fault(CRAFTED, code) for says, code in bugs})

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.allocation.audit.loss import promise
+from confide.allocation.audited_losses import promise
 from confide.allocation.bundles import (
     Additive,
     Assignment,

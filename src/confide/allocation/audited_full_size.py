@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confide.allocation.audit.behaviour import made_up, scaled
-from confide.allocation.audit.loss import promise, recorded
+from confide.allocation.audited_behaviour import made_up, scaled
+from confide.allocation.audited_losses import promise, recorded
 from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
-from confide.audit import AuditRow, Concern, Control, DampedNoise, Loss, Verdict, exceeds, inject_fault
+from confide.audit import AuditRow, Concern, DampedNoise, FullSize, Loss, Verdict, exceeds, inject_fault
 from confide.audit.figures import level_of, parameter_unit
 from confide.audit.history_loss import promised_parameter, spent
 from confide.contract.guarantees import Audience, Privacy
@@ -40,22 +40,18 @@ _PROMISE = "privacy: at its own size, what a run tells others of single bidders"
 _BIDDERS = 12
 _GOODS = 8  # at least, where there are so many
 _NUMBERS = 100_000  # true sums of one record at most
-_PLANTED = 0.05  # of the noise, or half of what the run would just show
+_PLANTED = (0.05, 0.002)  # of the noise: each is one more run
 
 
-def full_size(mechanism: Market, seed: int = 0) -> tuple[list[AuditRow], list[Control]]:
-    """The run, and the same with noise that is too small at this size alone: it must be flagged.
+def full_size(mechanism: Market, seed: int = 0) -> FullSize:
+    """The run, and the same with noise that is too small at this size alone.
 
     Args:
         mechanism: of a campaign.
         seed: of bidders and noise.
     """
-    row, shown = _row(mechanism, seed)
-    if row.flagged or not shown:
-        return [row], []
-    factor = min(_PLANTED, shown / 2)
-    broken = full_size_row(inject_fault(mechanism, _drawn_at(factor)), seed)
-    return [row], [Control(row.promise, f"{factor:.2g} of the noise, at this size alone", broken.flagged)]
+    return FullSize(sound=mechanism, rows=lambda it: [full_size_row(it, seed)], factors=_PLANTED,
+                    damped=lambda factor: inject_fault(mechanism, _drawn_at(factor)))
 
 
 def full_size_row(mechanism: Market, seed: int = 0) -> AuditRow:
@@ -71,16 +67,11 @@ def full_size_row(mechanism: Market, seed: int = 0) -> AuditRow:
         >>> row.verdict.value, row.promised, 0 < row.measured < 2, len(row.holds), row.among
         ('kept', 2.0, True, 1, '')
     """
-    return _row(mechanism, seed)[0]
-
-
-def _row(mechanism: Market, seed: int) -> tuple[AuditRow, float]:
-    """The row, and below which share of its scale the noise would be flagged; 0 where nothing was heard."""
     own = _bearable(scaled(mechanism))
     stated = _stated(own)
     if _numbers(own) > 4 * _NUMBERS:
         return AuditRow.at_most(_PROMISE, level_of(stated), 0.0, f"not listened to: a run makes {_numbers(own):,} sums",
-                                vacuous=True, unit=parameter_unit(stated.loss), concern=Concern.PRIVACY), 0.0
+                                vacuous=True, unit=parameter_unit(stated.loss), concern=Concern.PRIVACY)
     values = made_up(own, seed)
     run = recorded(own, values, Noise.simulated(seed))
     claim = promise(own)
@@ -98,11 +89,11 @@ def _row(mechanism: Market, seed: int) -> tuple[AuditRow, float]:
         "loss exact along its record", named=_PROMISE, note=f"noise would be flagged below {shown:.2g} of its scale",
         flagged=exceeds(share, 1.0) or exceeds(measured, level_of(stated)))
     if not share:
-        return replace(row, verdict=Verdict.VACUOUS), 0.0
+        return replace(row, verdict=Verdict.VACUOUS)
     if own.people < mechanism.people:
-        return row.smaller(f"{own.people:,} bidders"), shown
+        return row.smaller(f"{own.people:,} bidders")
     row = row.holding(_stated(mechanism))
-    return row.smaller(f"{own.goods:,} of the goods" if own.goods < mechanism.goods else ""), shown
+    return row.smaller(f"{own.goods:,} of the goods" if own.goods < mechanism.goods else "")
 
 
 def _stated(own: Market) -> Privacy:
