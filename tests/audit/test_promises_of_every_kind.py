@@ -17,7 +17,7 @@ from confide.release.audited_charges import charge as of_queries
 from confide.search.audited import named_charge as of_search
 from people.all_kinds import KINDS, campaign_of
 
-AUDITS = ("audit.engine", "programs.audit.whole")
+AUDITS = ("audit.engine",)
 
 
 class Priced(Exception):

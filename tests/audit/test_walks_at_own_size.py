@@ -14,13 +14,13 @@ from confide.contract import Privacy
 from confide.market import audited
 from confide.privacy.noise.simulated import study_generator
 from confide.programs import PrivDude, RoundDude, TightenAndAudit, UnitDemand
-from confide.programs.audit.full_size import full_size, full_size_rows
-from confide.programs.audit.made_up import Pool
-from confide.programs.audit.tiny_programs import tiny, tiny_pool
-from confide.programs.audit.transcripts import walked
+from confide.programs.audited_full_size import full_size, full_size_rows
+from confide.programs.audited_programs import tiny, tiny_pool
+from confide.programs.audited_records import Pool
 from confide.programs.dude import Dude
 from confide.regression.audited import privacy
 from people.all_kinds import campaign_of
+from programs.program_walks import walked
 
 JOINTLY = "privacy: everything that others see of a run, jointly"
 
@@ -109,7 +109,7 @@ class BigLeak:
 def test_programs_are_walked_at_their_own_size(name: str) -> None:
     it = PROGRAMS[name]
     pool = Pool.of(it.program, study_generator(0, "people"), 40)
-    (row,), (control,) = full_size(it, it, pool)
+    (row,), (control,) = full_size(it, it, pool).measured()
     assert row.verdict == "kept"
     assert not row.among
     assert 0.4 * row.promised < row.measured <= row.promised * (1 + 1e-9)

@@ -166,7 +166,7 @@ def test_what_every_module_keeps() -> None:
     assert broken == []
 
 
-WHOLE_AUDITS = {"confide.programs.audit.whole", "confide.release.audited_games"}
+WHOLE_AUDITS = {"confide.programs.audited", "confide.release.audited_games"}
 """Their examples hold a whole mechanism against everything that it promises."""
 
 EXAMPLES = sorted((name(path) for path in IMPORTED if ">>>" in path.read_text(encoding="utf-8")),

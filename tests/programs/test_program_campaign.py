@@ -20,7 +20,7 @@ from cli.commands import CONFIDE
 from confide import Outcome
 from confide.audit import AuditReport
 from confide.campaign import Store, verify
-from confide.campaign.kinds.programs.audit import audit_life, audit_plan
+from confide.campaign.kinds.programs.audited import life
 from confide.campaign.kinds.programs.baselines import in_order, lottery
 from confide.campaign.kinds.programs.made_up import made_up
 from confide.cli.failures import guarded
@@ -365,12 +365,13 @@ def test_audits_pass_and_flag_what_was_planted(mode: str, tmp_path: Path) -> Non
     it = campaign(tmp_path, *EDITS[mode])
     (tmp_path / "rows.csv").unlink()  # never touched
     told = list[tuple[int, int | None]]()
-    report = audit_plan(it.plan, 3, lambda done, total: told.append((done, total)))  # type: ignore[arg-type]
+    report = it.audit(3, progress=lambda done, total: told.append((done, total)))
     assert isinstance(report, AuditReport)
     assert report.passed, report.problems
     assert min(len(report.rows), len(report.controls)) >= 12
-    life = audit_life(it.plan, 3)  # type: ignore[arg-type]
-    assert len(life.rows) == len(life.controls) == 2
+    found = [each.measured() for each in life(it.plan, 3)]  # type: ignore[arg-type]
+    assert [[row.verdict for row in rows] for rows, _ in found] == [["kept"], ["kept"]]
+    assert [[control.flagged for control in controls] for _, controls in found] == [[True], [True]]
     assert told[-1][0] == told[-1][1]
 
 

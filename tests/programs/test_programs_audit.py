@@ -12,12 +12,15 @@ from typing import Any
 import numpy as np
 import pytest
 from parts_program import Parts
+from program_walks import walked
 from scipy.stats import binom, norm
 
 from cases import fast
-from confide.audit import Verdict, charge_rows, inject_fault
+from confide.audit import AuditReport, Verdict, charge_rows, inject_fault
+from confide.audit import audit as harness
 from confide.audit.faulty_noise import StuckNoise
 from confide.contract.errors import InvalidInput, Unsupported
+from confide.contract.kinds import Progress
 from confide.evidence.wu_2017.private_programs import PrintedDude
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
@@ -38,9 +41,10 @@ from confide.programs import (
     XorBundles,
     convex_program,
 )
-from confide.programs.audit import audit_program
-from confide.programs.audit.behaviour import (
-    behaviour_controls,
+from confide.programs.audited import laws
+from confide.programs.audited import program as known_of
+from confide.programs.audited_behaviour import (
+    behaviour,
     certificate_rows,
     decode_row,
     order_row,
@@ -48,27 +52,25 @@ from confide.programs.audit.behaviour import (
     scaled,
     stops_row,
 )
-from confide.programs.audit.flag_patterns import all_patterns_rows, own_patterns_row, stop_delta_row
-from confide.programs.audit.full_size import full_size
-from confide.programs.audit.lies import lie_controls, lie_rows
-from confide.programs.audit.made_up import Pool, apart, drawn, joined
-from confide.programs.audit.mutants import (
+from confide.programs.audited_faults import (
     ChargesTwice,
-    Counts,
     EarlyCoins,
-    Fault,
     IgnoresStops,
     NoLevelNoise,
     OneContribution,
     OneReleaseEachRound,
     QuarterOfTheQueries,
     StopsAtBeta,
+    counting,
     faults,
 )
-from confide.programs.audit.sensitivity import sensitivity_control, sensitivity_rows
-from confide.programs.audit.tiny_programs import FlagAnswers, charges, steps, tiny, tiny_pool
-from confide.programs.audit.transcripts import answers_row, attained, transcript_controls, walked
-from confide.programs.audit.whole import sampler_rows
+from confide.programs.audited_flags import all_patterns_rows, own_patterns_row, stop_delta_row
+from confide.programs.audited_full_size import full_size
+from confide.programs.audited_lies import lie_rows, vain_row
+from confide.programs.audited_programs import FlagAnswers, charges, steps, tiny, tiny_pool
+from confide.programs.audited_records import Pool, apart, drawn, joined
+from confide.programs.audited_sensitivity import sensitivity, sensitivity_rows
+from confide.programs.audited_walks import answers, answers_row, attained, jointly
 from confide.programs.dude import Dude
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from confide.programs.program import Program
@@ -129,6 +131,13 @@ def of_families() -> Iterator[tuple[str, Dude]]:
 ALL: dict[str, Dude] = PLANS | dict(of_families())
 
 
+def audit_of(
+    it: Dude, seed: int = 0, progress: Progress | None = None, *, records: Any = None
+) -> AuditReport:
+    """The whole audit of a mechanism."""
+    return harness(known_of(it, seed, records=records), progress)
+
+
 def small(mechanism: Dude, seed: int = 1) -> tuple[Dude, Pool]:
     pool = tiny_pool(mechanism.program, seed)
     twin = tiny(mechanism, pool)
@@ -142,9 +151,9 @@ def small(mechanism: Dude, seed: int = 1) -> tuple[Dude, Pool]:
 @pytest.mark.parametrize("name", ALL)
 def test_every_plan_passes_with_all_its_controls(name: str) -> None:
     done: list[int] = []
-    report = audit_program(ALL[name], 2, lambda at, _: done.append(at))
+    report = audit_of(ALL[name], 2, lambda at, _: done.append(at))
     assert report.passed, report.problems
-    assert done == [1, 2, 3, 4, 5, 6]
+    assert done == list(range(1, done[-1] + 1))
     assert report.false_alarm <= 1e-8
     assert len(report.controls) >= 12
 
@@ -191,33 +200,36 @@ def test_charges_of_a_kind_are_attained(kind: Any) -> None:
 def test_faults_are_measured() -> None:
     """Composition forgotten: sqrt(total rounds) times the charge; one contribution in place of two: sqrt 2 times."""
     twin, pool = small(PrivDude(UNIT, 1.0, 1e-6))
-    one = walked(inject_fault(twin, OneReleaseEachRound), pool, 1, sound=twin, pairs=1)["slack"]
+    one = walked(twin, pool, 1, inject_fault(twin, OneReleaseEachRound), pairs=1)["slack"]
     assert one.measured == pytest.approx(math.sqrt(twin.schedule.total) * one.promised, rel=1e-6)
-    two = walked(inject_fault(twin, OneContribution), pool, 1, sound=twin, pairs=1)["slack"]
+    two = walked(twin, pool, 1, inject_fault(twin, OneContribution), pairs=1)["slack"]
     assert two.measured == pytest.approx(math.sqrt(2) * two.promised, rel=1e-6)
 
 
 @pytest.mark.parametrize("kind", fast(1, [PrivDude, TightenAndAudit, RoundDude, TrueDude]))
 def test_every_planted_fault_is_flagged(kind: Any) -> None:
     twin, pool = small(kind(UNIT, 1.0, 1e-6))
-    found = transcript_controls(twin, pool, 1)
+    found = [control for known in (jointly(twin, pool, 1), answers(twin, pool, 1)) for control in known.measured()[1]]
     assert [control.mutant for control in found if not control.flagged] == []
-    bugs = {control.mutant for control in found}
-    assert len(bugs) == 11 + 2 * (kind is TightenAndAudit) + (kind is RoundDude)
+    assert {*faults(twin, attained(twin, pool))} <= {control.mutant for control in found}
+    assert len(faults(twin, attained(twin, pool))) == 9 + (kind is TightenAndAudit)
+    assert ("coins drawn before the records are read" in {control.mutant for control in found}) == (
+        kind in (RoundDude, TightenAndAudit))
+    assert {"no noise", "half of its noise"} <= {control.mutant for control in found}
 
 
 def test_faults_that_cannot_show_are_not_claimed() -> None:
     twin, _ = small(PLANS["one round"])
-    assert "noise of a round as if it were the only one" in {fault.says for fault in faults(ALL["null"], 1.0)}
-    assert "noise of a round as if it were the only one" not in {fault.says for fault in faults(twin, 1.0)}
-    assert "sensitivity of one contribution, not of two" not in {fault.says for fault in faults(twin, 0.6)}
-    assert "sensitivity of one contribution, not of two" not in {fault.says for fault in faults(ALL["null"], 1.0)}
+    assert "noise of a round as if it were the only one" in faults(ALL["null"], 1.0)
+    assert "noise of a round as if it were the only one" not in faults(twin, 1.0)
+    assert "sensitivity of one contribution, not of two" not in faults(twin, 0.6)
+    assert "sensitivity of one contribution, not of two" not in faults(ALL["null"], 1.0)
 
 
 def test_coins_before_the_records_are_seen() -> None:
     twin, pool = small(RoundDude(UNIT, 1.0, 1e-6))
     assert not answers_row(twin, pool, 1).flagged
-    assert answers_row(twin, pool, 1, Fault("", noise=EarlyCoins)).flagged
+    assert answers_row(twin, pool, 1, EarlyCoins).flagged
 
 
 def test_empty_lists_of_actions_have_the_type_of_others() -> None:
@@ -240,7 +252,7 @@ def test_no_pair_of_records_is_further_apart_than_sigma(name: str) -> None:
     pool = tiny_pool(mechanism.program, 3)
     rows = sensitivity_rows(mechanism, pool, 3)
     assert [row.promise for row in rows if row.flagged] == []
-    assert sensitivity_control(mechanism, pool, 3).flagged
+    assert all(control.flagged for control in sensitivity(mechanism, pool, 3).measured()[1])
     far = float(rows[0].measured) / float(rows[0].promised)  # type: ignore[arg-type]
     assert far > (0.6 if name == "flow, public costs" else 0.995)
 
@@ -328,7 +340,7 @@ def test_lies_gain_what_is_promised_at_most(name: str) -> None:
                    for part in ("slack", "audit"))
     rows = lie_rows(twin, pool, path, 1, audit=audit)
     assert [row.verdict for row in rows] == [Verdict.KEPT, Verdict.KEPT]
-    assert all(control.flagged for control in lie_controls(twin, 1))
+    assert vain_row(twin, 1).flagged
     if isinstance(twin, TightenAndAudit):  # what an audit's answer may move is part of it
         assert float(rows[1].measured) > float(lie_rows(twin, pool, path, 1)[1].measured)  # type: ignore[arg-type]
 
@@ -349,7 +361,7 @@ def test_what_stops_cost_is_measured_and_a_narrow_room_is_seen() -> None:
 def test_stops_are_no_leak(changes: dict[str, Any]) -> None:
     """More is asked for than there is: without noise, stops would raise flags where the loads are, in either world."""
     sound = RoundDude(UnitDemand(6000, 1000.0, goods=5), 2.0, 1e-6, rounds=20, burn_in=10, truncate=True, **changes)
-    rows, controls = full_size(sound, sound, Pool.of(sound.program, study_generator(2), 100), 1)
+    rows, controls = full_size(sound, sound, Pool.of(sound.program, study_generator(2), 100), 1).measured()
     assert not [row for row in rows if row.flagged]
     assert [control.flagged for control in controls] == [True]
     data = study_generator(3).random((6000, 5))
@@ -360,7 +372,8 @@ def test_stops_are_no_leak(changes: dict[str, Any]) -> None:
 def test_planted_stops_are_found_where_there_is_plenty() -> None:
     """A campaign that no crowd can use up is held to its stops all the same."""
     sound = RoundDude(UnitDemand(3000, 2500.0, goods=3), 2.0, 1e-6, rounds=20, burn_in=10, truncate=True)
-    controls = list(behaviour_controls(sound, Pool.of(sound.program, study_generator(2), 100), 1))
+    known = behaviour(sound, Pool.of(sound.program, study_generator(2), 100), 1)
+    controls = [control for each in known for control in each.measured()[1]]
     assert [one.mutant for one in controls if not one.flagged] == []
     assert "stops that are ignored" in [one.mutant for one in controls]
 
@@ -398,18 +411,17 @@ def test_a_compiled_programs_loss_is_attained_and_its_own_bounds_hold() -> None:
     assert not found.flagged
     assert found.measured == pytest.approx(found.promised, rel=1e-5)
     assert not any(row.flagged for row in sensitivity_rows(mechanism, pool, 1))
-    assert sensitivity_control(mechanism, pool, 1).flagged
+    assert all(control.flagged for control in sensitivity(mechanism, pool, 1).measured()[1])
     for kind in (RoundDude, TrueDude):  # shares as the template has them, worked out again
         run = run_of(kind(homes(3000), 4.0, 1e-6, rounds=6, burn_in=2), pool, 1)
         assert not decode_row(run).flagged
-    tripled = Fault("", program=Counts)
-    assert walked(tripled.broken(twin), own, 1, sound=twin, fault=tripled)["slack"].flagged
+    assert walked(twin, own, 1, counting(twin))["slack"].flagged
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [PrivDude, RoundDude, partial(TightenAndAudit, alpha=0.1)])
 def test_a_compiled_program_passes_with_all_its_controls(kind: Any) -> None:
-    report = audit_program(kind(homes(3000), 4.0, 1e-6, rounds=20, burn_in=10), 1, records=COMFORTS)
+    report = audit_of(kind(homes(3000), 4.0, 1e-6, rounds=20, burn_in=10), 1, records=COMFORTS)
     assert report.passed, report.problems
     assert len(report.controls) >= 12
 
@@ -440,11 +452,12 @@ def test_large_programs_are_scaled() -> None:
 
 def test_samplers() -> None:
     twin, pool = small(RoundDude(UNIT, 1.0, 1e-6))
-    rows = sampler_rows(twin, pool, 1, Noise.simulated(1))
+    known = replace(laws(twin, pool, jointly(twin, pool, 1), 1), source=Noise.simulated(1))
+    rows = known.rows()
     assert {row.promise.split(":")[0] for row in rows} == {"noise of slack", "noise of coins", "noise of level",
                                                            "noise of query"}
     assert not any(row.flagged for row in rows)
-    assert any(row.flagged for row in sampler_rows(twin, pool, 1, StuckNoise(lambda: Noise.simulated(1))))
+    assert any(row.flagged for row in replace(known, source=StuckNoise(lambda: Noise.simulated(1))).rows())
 
 
 # ---- separation of two worlds by runs (spec convex_programs 11.6)
@@ -495,7 +508,7 @@ def test_two_worlds_are_separated_by_mu(runs: int) -> None:
 
 def test_what_cannot_be_audited() -> None:
     with pytest.raises(InvalidInput, match="mechanism"):
-        audit_program(UNIT)  # type: ignore[arg-type]
+        audit_of(UNIT)  # type: ignore[arg-type]
 
     with pytest.raises(Unsupported, match="records"):
         drawn(object(), study_generator(1))  # type: ignore[arg-type]
@@ -507,7 +520,7 @@ def test_what_cannot_be_audited() -> None:
 def test_a_program_of_ones_own_gives_its_records() -> None:
     program = Parts(2000, (300.0, 300.0), parts=(0.5, 1.0))
     records = [*study_generator(3).random((12, 2)), [1.0, 0.0], [0.0, 1.0]]
-    report = audit_program(PrivDude(program, 1.0, 1e-6), 1, records=records)
+    report = audit_of(PrivDude(program, 1.0, 1e-6), 1, records=records)
     assert [row.promise for row in report.rows if row.flagged] == []
 
 

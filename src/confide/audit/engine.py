@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import islice
 from typing import Any, Protocol
 
@@ -104,14 +105,18 @@ class Transcripts:
     among: str = ""
     note: str = ""
 
+    @cached_property
+    def sound(self) -> dict[str, TranscriptAudit]:
+        """What `walked` finds of the sound run."""
+        return self.walked()
+
     def rows(self) -> list[AuditRow]:
         """The rows of the sound run."""
-        return self._rows(self.walked())
+        return self._rows(self.sound)
 
     def measured(self) -> tuple[list[AuditRow], list[Control]]:
         """The rows of the sound run, and the controls of faulty ones."""
-        sound = self.walked()
-        return self._rows(sound), [*self._own(), *self._common(sound)]
+        return self._rows(self.sound), [*self._own(), *self._common(self.sound)]
 
     def walked(self, run: Run | None = None, pairs: int | None = None) -> dict[str, TranscriptAudit]:
         """What a walk finds of each part of the noise that is claimed, and of each promise, by its sentence.

@@ -158,9 +158,10 @@ class ProgramKind(PeoplesKind):
         return study_sections(_as_settled(plan, outcome), collection.data, outcome)
 
     def audit(self, plan: SharingPlan, seed: int, progress: Progress | None = None) -> AuditReport:
-        from confide.campaign.kinds.programs.audit import audit_plan
+        from confide.audit import audit
+        from confide.campaign.kinds.programs.audited import sharing
 
-        return audit_plan(plan, seed, progress)
+        return audit(sharing(plan, seed), progress)
 
 
 def _as_settled(plan: SharingPlan, outcome: AnyOutcome) -> SharingPlan:

@@ -21,7 +21,7 @@ from confide.privacy.noise import Noise
 from confide.privacy.noise.arguments import StreamName
 from confide.privacy.noise.discrete import DiscreteLaw
 from confide.privacy.noise.simulated import study_generator
-from confide.programs.audit.made_up import Pool, joined
+from confide.programs.audited_records import Pool, joined
 from confide.programs.dude import Dude
 from confide.programs.grids import LOAD_UNIT
 from confide.programs.program import Program

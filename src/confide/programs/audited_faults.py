@@ -6,11 +6,10 @@ A fault is written once, over what all mechanisms share, and put on top of the c
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,12 +32,12 @@ from confide.programs.tighten_and_audit import TightenAndAudit
 
 __all__ = [
     "AcceptsAnything", "AcceptsTheTruth", "AveragesOverTheBurnIn", "ChargesTwice", "ComplainsInVain", "Counts",
-    "EarlyCoins", "Fault", "ForgetsTheDeviation", "IgnoresStops", "KeepsNothingBack", "NeverRises", "NoLevelNoise",
+    "EarlyCoins", "ForgetsTheDeviation", "IgnoresStops", "KeepsNothingBack", "NeverRises", "NoLevelNoise",
     "OneContribution", "OneReleaseEachRound", "QuarterOfTheQueries", "ReusesNoise", "SigmaFromTheData",
-    "StepFromTheData", "StopsAtBeta", "StopsWhenNobodyAsks", "TellsTheLoad", "WelfareInTheCertificate", "faults",
+    "StepFromTheData", "StopsAtBeta", "StopsWhenNobodyAsks", "TellsTheLoad", "WelfareInTheCertificate", "counting",
+    "faults",
 ]
 
-_LEAKS = 3  # what is simply told shows at once
 _TIMES = 3  # what a response beyond its bounds is counted
 _CONTENT = 1e6  # of alpha, at which everybody is satisfied
 _SEEN = 1.02  # times a charge: a loss above it shows
@@ -54,61 +53,42 @@ else:
     _Any = _Flags = _Tight = _True = _Audited = _Program = object
 
 
-class Fault(NamedTuple):
-    """One way to break a mechanism.
-
-    Args:
-        says: what was broken.
-        code: what is put on top of its class; None for nothing.
-        noise: what its noise is replaced by; None for nothing.
-        pairs: of neighbours that are enough to see it; None for all.
-        program: what is put on top of its program's class; None for nothing.
-    """
-
-    says: str
-    code: type[Any] | None = None
-    noise: Callable[[Noise], Noise] | None = None
-    pairs: int | None = None
-    program: type[Any] | None = None
-
-    def broken(self, mechanism: Dude) -> Dude:
-        """The mechanism with its code's fault.
-
-        Args:
-            mechanism: a sound one.
-        """
-        made = mechanism if self.code is None else inject_fault(mechanism, self.code)
-        if self.program is None:
-            return made
-        return inject_fault(made, _Same, program=inject_fault(made.program, self.program))
-
-
-def faults(mechanism: Dude, attained: float = 1.0) -> list[Fault]:
-    """Those of its privacy that a mechanism can have, which its own run on neighbours shows.
+def faults(mechanism: Dude, attained: float = 1.0) -> dict[str, Dude]:
+    """Those of its privacy that a mechanism can have, which its own run on neighbours shows: what is broken in words ->
+    the mechanism that is.
 
     Args:
         mechanism: a tiny, sound one.
         attained: how far neighbours move a load, as a share of sigma: what is broken by less cannot be seen.
     """
-    found = [Fault("a tenth of the noise", noise=lambda noise: DampedNoise(noise, 0.1)),
-             Fault("the true load beside the billboard", TellsTheLoad, pairs=_LEAKS),
-             Fault("the welfare in the certificate", WelfareInTheCertificate, pairs=_LEAKS),
-             Fault("sensitivity of the records that there are", SigmaFromTheData, pairs=_LEAKS)]
+    codes: dict[str, type[Any]] = {
+        "the true load beside the billboard": TellsTheLoad, "the welfare in the certificate": WelfareInTheCertificate,
+        "sensitivity of the records that there are": SigmaFromTheData}
     one, rounds = mechanism.program.constants, mechanism.schedule.total
-    if attained * _TIMES > _SEEN:
-        found.append(Fault("contributions beyond their bounds counted", program=Counts))
     if attained * math.sqrt(rounds) > _SEEN:
-        found.append(Fault("noise of a round as if it were the only one", OneReleaseEachRound))
+        codes["noise of a round as if it were the only one"] = OneReleaseEachRound
     if rounds > 1:
-        found += [Fault("a step that depends on the records", StepFromTheData),
-                  Fault("a path that stops where nobody asks for anything", StopsWhenNobodyAsks),
-                  Fault("the noise of one round used for the next one too", ReusesNoise)]
+        codes |= {"a step that depends on the records": StepFromTheData,
+                  "a path that stops where nobody asks for anything": StopsWhenNobodyAsks,
+                  "the noise of one round used for the next one too": ReusesNoise}
     twice = one.squared_l2_sensitivity("replace") / one.squared_l2_sensitivity("add_or_remove")
     if mechanism.neighbours == "replace" and attained * math.sqrt(twice) > _SEEN:
-        found.append(Fault("sensitivity of one contribution, not of two", OneContribution))
+        codes["sensitivity of one contribution, not of two"] = OneContribution
     if isinstance(mechanism, TightenAndAudit):
-        found.append(Fault("an audit that looks at the true load", AcceptsTheTruth))
+        codes["an audit that looks at the true load"] = AcceptsTheTruth
+    found = {says: inject_fault(mechanism, code) for says, code in codes.items()}
+    if attained * _TIMES > _SEEN:
+        found["contributions beyond their bounds counted"] = counting(mechanism)
     return found
+
+
+def counting(mechanism: Dude) -> Dude:
+    """The mechanism whose program counts every response several times over.
+
+    Args:
+        mechanism: a sound one.
+    """
+    return inject_fault(mechanism, _Same, program=inject_fault(mechanism.program, Counts))
 
 
 class _Same:

@@ -15,13 +15,12 @@ from typing import Any
 import numpy as np
 from scipy.integrate import quad
 
-from confide.audit import AuditRow, Concern, Control, inject_fault
+from confide.audit import AuditRow, Concern, Examined, inject_fault
 from confide.privacy.halting_law import LaplaceLaw, log_halting_law
 from confide.privacy.noise import Draw, RecordingNoise
-from confide.programs.audit.made_up import Pool, joined
-from confide.programs.audit.mutants import NoLevelNoise, QuarterOfTheQueries, StopsAtBeta
-from confide.programs.audit.tiny_programs import SIX, FlagAnswers, histories, history_kinds, steps
-from confide.programs.audit.transcripts import answers_row
+from confide.programs.audited_faults import NoLevelNoise, QuarterOfTheQueries, StopsAtBeta
+from confide.programs.audited_programs import SIX, FlagAnswers, histories, history_kinds, steps
+from confide.programs.audited_records import Pool, joined
 from confide.programs.flag_law import FlagLaw
 from confide.programs.flags import flag_loss
 from confide.programs.grids import LOAD_UNIT
@@ -29,15 +28,16 @@ from confide.programs.program import ProgramRecords
 from confide.programs.round_dude import RoundDude
 from confide.programs.rounding import drawn_rounds, responses_in
 
-__all__ = ["all_patterns_rows", "flag_controls", "flag_rows", "own_patterns_row", "pattern_loss", "stop_delta_row"]
+__all__ = ["all_patterns_rows", "flags", "own_patterns_row", "pattern_loss", "stop_delta_row"]
 
 _DEEP = 40.0  # scales of a level's noise, beyond which there is none
 _SIZES = ((3, 2), (8, 1))  # people, and rows
 _LEVELS = (-6.0, 0.0, 6.0)  # in scales of noise: it is rare not to rise, it is neither, it is rare to rise
 
 
-def flag_rows(mechanism: RoundDude, twin: RoundDude, pool: Pool, seed: int = 0) -> list[AuditRow]:
-    """Both; and what stops cost, where there are any.
+def flags(mechanism: RoundDude, twin: RoundDude, pool: Pool, seed: int = 0) -> list[Examined]:
+    """What the times at which flags rise tell, along own runs and over all patterns; and what stops cost, where there
+    are any. Each also of flags that are broken.
 
     Args:
         mechanism: as it will run.
@@ -45,9 +45,20 @@ def flag_rows(mechanism: RoundDude, twin: RoundDude, pool: Pool, seed: int = 0) 
         pool: records that neighbours are made of.
         seed: of a study.
     """
-    rows = [own_patterns_row(twin, pool, seed).smaller(SIX),
-            *(row.smaller("a few people") for row in all_patterns_rows(mechanism))]
-    return [*rows, stop_delta_row(mechanism)] if mechanism.truncate else rows
+    asked = bool(mechanism.flags.queries and twin.flags.queries)
+    found = [
+        Examined(named="flags, its own run", sound=twin, rows=lambda it: [
+            own_patterns_row(it, pool, seed, sound=twin).smaller(SIX)],
+            faults={"levels without noise": inject_fault(twin, NoLevelNoise)} if asked else {}),
+        Examined(named="flags, all patterns", sound=mechanism, rows=lambda it: [
+            row.smaller("a few people") for row in all_patterns_rows(it, mechanism)],
+            faults={"a quarter of the queries' noise": inject_fault(mechanism, QuarterOfTheQueries)} if asked else {})]
+    if mechanism.truncate:
+        found.append(Examined(
+            named="privacy: delta that stops cost", sound=mechanism, rows=lambda it: [stop_delta_row(it, mechanism)],
+            faults={"room for noise with probability 1 - beta alone": inject_fault(mechanism, StopsAtBeta)}
+            if asked else {}))
+    return found
 
 
 # ---- along its own runs
@@ -183,28 +194,3 @@ def stop_delta_row(mechanism: RoundDude, sound: RoundDude | None = None) -> Audi
         (1.0 + math.exp(own.epsilon)) * own.rows * apart,
         "the law of the planned noise, and of the room between levels and stops; by quadrature", scale=own.stop_delta,
         unit="(delta)", concern=Concern.PRIVACY)
-
-
-def flag_controls(mechanism: RoundDude, twin: RoundDude, pool: Pool, seed: int = 0) -> list[Control]:
-    """The same with flags that are broken, and what its own runs asked for.
-
-    Args:
-        mechanism: as it will run.
-        twin: the tiny one.
-        pool: records that neighbours are made of.
-        seed: of a study.
-    """
-    if not mechanism.flags.queries or not twin.flags.queries:
-        return []
-    bare, quiet = inject_fault(twin, NoLevelNoise), inject_fault(twin, QuarterOfTheQueries)
-    planned = all_patterns_rows(inject_fault(mechanism, QuarterOfTheQueries), mechanism)
-    stops = [Control("privacy: delta that stops cost", "room for noise with probability 1 - beta alone",
-                     stop_delta_row(inject_fault(mechanism, StopsAtBeta), mechanism).flagged)]
-    stops = stops if mechanism.truncate else []
-    return [
-        *stops,
-        Control("flags, its own run", "levels without noise", own_patterns_row(bare, pool, seed, sound=twin).flagged),
-        Control("flags, its own run", "a quarter of the queries' noise",
-                answers_row(quiet, pool, seed, sound=twin).flagged),
-        Control("flags, all patterns", "a quarter of the queries' noise", any(row.flagged for row in planned)),
-    ]

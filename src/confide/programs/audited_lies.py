@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from confide.audit import AuditRow, Concern, Control, inject_fault
+from confide.audit import AuditRow, Concern, inject_fault
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 from confide.privacy.public_randomness import public_number_of
-from confide.programs.audit.made_up import Pool, joined
-from confide.programs.audit.mutants import ComplainsInVain
-from confide.programs.audit.own_walk import action_in, standing
+from confide.programs.audited_faults import ComplainsInVain
+from confide.programs.audited_records import Pool, joined
+from confide.programs.audited_shares import action_in, standing
 from confide.programs.families.flow import Flow
 from confide.programs.families.knapsack import Knapsack
 from confide.programs.families.unit_demand import UnitDemand
@@ -28,7 +28,7 @@ from confide.programs.tight_dude import TightDude
 from confide.programs.tighten_and_audit import TightenAndAudit
 from confide.programs.true_dude import TrueDude
 
-__all__ = ["Charging", "lie", "lie_controls", "lie_rows", "path_row", "worth"]
+__all__ = ["Charging", "lie", "lie_rows", "path_row", "vain_row", "worth"]
 
 Charging = TrueDude | TightDude | TightenAndAudit
 """What may charge prices; of `TightenAndAudit` one that does."""
@@ -169,7 +169,7 @@ def _seeds(rounds: int) -> tuple[str, ...]:
     return ()
 
 
-def lie_controls(mechanism: Charging, seed: int = 0) -> list[Control]:
+def vain_row(mechanism: Charging, seed: int = 0) -> AuditRow:
     """The same for goods where nobody gets her favourite in place of what she has.
 
     Args:
@@ -180,5 +180,4 @@ def lie_controls(mechanism: Charging, seed: int = 0) -> list[Control]:
     program = UnitDemand(mechanism.program.people, supply, goods=4)
     alpha = min(mechanism.alpha or _SMALL, _SMALL)
     bent = inject_fault(mechanism, ComplainsInVain, program=program, alpha=alpha, start=None)
-    pool = Pool.of(program, study_generator(seed, "goods"), 2 * _PEOPLE)
-    return [Control("truthfulness", "nobody is reassigned", path_row(bent, pool, seed).flagged)]
+    return path_row(bent, Pool.of(program, study_generator(seed, "goods"), 2 * _PEOPLE), seed)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,13 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from confide.audit import AuditRow, Concern, Control, inject_fault
+from confide.audit import AuditRow, Concern, Examined, inject_fault
 from confide.contract.errors import Refused
 from confide.contract.guarantees import Accuracy, Participation
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
-from confide.programs.audit.made_up import Pool
-from confide.programs.audit.mutants import (
+from confide.programs.audited_faults import (
     AcceptsAnything,
     AveragesOverTheBurnIn,
     ForgetsTheDeviation,
@@ -26,9 +26,10 @@ from confide.programs.audit.mutants import (
     KeepsNothingBack,
     NeverRises,
 )
-from confide.programs.audit.own_walk import action_in, own_share
-from confide.programs.audit.promised_value import averages, dual_value, promised_rows
-from confide.programs.audit.tiny_programs import FlagAnswers
+from confide.programs.audited_programs import FlagAnswers
+from confide.programs.audited_records import Pool
+from confide.programs.audited_shares import action_in, own_share
+from confide.programs.audited_values import averages, dual_value, promised_rows
 from confide.programs.certifying import certificate
 from confide.programs.dude import Dude
 from confide.programs.families.callback_demand import CallbackDemand
@@ -40,7 +41,7 @@ from confide.programs.round_dude import RoundDude
 from confide.programs.tight_dude import TightDude
 from confide.programs.tighten_and_audit import TightenAndAudit
 
-__all__ = ["FALSE_ALARM", "Run", "behaviour_controls", "behaviour_rows", "certificate_rows", "decode_row", "delivering",
+__all__ = ["FALSE_ALARM", "Run", "behaviour", "certificate_rows", "decode_row", "delivering",
            "order_row", "run_of", "scaled", "stops_row", "supply_rows"]
 
 FALSE_ALARM = 1e-9
@@ -56,6 +57,7 @@ _PART = 3  # of a shard, in people: prime to their number as a rule
 
 _CERTIFIED: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6, "rounds": 60, "burn_in": 30}
 _SUPPLIES = ("excess of any row, of what is delivered", "excess of every row")
+_SUPPLY = "supply: runs that deliver more than there is"
 _INTEGRAL = RoundDude | TightDude | TightenAndAudit
 
 
@@ -116,22 +118,67 @@ def run_of(mechanism: Dude, pool: Pool, seed: int, other: Callable[[Noise], Nois
                outcome=mechanism.run(records, noise if other is None else other(noise)))
 
 
-def behaviour_rows(
-    mechanism: Dude, pool: Pool, seed: int = 0, promised: Sequence[Accuracy | Participation] = (),
-) -> Iterator[AuditRow]:
-    """Shares against decodes, certificate, supplies, and whether order and threads change nothing.
+def behaviour(
+    mechanism: Dude, pool: Pool, seed: int = 0, promised: Sequence[Accuracy | Participation] = (), among: str = "",
+) -> list[Examined]:
+    """Shares against decodes, certificate, supplies, promises before the run, and whether order and threads change
+    nothing. Each also of mechanisms, and outcomes, that were broken on purpose.
 
     Args:
         mechanism: as it will run, or `scaled`.
         pool: of its program's records.
         seed: of people and noise.
         promised: of the campaign's own mechanism, where this one is a smaller copy.
+        among: of a smaller copy.
     """
-    run = run_of(mechanism, pool, seed)
-    yield decode_row(run, seed)
-    yield from certificate_rows(run)
     excess = [each for each in promised if isinstance(each, Accuracy) and each.measure in _SUPPLIES]
-    yield from (row.holding(*excess) for row in supply_rows(mechanism, pool, seed))
+    first = cache(partial(run_of, mechanism, pool, seed))
+    known = cache(partial(_known, mechanism))
+    own = cache(lambda: Pool.of(known().program, study_generator(seed, "pool"), _POOL))
+
+    def examined(named: str, sound: _Rows, **faults: _Rows) -> Examined:
+        return Examined(named=named, sound=sound, faults=faults,
+                        rows=lambda rows: (row.smaller(among) for row in rows()))
+
+    def over_the_burn_in() -> Iterable[AuditRow]:
+        return [decode_row(run_of(inject_fault(delivering(known()), AveragesOverTheBurnIn), own(), seed), seed)]
+
+    def forgetful() -> Iterable[AuditRow]:
+        runs = (run_of(inject_fault(known(), ForgetsTheDeviation), own(), seed * 1009 + at) for at in range(_RUNS))
+        return (row for run in runs for row in certificate_rows(run, run.outcome.certificate))
+
+    def over(code: type[Any]) -> _Rows:
+        return lambda: (_over_row(_over(inject_fault(_crowded(mechanism), code), own(), at)) for at in range(_RUNS))
+
+    def ignoring() -> Iterable[AuditRow]:
+        stopped: Any = replace(_crowded(mechanism), truncate=True)  # type: ignore[call-arg] # its own may ask for less
+        return [stops_row(inject_fault(stopped, IgnoresStops), own(), seed)]
+
+    supplies: dict[str, _Rows] = {}
+    if isinstance(mechanism, _INTEGRAL):
+        code, bug = {RoundDude: (NeverRises, "flags that never rise"),
+                     TightenAndAudit: (AcceptsAnything, "an audit that accepts anything")}.get(
+            type(mechanism), (KeepsNothingBack, "no margin"))
+        supplies[bug] = over(code)
+    if isinstance(mechanism, RoundDude) and mechanism.truncate:
+        supplies["stops that are ignored"] = ignoring
+    early = {} if mechanism.averages_all_rounds else {"averages over the burn-in": over_the_burn_in}
+    return [
+        examined("billboard", lambda: [decode_row(first(), seed)], **{
+            "everybody gets her neighbour's share": lambda: [decode_row(_shifted(mechanism, pool, seed))], **early}),
+        examined("certificate", lambda: certificate_rows(first()), **{"no term for the noise's deviation": forgetful}),
+        examined("supply", lambda: [row.holding(*excess) for row in supply_rows(mechanism, pool, seed)], **supplies),
+        examined("promised before the run", lambda: _promised(mechanism, pool, seed, promised)),
+        examined("order and threads", lambda: [order_row(first())])]
+
+
+_Rows = Callable[[], Iterable[AuditRow]]
+
+
+def _promised(
+    mechanism: Dude, pool: Pool, seed: int, promised: Sequence[Accuracy | Participation]
+) -> Iterator[AuditRow]:
+    """What is promised before a run of its value, its averages and taking part."""
     strict, chance = _strict(mechanism), FALSE_ALARM
     # Bounds that fail so rarely may say nothing where those of the plan do.
     if strict is None or _silent(strict) > _silent(mechanism):
@@ -143,7 +190,6 @@ def behaviour_rows(
         [(each, _delivered(each) if isinstance(strict, _INTEGRAL) else None) for each in again], promised,
         f"the best of {number} runs on made-up people" if number > 1 else
         f"one run on made-up people with beta = {chance:g}", FALSE_ALARM)
-    yield order_row(run)
 
 
 def _silent(mechanism: Dude) -> int:
@@ -241,20 +287,17 @@ def supply_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRow]:
     """
     if not isinstance(mechanism, _INTEGRAL):
         return []
-    name = "supply: runs that deliver more than there is"
     if isinstance(mechanism, RoundDude) and mechanism.truncate:
-        return [AuditRow.at_most(name, 0.0, _over(mechanism, pool, seed), "one run on made-up people",
-                                 unit="runs", concern=Concern.ACCURACY),
-                stops_row(mechanism, pool, seed)]
+        return [_over_row(_over(mechanism, pool, seed)), stops_row(mechanism, pool, seed)]
     strict = _strict(mechanism)
     if strict is not None:
-        return [AuditRow.at_most(name, 0.0, _over(strict, pool, seed),
+        return [AuditRow.at_most(_SUPPLY, 0.0, _over(strict, pool, seed),
                                  f"one run on made-up people with beta = {FALSE_ALARM:g}", false_alarm=FALSE_ALARM,
                                  unit="runs", concern=Concern.ACCURACY)]
     runs = max(2, math.ceil(math.log(FALSE_ALARM) / math.log(mechanism.failure_probability)))
     most = int(binom.isf(FALSE_ALARM, runs, mechanism.failure_probability))
     over = sum(_over(mechanism, pool, seed * 1009 + number) for number in range(runs))
-    return [AuditRow.at_most(name, float(most), over, f"{runs} runs on made-up people; more than {most} have a "
+    return [AuditRow.at_most(_SUPPLY, float(most), over, f"{runs} runs on made-up people; more than {most} have a "
                              f"probability below {FALSE_ALARM:g}", false_alarm=FALSE_ALARM,
                              unit="runs", concern=Concern.ACCURACY)]
 
@@ -335,37 +378,15 @@ def _board(outcome: Any) -> bytes:
 # ---- broken on purpose
 
 
-def behaviour_controls(mechanism: Dude, pool: Pool, seed: int = 0) -> Iterator[Control]:
-    """The same rows of mechanisms, and outcomes, that were broken on purpose.
-
-    Args:
-        mechanism: as it will run, or `scaled`.
-        pool: of its program's records.
-        seed: of people and noise.
-    """
+def _shifted(mechanism: Dude, pool: Pool, seed: int) -> Run:
+    """A run after which everybody's share is moved by one place."""
     run = run_of(delivering(_short(mechanism)), pool, seed)
     moved = np.roll(np.arange(run.mechanism.program.people), 1)
-    outcome = SimpleNamespace(billboard=run.outcome.billboard, shares=run.outcome.shares.take(moved))
-    shifted = decode_row(replace(run, outcome=outcome))
-    yield Control("billboard", "everybody gets her neighbour's share", shifted.flagged)
-    known = _known(mechanism)
-    own = Pool.of(known.program, study_generator(seed, "pool"), _POOL)
-    if known.burn_in:
-        bent = run_of(inject_fault(delivering(known), AveragesOverTheBurnIn), own, seed)
-        yield Control("billboard", "averages over the burn-in", decode_row(bent, seed).flagged)
-    forgetful = (run_of(inject_fault(known, ForgetsTheDeviation), own, seed * 1009 + number) for number in range(_RUNS))
-    yield Control("certificate", "no term for the noise's deviation",
-                  any(row.flagged for run in forgetful for row in certificate_rows(run, run.outcome.certificate)))
-    if isinstance(mechanism, _INTEGRAL):
-        code, bug = {RoundDude: (NeverRises, "flags that never rise"),
-                     TightenAndAudit: (AcceptsAnything, "an audit that accepts anything")}.get(
-            type(mechanism), (KeepsNothingBack, "no margin"))
-        bent_one = inject_fault(_crowded(mechanism), code)
-        yield Control("supply", bug, any(_over(bent_one, own, number) for number in range(_RUNS)))
-    if isinstance(mechanism, RoundDude) and mechanism.truncate:
-        stopped: Any = replace(_crowded(mechanism), truncate=True)  # type: ignore[call-arg] # its own may ask for less
-        ignoring = stops_row(inject_fault(stopped, IgnoresStops), own, seed)
-        yield Control("supply", "stops that are ignored", ignoring.flagged)
+    return replace(run, outcome=SimpleNamespace(billboard=run.outcome.billboard, shares=run.outcome.shares.take(moved)))
+
+
+def _over_row(over: float) -> AuditRow:
+    return AuditRow.at_most(_SUPPLY, 0.0, over, "one run on made-up people", unit="runs", concern=Concern.ACCURACY)
 
 
 def delivering(mechanism: Dude) -> Dude:

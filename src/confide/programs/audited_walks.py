@@ -8,98 +8,88 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from itertools import islice
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confide.audit import (
-    AuditRow,
-    Concern,
-    Control,
-    Finding,
-    Mutant,
-    TranscriptAudit,
-    controls,
-    fixed_transcript_audit,
-    inject_fault,
-    part_controls,
-    strongest,
-    told_run,
-)
+from confide.audit import AuditRow, Concern, Examined, Transcripts, inject_fault, told_run
 from confide.privacy.accounting.roots import root_up
 from confide.privacy.noise import Draw, Noise, RecordingNoise
 from confide.privacy.noise.arguments import StreamName
-from confide.programs.audit.made_up import Pool, joined
-from confide.programs.audit.mutants import EarlyCoins, Fault, faults
-from confide.programs.audit.tiny_programs import charges, histories, history_kinds, neighbours, steps
+from confide.programs.audited_faults import EarlyCoins, QuarterOfTheQueries, faults
+from confide.programs.audited_programs import SIX, charges, histories, history_kinds, neighbours, steps
+from confide.programs.audited_records import Pool, joined
 from confide.programs.dude import Dude
 from confide.programs.grids import LOAD_UNIT
 from confide.programs.round_dude import RoundDude
 from confide.programs.tight_dude import TightDude
 from confide.programs.tighten_and_audit import TightenAndAudit
 
-__all__ = ["answers_row", "attained", "draws_publicly", "transcript_controls", "transcript_rows", "walked"]
+__all__ = ["answers", "answers_row", "attained", "draws_publicly", "jointly"]
+
+_PAIRS = 16  # all there are
 
 if TYPE_CHECKING:  # what it is put on top of
     from confide.programs.program import Program as _Read
 else:
     _Read = object
 
-_NAMES = {"": "everything that others see, jointly", "slack": "the path of prices", "audit": "the audit of the load"}
-_PROMISED = "everything that others see, jointly, by the promise"
-
-
-def walked(
-    mechanism: Dude, pool: Pool, seed: int, *, sound: Dude | None = None, fault: Fault | None = None,
-    pairs: int | None = None,
-) -> dict[str, TranscriptAudit]:
-    """Each part of a mechanism's noise, and everything, against what is charged for it; and everything against each
-    promise of the mechanism's own, where all of its noise is Gaussian.
+def jointly(mechanism: Dude, pool: Pool, seed: int = 0) -> Transcripts:
+    """The run of a tiny mechanism on its neighbours: each part of its noise, and everything, against what is charged;
+    and everything against each promise of the mechanism's own, where all of its noise is Gaussian.
 
     Args:
-        mechanism: a tiny one, sound or broken.
-        pool: records that neighbours are made of.
-        seed: of a study.
-        sound: whose charges hold, where the mechanism is broken.
-        fault: whose noise is used.
-        pairs: how many neighbour steps are walked; None for all.
-    """
-
-    def run(data: Any, noise: Noise) -> Any:
-        return told_run(mechanism, data, noise if fault is None or fault.noise is None else fault.noise(noise))
-
-    own = sound or mechanism
-    # Of flags only what they say is published, which has rows of its own.
-    own_promises = [] if isinstance(own, RoundDude) else [
-        promise for promise, _ in strongest(
-            each for each in own.guarantees().privacy if each.neighbours is own.relation)]
-    return fixed_transcript_audit(run, islice(neighbours(own, pool, seed), pairs), charges(own), histories(own, seed),
-                                  histories=history_kinds(own), promises=own_promises)
-
-
-def transcript_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> dict[str, AuditRow]:
-    """What is promised of its privacy, by its own run on neighbours: part of the noise -> row.
-
-    Args:
-        mechanism: a tiny one.
+        mechanism: a tiny, sound one.
         pool: records that neighbours are made of.
         seed: of a study.
 
     Example:
         >>> from confide.programs import PrivDude, UnitDemand
-        >>> from confide.programs.audit.tiny_programs import tiny_pool
+        >>> from confide.programs.audited_programs import tiny_pool
         >>> mechanism = PrivDude(UnitDemand(6, 1.0, goods=3), 1.0, 1e-6, rounds=4, burn_in=2)
-        >>> row = transcript_rows(mechanism, tiny_pool(mechanism.program, 0))["slack"]
-        >>> row.verdict.value, round(row.measured, 6), round(row.promised, 6)
-        ('kept', 0.236704, 0.236704)
+        >>> found = jointly(mechanism, tiny_pool(mechanism.program, 0)).walked()["slack"]
+        >>> found.flagged, round(found.measured, 6), round(found.promised, 6)
+        (False, 0.236704, 0.236704)
     """
-    return {part: audit.row(f"privacy: {_NAMES.get(part, _PROMISED)}")
-            for part, audit in walked(mechanism, pool, seed).items()}
+    # Of flags only what they say is published, which has rows of its own.
+    promises = [] if isinstance(mechanism, RoundDude) else [
+        each for each in mechanism.guarantees().privacy if each.neighbours is mechanism.relation]
+    return Transcripts(
+        named="privacy: everything that others see, jointly", run=partial(told_run, mechanism), seed=seed,
+        pairs=partial(neighbours, mechanism, pool, seed), claims=charges(mechanism), promises=promises,
+        names={"slack": "privacy: the path of prices", "audit": "privacy: the audit of the load"},
+        source=histories(mechanism, seed), histories=history_kinds(mechanism), hardest=_PAIRS, among=SIX,
+        faults={says: partial(told_run, bent) for says, bent in faults(mechanism, attained(mechanism, pool)).items()})
+
+
+_Bent = Callable[[Noise], Noise]
+
+
+def answers(mechanism: Dude, pool: Pool, seed: int = 0) -> Examined:
+    """Whether published rounds are the answers of their draws, and the same of early coins and of quiet flags.
+
+    Args:
+        mechanism: a tiny one.
+        pool: records that neighbours are made of.
+        seed: of a study.
+    """
+    bugs: dict[str, tuple[Dude, _Bent]] = {}
+    if draws_publicly(mechanism):
+        bugs["coins drawn before the records are read"] = mechanism, EarlyCoins
+    if isinstance(mechanism, RoundDude) and mechanism.flags.queries:
+        bugs["a quarter of the queries' noise"] = inject_fault(mechanism, QuarterOfTheQueries), _as_it_is
+    return Examined(
+        named="privacy, order and scale of draws", sound=(mechanism, _as_it_is), faults=bugs,
+        rows=lambda it: [answers_row(it[0], pool, seed, it[1], sound=mechanism).smaller(SIX)])
+
+
+def _as_it_is(noise: Noise) -> Noise:
+    return noise
 
 
 def answers_row(
-    mechanism: Dude, pool: Pool, seed: int = 0, fault: Fault | None = None, *, sound: Dude | None = None,
+    mechanism: Dude, pool: Pool, seed: int = 0, bent: _Bent = _as_it_is, *, sound: Dude | None = None,
 ) -> AuditRow:
     """Whether each round that is published is the answer of a draw of its own, at the planned scale, in order, and
     public randomness is drawn when records have been read.
@@ -108,7 +98,7 @@ def answers_row(
         mechanism: a tiny one, sound or broken.
         pool: records that neighbours are made of.
         seed: of a study.
-        fault: whose noise is used.
+        bent: what becomes of its noise.
         sound: whose plan it is, where the mechanism is broken.
     """
     wrong, runs = 0, 0
@@ -116,8 +106,7 @@ def answers_row(
         history = RecordingNoise(histories(mechanism, seed)(number))
         watched = inject_fault(mechanism, _Watched, program=inject_fault(mechanism.program, _Reading))
         watched.program.__dict__["seen"] = history
-        noise = history if fault is None or fault.noise is None else fault.noise(history)
-        board = watched.run(joined(mechanism.program, step.records), noise).billboard
+        board = watched.run(joined(mechanism.program, step.records), bent(history)).billboard
         wrong += watched.program.__dict__["drawn"]  # before any record was read
         wrong += _unanswered(sound or mechanism, board, history.draws)
         runs += 1
@@ -170,36 +159,6 @@ def attained(mechanism: Dude, pool: Pool) -> float:
     moved = pool.distances(zero, zero).max() if mechanism.neighbours == "replace" else np.linalg.norm(
         pool.contributed(zero), axis=1).max()
     return float(moved) / root_up(mechanism.squared_l2_sensitivity)
-
-
-def transcript_controls(mechanism: Dude, pool: Pool, seed: int = 0) -> list[Control]:
-    """The same over the mechanism with each planted fault that it can have: each must be flagged.
-
-    Args:
-        mechanism: a tiny one.
-        pool: records that neighbours are made of.
-        seed: of a study.
-    """
-
-    def attack(fault: Fault) -> Finding:
-        bent = fault.broken(mechanism)
-        found = walked(bent, pool, seed, sound=mechanism, fault=fault, pairs=fault.pairs)
-        return next((audit for audit in found.values() if audit.flagged), answers_row(bent, pool, seed, fault,
-                                                                                    sound=mechanism))
-
-    def order(fault: Fault) -> Finding:
-        return answers_row(mechanism, pool, seed, fault)
-
-    bugs = [Mutant("privacy, its own run", fault.says, fault)
-            for fault in faults(mechanism, attained(mechanism, pool))]
-    early = [Mutant("privacy, order of draws", "coins drawn before the records are read",
-                    Fault("", noise=EarlyCoins))]
-
-    def damped(noise: Callable[[Noise], Noise]) -> dict[str, TranscriptAudit]:
-        return walked(mechanism, pool, seed, fault=Fault("", noise=noise))
-
-    return [*controls(bugs, attack), *controls(early if draws_publicly(mechanism) else [], order),
-            *part_controls(walked(mechanism, pool, seed), damped, lambda part: f"privacy: {_NAMES[part]}")]
 
 
 def draws_publicly(mechanism: Dude) -> bool:

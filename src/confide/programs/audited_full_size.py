@@ -13,13 +13,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from confide.audit import (
     AuditRow,
-    Control,
     DampedNoise,
+    FullSize,
     Loss,
     Neighbours,
     exceeds,
@@ -33,9 +33,9 @@ from confide.privacy.events import Event, GDPEvent, PureEvent, ZCDPEvent
 from confide.privacy.losses import GDP, ApproxDP
 from confide.privacy.noise import Noise, RecordingNoise
 from confide.privacy.noise.simulated import study_generator
-from confide.programs.audit.flag_patterns import pattern_loss
-from confide.programs.audit.made_up import Pool
-from confide.programs.audit.tiny_programs import FlagAnswers, charges
+from confide.programs.audited_flags import pattern_loss
+from confide.programs.audited_programs import FlagAnswers, charges
+from confide.programs.audited_records import Pool
 from confide.programs.dude import Dude
 from confide.programs.program import ProgramRecords
 from confide.programs.round_dude import RoundDude
@@ -45,7 +45,7 @@ __all__ = ["full_size", "full_size_rows"]
 _NAME = "privacy: at its own size, everything that others see, jointly"
 _PATH = "privacy: at its own size, the path of prices"
 _FLAGS = 64  # times at which a flag may rise, up to which the law of when it does is computed
-_PLANTED = 0.05  # of the noise, or half of what the walk would just show
+_PLANTED = (0.05, 0.002)  # of the noise: each is one more walk
 
 _Bent = Callable[[Noise], Noise]
 
@@ -68,8 +68,8 @@ class _Walk(NamedTuple):
     shows: float
 
 
-def full_size(mechanism: Dude, own: Dude, pool: Pool, seed: int = 0) -> tuple[list[AuditRow], list[Control]]:
-    """The walk, and the same with noise that is too small at this size alone: it must be flagged.
+def full_size(mechanism: Dude, own: Dude, pool: Pool, seed: int = 0) -> FullSize:
+    """The walk, and the same with noise that is too small at this size alone.
 
     Args:
         mechanism: of a campaign.
@@ -77,14 +77,14 @@ def full_size(mechanism: Dude, own: Dude, pool: Pool, seed: int = 0) -> tuple[li
         pool: of records.
         seed: of people and noise.
     """
-    pair = _pair(own, pool, seed)
-    found = _walked(own, pair, seed)
-    rows = _rows(mechanism, own, found)
-    if any(row.flagged for row in rows) or not found.shows:
-        return rows, []
-    factor = min(_PLANTED, found.shows / 2)
-    broken = _rows(mechanism, own, _walked(own, pair, seed, lambda noise: DampedNoise(noise, factor)))
-    return rows, [Control(_NAME, f"{factor:.2g} of the noise, at this size alone", any(row.flagged for row in broken))]
+
+    @cache
+    def pair() -> tuple[ProgramRecords, ProgramRecords, int]:
+        return _pair(own, pool, seed)
+
+    return FullSize(
+        sound=1.0, damped=lambda factor: factor, factors=_PLANTED, rows=lambda factor: _rows(mechanism, own, _walked(
+            own, pair(), seed, lambda noise: noise if factor == 1.0 else DampedNoise(noise, factor))))
 
 
 def full_size_rows(mechanism: Dude, own: Dude, pool: Pool, seed: int = 0) -> list[AuditRow]:

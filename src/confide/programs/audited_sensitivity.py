@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.audit import AuditRow, Concern, Control, inject_fault
+from confide.audit import AuditRow, Concern, Examined, inject_fault
 from confide.privacy.accounting.roots import root_up
 from confide.privacy.noise.simulated import study_generator
-from confide.programs.audit.made_up import Pool, added, beyond
-from confide.programs.audit.mutants import Counts
+from confide.programs.audited_faults import Counts
+from confide.programs.audited_records import Pool, added, beyond
 from confide.programs.dude import Dude
 from confide.programs.grids import LOAD_UNIT
 
-__all__ = ["sensitivity_control", "sensitivity_rows"]
+__all__ = ["sensitivity", "sensitivity_rows"]
 
 _PRICES = 12
 
@@ -31,7 +31,7 @@ def sensitivity_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRo
 
     Example:
         >>> from confide.programs import PrivDude, UnitDemand
-        >>> from confide.programs.audit.tiny_programs import tiny_pool
+        >>> from confide.programs.audited_programs import tiny_pool
         >>> program = UnitDemand(5_000, 500, goods=5)
         >>> row = sensitivity_rows(PrivDude(program, 1.0, 1e-6), tiny_pool(program, 0))[0]
         >>> row.verdict.value, round(row.measured, 4), round(row.promised, 4)
@@ -93,8 +93,8 @@ def _prices(mechanism: Dude, seed: int) -> list[NDArray[np.int64]]:
     return out
 
 
-def sensitivity_control(mechanism: Dude, pool: Pool, seed: int = 0) -> Control:
-    """The same where contributions are counted three times over.
+def sensitivity(mechanism: Dude, pool: Pool, seed: int = 0) -> Examined:
+    """The same, and where contributions are counted three times over.
 
     Args:
         mechanism: as it will run.
@@ -102,5 +102,5 @@ def sensitivity_control(mechanism: Dude, pool: Pool, seed: int = 0) -> Control:
         seed: of a study.
     """
     many = Pool(inject_fault(pool.program, Counts), pool.records, pool.table)
-    return Control("sensitivity", "contributions beyond their bounds counted",
-                   any(row.flagged for row in sensitivity_rows(mechanism, many, seed)))
+    return Examined(named="sensitivity", sound=pool, rows=lambda it: sensitivity_rows(mechanism, it, seed),
+                    faults={"contributions beyond their bounds counted": many})

@@ -1,34 +1,34 @@
-"""The audit of a planned campaign that shares by a program. Nobody's record is touched.
+"""What the harness needs to know of a planned campaign that shares by a program. Nobody's record is touched.
 
-The family's audit, with the ledger's charge, and what the campaign's own mechanism does with made-up people as they
-would hand in: decodes and billboards, each beside something that is broken on purpose.
+All that is known of its mechanism, and what this does with made-up people as they would hand in: decodes and
+billboards.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from confide.audit import AuditReport, AuditRow, Concern, Control, completed
-from confide.audit.device_runs import refused_row
+from confide.audit import Audited, AuditRow, Concern, Examined
+from confide.audit.device_runs import CHECKED, refused_row
 from confide.campaign.kinds.programs.made_up import made_up
 from confide.campaign.kinds.programs.plan import SharingPlan
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Accuracy, Guarantee, Participation, Truthfulness
-from confide.contract.kinds import Progress
 from confide.contract.outcome import SimulatedOutcome
-from confide.contract.progress import advance
 from confide.people import SlotRows
 from confide.privacy.noise import Noise
+from confide.programs.audited import program
+from confide.programs.audited_behaviour import delivering, scaled
 from confide.programs.dude import Dude
 from confide.programs.reading.slots import collected, layout
 
-__all__ = ["audit_life", "audit_plan"]
+__all__ = ["life", "sharing"]
 
 _RUNS = 2
 _DECODES = 40  # of one run
@@ -37,7 +37,7 @@ _UNPROMISED = {
                         "modes audited, truthful and tight",
     Concern.PARTICIPATION: "nothing is charged and nobody is paid; what privacy is worth to anybody is not asked",
 }
-_STEPS = 100  # of either half, as its progress is told
+_DECODED = "people whose own device finds another part than the run gave them"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,20 +52,16 @@ class _Played:
         return self.outcome.billboard
 
 
-def audit_plan(plan: SharingPlan, seed: int = 0, progress: Progress | None = None) -> AuditReport:
-    """Promised against measured for one campaign, with the planted bugs that the audit must flag.
+def sharing(plan: SharingPlan, seed: int = 0) -> Audited:
+    """What is known of one campaign: all that is known of its mechanism, and its own runs.
 
     Args:
         plan: of the campaign.
         seed: of made-up people and noise.
-        progress: called as the audit goes on.
     """
-    from confide.programs.audit import audit_program  # and its mechanisms that are broken on purpose
-
-    family = audit_program(plan.mechanism, seed, _half(progress, 0))
-    life = audit_life(plan, seed, _half(progress, 1))
-    both = AuditReport((*family.rows, *life.rows), (*family.controls, *life.controls))
-    return completed(both, plan.guarantees, _UNPROMISED, _unmeasured)
+    known = program(plan.mechanism, seed)
+    return replace(known, promises=plan.guarantees, unpromised=_UNPROMISED, unmeasured=_unmeasured,
+                   measured=[*known.measured, *life(plan, seed)])
 
 
 def _unmeasured(promise: Guarantee) -> str:
@@ -81,35 +77,30 @@ def _unmeasured(promise: Guarantee) -> str:
     return ""
 
 
-def _half(progress: Progress | None, half: int) -> Progress | None:
-    """Progress of one half of the audit, as progress of it all."""
-    if progress is None:
-        return None
-
-    def tell(done: int, total: int | None) -> None:
-        progress(half * _STEPS + done * _STEPS // (total or 1), 2 * _STEPS)
-
-    return tell
-
-
-def audit_life(plan: SharingPlan, seed: int = 0, progress: Progress | None = None) -> AuditReport:
-    """What a run of the campaign does, on made-up people; of a smaller one where it is very large.
+def life(plan: SharingPlan, seed: int = 0) -> list[Examined]:
+    """What runs of the campaign do, on made-up people; of a smaller one where it is very large. Each also of something
+    broken.
 
     Args:
         plan: of the campaign.
         seed: of made-up people and noise.
-        progress: called as the audit goes on.
     """
-    from confide.programs.audit.behaviour import delivering, scaled
-
     it = delivering(scaled(plan.mechanism))
-    played = [_play(it, 1000 * seed + number) for number in range(_RUNS)]
-    parts, rows, controls = _parts(it, played), list[AuditRow](), list[Control]()
-    for audit, control, bug in parts:
-        rows.append(audit())
-        controls.append(Control(rows[-1].promise, bug, control().flagged))
-        advance(progress, len(rows), len(parts))
-    return AuditReport(tuple(rows), tuple(controls))
+
+    @cache
+    def played() -> list[_Played]:
+        return [_play(it, 1000 * seed + number) for number in range(_RUNS)]
+
+    def handed() -> list[_Played]:
+        moved = np.roll(np.arange(it.program.people), 1)
+        return [replace(each, outcome=replace(each.outcome, shares=each.outcome.shares.take(moved)))
+                for each in played()]
+
+    return [
+        Examined(named=_DECODED, sound=played, rows=lambda runs: [_decodes(it, runs())],
+                 faults={"each part handed to the next person": handed}),
+        Examined(named=CHECKED, sound=played, rows=lambda runs: [_checks(it, runs())], faults={
+            "prices that do not follow from what was released": lambda: [_moved(each) for each in played()]})]
 
 
 def _play(it: Dude, seed: int) -> _Played:
@@ -119,21 +110,6 @@ def _play(it: Dude, seed: int) -> _Played:
     if not isinstance(outcome, SimulatedOutcome):
         raise InvalidInput("outcome", "is a release", "an audit is made with simulated noise")
     return _Played(cells=cells, outcome=outcome)
-
-
-_Row = Callable[[], AuditRow]
-
-
-def _parts(it: Dude, played: Sequence[_Played]) -> list[tuple[_Row, _Row, str]]:
-    """(the audit, the same audit of something broken, what was broken)."""
-    n = it.program.people
-    handed = [replace(each, outcome=replace(each.outcome, shares=each.outcome.shares.take(np.roll(np.arange(n), 1))))
-              for each in played]
-    return [
-        (partial(_decodes, it, played), partial(_decodes, it, handed), "each part handed to the next person"),
-        (partial(_checks, it, played), partial(_checks, it, [_moved(each) for each in played]),
-         "prices that do not follow from what was released"),
-    ]
 
 
 def _moved(played: _Played) -> _Played:
@@ -153,7 +129,7 @@ def _decodes(it: Dude, played: Sequence[_Played]) -> AuditRow:
         for place, share in zip(places.tolist(), given, strict=True):
             wrong += dict(it.decode(there.record(each.cells[place]), place, each.board)) != share
             tried += 1
-    return AuditRow.at_most("people whose own device finds another part than the run gave them", 0.0, float(wrong),
+    return AuditRow.at_most(_DECODED, 0.0, float(wrong),
                             f"{tried:,} decodes of {len(played)} runs on made-up people",
                             unit="people", concern=Concern.ACCURACY)
 
