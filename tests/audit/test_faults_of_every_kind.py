@@ -25,6 +25,35 @@ BITS = {
     "a coin more for each 1 than the counts pay": (CHECKED, "a coin more for each 1 than the counts pay"),
     **PRICE,
 }
+SEEN = "privacy: everything that others see, jointly"
+PARTS = "what all releases of a run cost is what the parameters name, as a share of it"
+CHARGED = {
+    "everything released twice, by the parameters": (NAMED, "everything released twice"),
+    "half of what the parameters name is charged": (NAMED, "half of what is promised is charged"),
+}
+GOODS = {
+    "each good handed to the next person": ("people whose own device finds another good than the run gave them",
+                                            "each good handed to the next person"),
+    "billboards of a campaign with one person less": (CHECKED, "billboards of a campaign with one person less"),
+    "everybody's favourite, without a market": ("runs in which a good is given more often than there are copies",
+                                                "everybody's favourite, without a market"),
+    "a certificate of four times the welfare": ("runs whose certificate claims too much",
+                                                "a certificate of four times the welfare"),
+    "everything has twice the budget": (PARTS, "everything has twice the budget"),
+    "a thousandth of the noise": (SEEN, "no noise"),
+    "noise multiplied by 0.2": (SEEN, LESS),
+    **{fault: (SEEN, fault) for fault in (
+        "the number of those who want anything, told beside the billboard", "the same in the certificate",
+        "the same as an attribute of the billboard", "the same in the shares' metadata")},
+    "half of the noise of the certificate": ("privacy: certificate", "half of its noise"),
+    "0.05 of the noise": ("privacy: at its own size, what a run tells others of single bidders",
+                          "noise at 0.05 of its scale, at this size alone"),
+    "everybody gets her neighbour's share": ("billboard", "everybody gets her neighbour's share"),
+    "an auction without a reserve or a final clearing": ("supply", "an auction without a reserve or a final clearing"),
+    "what bidders gain left out of the bound": ("certificate", "what bidders gain left out of the bound"),
+    "the exact optimum, sold as epsilon = 0.05": ("joint privacy", "the exact optimum, sold as epsilon = 0.05"),
+    **CHARGED, **PRICE,
+}
 FAULTS: dict[str, dict[str, tuple[str, str]]] = {
     "bits": {
         **BITS,
@@ -48,6 +77,24 @@ FAULTS: dict[str, dict[str, tuple[str, str]]] = {
             ("truth", "payments for people who all report at epsilon (in a market of 3 people)"),
         "payments as if somebody were always there (planted at 3 people)":
             ("truth", "payments as if somebody were always there (in a market of 3 people)"),
+    },
+    "bundles": {
+        **GOODS,
+        "a quarter of the scale": (PARTS, "a quarter of the scale"),
+        **{fault: (SEEN, fault) for fault in (
+            "counters tick only when somebody bids", "noise as if a bidder bids once",
+            "the final clearing without noise", "surplus and welfare at the full budget each")},
+        "half of the noise of the clearing": ("privacy: clearing", "half of its noise"),
+        "half of the noise of the counts": ("privacy: counts", "half of its noise"),
+        **{fault: ("privacy, an auction of eight", fault) for fault in (
+            "a quarter of the scale", "levels by the natural logarithm")},
+    },
+    "matching": {
+        **GOODS,
+        "the final count made twice": (PARTS, "the final count made twice"),
+        "every round takes the budget of all": (SEEN, "every round takes the budget of all"),
+        "half of the noise of the demand": ("privacy: demand", "half of its noise"),
+        "half of the noise of what is asked": ("privacy: asked", "half of its noise"),
     },
     "mean": {
         "no noise at all": (MESSAGE, "no noise"),
@@ -78,6 +125,34 @@ FAULTS: dict[str, dict[str, tuple[str, str]]] = {
         "devices that add no noise": (JOINTLY, "no noise"),
         **PRICE,
     },
+    "program": {
+        "twice the squared budget": ("the price of a promise", "twice the squared budget"),
+        "contributions beyond their bounds counted, of a record":
+            ("sensitivity", "contributions beyond their bounds counted"),
+        "a tenth of the noise": (SEEN, "no noise"),
+        **{fault: (SEEN, fault) for fault in (
+            "the true load beside the billboard", "the welfare in the certificate",
+            "sensitivity of the records that there are", "contributions beyond their bounds counted",
+            "noise of a round as if it were the only one", "a step that depends on the records",
+            "a path that stops where nobody asks for anything", "the noise of one round used for the next one too",
+            "sensitivity of one contribution, not of two", "an audit that looks at the true load")},
+        "coins drawn before the records are read":
+            ("privacy, order and scale of draws", "coins drawn before the records are read"),
+        "half of the noise of the path": ("privacy: the path of prices", "half of its noise"),
+        "half of the noise of the audit": ("privacy: the audit of the load", "half of its noise"),
+        "one stream for all draws": ("law of the noise", "a source that starts anew for every stream"),
+        "0.05 of the noise": ("privacy: at its own size, everything that others see, jointly",
+                              "noise at 0.05 of its scale, at this size alone"),
+        "everybody gets her neighbour's share": ("billboard", "everybody gets her neighbour's share"),
+        "averages over the burn-in": ("billboard", "averages over the burn-in"),
+        "no term for the noise's deviation": ("certificate", "no term for the noise's deviation"),
+        "an audit that accepts anything": ("supply", "an audit that accepts anything"),
+        "each part handed to the next person": ("people whose own device finds another part than the run gave them",
+                                                "each part handed to the next person"),
+        "prices that do not follow from what was released":
+            (CHECKED, "prices that do not follow from what was released"),
+        **CHARGED, **PRICE,
+    },
     "queries": {
         "four times the spend that is stated": ("privacy, summed again", "four times the spend that is stated"),
         "no noise at all": (TWIN, "no noise"),
@@ -91,9 +166,7 @@ FAULTS: dict[str, dict[str, tuple[str, str]]] = {
         "0.05 of the noise, in all": ("privacy: at its own size, everything that is published",
                                       "noise at 0.05 of its scale, at this size alone"),
         "bars 50 times too narrow": ("accuracy: an error against its own bar", "bars 50 times too narrow"),
-        "everything released twice, by the parameters": (NAMED, "everything released twice"),
-        "half of what the parameters name is charged": (NAMED, "half of what is promised is charged"),
-        **PRICE,
+        **CHARGED, **PRICE,
     },
     "regression": {
         "no noise at all": (PRIVATE, "no noise"),
@@ -110,9 +183,7 @@ FAULTS: dict[str, dict[str, tuple[str, str]]] = {
         "paid by the estimate of her own group": ("incentives", "paid by the estimate of her own group"),
         "peers whose predictions have the wrong sign": ("incentives", "peers whose predictions have the wrong sign"),
         "predictions that are not clipped": ("range of payments", "predictions that are not clipped"),
-        "everything released twice, by the parameters": (NAMED, "everything released twice"),
-        "half of what the parameters name is charged": (NAMED, "half of what is promised is charged"),
-        **PRICE,
+        **CHARGED, **PRICE,
     },
     "search": {
         **{fault: ("a selection", fault) for fault in (

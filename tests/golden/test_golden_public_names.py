@@ -25,8 +25,8 @@ CHANGELOG = Path(__file__).parents[2] / "CHANGELOG.md"
 
 GONE = {
     "confide.*.hidden_streams": "`unreleased_streams`; of a mechanism of one's own, `hidden_streams` is heard",
-    "confide.acquisition.audit.*": "`confide.audit.audit` of what `confide.acquisition.audited` gives",
-    "confide.market.audit.*": "`confide.audit.audit` of what `confide.market.audited` gives",
+    **{f"confide.{family}.audit.*": f"`confide.audit.audit` of what `confide.{family}.audited` gives" for family in (
+        "acquisition", "allocation", "market", "programs", "regression", "release", "search")},
     "confide.campaign.store.migrations.upgrade(*)": "a store that is opened upgrades itself",
     "confide.regression.Corollary1.mechanism(*)": "it is the printed mechanism always",
     "confide.regression.PrivateTruthfulRegression.printed_mode": "the printed mechanism is a class of the evidence",
