@@ -176,6 +176,15 @@ class Transcripts:
             rows = [replace(row, note=f"{row.note}; {self.note}" if row.note else self.note) for row in rows]
         return [replace(row, holds=()).smaller(self.among) for row in rows] if self.among else rows
 
+    def _shows(
+        self, run: Run, pair: Neighbours, number: int, histories: int, claims: Mapping[str, Loss | Privacy],
+        promises: Sequence[Privacy],
+    ) -> bool:
+        """Whether a run is flagged on one pair, along the first of those histories that the sound run had there."""
+        return _flagged(fixed_transcript_audit(
+            run, [pair], claims, lambda at: self.noise(number * self.histories + at), self.unreleased, histories,
+            promises, 1))
+
     def _name(self, part: str) -> str:
         return self.names.get(part, f"{self.named}: {part}" if part else self.named)
 
@@ -191,10 +200,9 @@ class Transcripts:
         parts = [part for part in claims if part and ("" in claims or promises)]  # each is damped by itself, below
         whole = {part: claim for part, claim in claims.items() if part not in parts}
 
-        def flags(run: Run) -> bool:  # one pair that shows a fault is enough
-            return any(_flagged(fixed_transcript_audit(
-                run, [pair], whole, lambda _, at=number: self.noise(at), self.unreleased, 1, promises, 1))  # type: ignore[misc]
-                for number, pair in enumerate(pairs))
+        def flags(run: Run) -> bool:  # one pair that shows a fault is enough, and often its first history is
+            return any(self._shows(run, pair, number, histories, whole, promises)
+                       for histories in sorted({1, self.histories}) for number, pair in enumerate(pairs))
 
         yield Control(self.named, "no noise", flags(lambda data, _: self.run(data, ForcedNoise([]))))
         yield Control(self.named, "the records beside what is published", flags(
