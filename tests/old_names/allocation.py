@@ -61,14 +61,12 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
                                        al.CrowdPrediction(**crowd, baseline=0.5, baselines={})),
         ("CrowdPrediction", "beside"): (lambda: al.CrowdPrediction(**crowd, baseline=0.5, beside={}),
                                         al.CrowdPrediction(**crowd, baseline=0.5, baselines={})),
-        ("audit.auction_reach", "add_remove"): (lambda: al.audit.auction_reach(3, add_remove=True),  # type: ignore[call-arg]
-                                                al.audit.auction_reach(3, absent=True)),
-        ("audit.bundle_reach", "add_remove"): (
-            lambda: al.audit.bundle_reach(3, tested="slot", add_remove=True),  # type: ignore[call-arg]
-            al.audit.bundle_reach(3, tested="slot", absent=True)),
-        ("audit", "door_controls"): (lambda: al.audit.door_controls,  # type: ignore[attr-defined]
-                                     al.audit.transcript_controls),
-        ("audit", "door_rows"): (lambda: al.audit.door_rows, al.audit.transcript_rows),  # type: ignore[attr-defined]
+        ("auction_reach", "add_remove"): (
+            lambda: al.auction_reach(3, add_remove=True),  # type: ignore[call-arg]
+            al.auction_reach(3, absent=True)),
+        ("bundle_reach", "add_remove"): (
+            lambda: al.bundle_reach(3, tested="slot", add_remove=True),  # type: ignore[call-arg]
+            al.bundle_reach(3, tested="slot", absent=True)),
         ("PMatch", "add_remove"): (lambda: replace(made["PMatch"], neighbours="add_remove"),
                                    replace(made["PMatch"], neighbours="add_or_remove")),
         ("SinkhornMatch", "coolest"): (lambda: al.SinkhornMatch(**MARKET, coolest=0.1),

@@ -13,7 +13,6 @@ from confide.privacy.noise import Noise
 def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
     """What is done with old names of `confide.programs`, and what the new ones give."""
     from confide import programs as p
-    from confide.programs import audit
 
     program, one_row = p.UnitDemand(200, (60.0, 90.0)), p.UnitDemand(5_000, (2_500.0,))
     budget: dict[str, Any] = {"program": program, "epsilon": 50.0, "delta": 1e-3, "rounds": 4, "burn_in": 2}
@@ -67,9 +66,6 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
         ("AggregativeGame", "gamma"): (
             lambda: p.AggregativeGame(9, (1.0,), actions=2, gamma=1.0),  # type: ignore[call-arg]
             p.AggregativeGame(9, (1.0,), actions=2, largest=1.0)),
-        ("audit", "door_controls"): (lambda: audit.door_controls,  # type: ignore[attr-defined]
-                                     audit.transcript_controls),
-        ("audit", "walked_rows"): (lambda: audit.walked_rows, audit.transcript_rows),  # type: ignore[attr-defined]
         ("", "Records"): (lambda: p.Records, p.ProgramRecords),  # type: ignore[attr-defined]
         ("plan", "beta"): (
             lambda: p.plan(program, epsilon=5.0, delta=1e-3, beta=0.1, **options).path.failure_probability, 0.1),

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from confide.allocation.ascending.auction import Auction
     from confide.allocation.ascending.mechanism import Ascending
     from confide.allocation.ascending.running import Rules
+    from confide.allocation.audited_reach import auction_reach, bundle_reach
     from confide.allocation.baselines import AuctionRun, exact_auction, greedy, lottery, serial_dictatorship
     from confide.allocation.billboards import AuctionBillboard, Clearing, WelfareCertificate
     from confide.allocation.bundles.certificate import bundle_dual_bound
@@ -69,8 +70,10 @@ __all__ = [
     "Valuations",
     "Walk",
     "WelfareCertificate",
+    "auction_reach",
     "audit",
     "bundle_dual_bound",
+    "bundle_reach",
     "bundle_welfare_bound",
     "bundles",
     "decode",
@@ -98,6 +101,7 @@ __getattr__, __dir__ = doors(
         "planning.advice": ("AllocationPlan", "plan"),
         "ascending.mechanism": ("Ascending",),
         "ascending.auction": ("Auction",),
+        "audited_reach": ("auction_reach", "bundle_reach"),
         "baselines": ("AuctionRun", "exact_auction", "greedy", "lottery", "serial_dictatorship"),
         "billboards": ("AuctionBillboard", "Clearing", "WelfareCertificate"),
         "bundles.certificate": ("bundle_dual_bound",),

@@ -49,7 +49,7 @@ def matching(mechanism: Market, seed: int = 0) -> Audited:
     """
     if mechanism.plentiful:
         return _of_plenty(mechanism, seed)
-    twin, auction = tiny(mechanism), isinstance(mechanism, PMatch | PAlloc)
+    twin = tiny(mechanism)
     walked = jointly(twin, seed)
     return Audited(
         promises=mechanism.guarantees(), events=mechanism.events,
@@ -61,8 +61,9 @@ def matching(mechanism: Market, seed: int = 0) -> Audited:
             Examined(named="privacy: her own walk along the billboard", sound=twin,
                      rows=lambda it: [walked_row(it, seed).smaller(f"{PEOPLE} made-up bidders")]),
             Examined(named="goods that are counted", rows=lambda it: counted_rows(it, seed), sound=mechanism),
-            *(blocks(counted(mechanism) or twin, seed) if auction and mechanism.many_steps else ()),
-            *((crafted(),) if auction else ()),
+            *(blocks(counted(mechanism) or twin, seed)
+              if isinstance(mechanism, PMatch | PAlloc) and mechanism.many_steps else ()),
+            *((crafted(),) if isinstance(mechanism, PMatch | PAlloc) else ()),
             Laws(draws=lambda: [draw for draw in heard(walked.run, next(steps(twin, seed)).values, seed)
                                 if draw.law in ("discrete_laplace", "discrete_gaussian")],
                  samples=_DRAWS, false_alarm=FALSE_ALARM, seed=seed),

@@ -119,14 +119,16 @@ def behaviour(mechanism: Market, seed: int = 0) -> list[Examined]:
     def smaller(rows: Iterable[AuditRow]) -> list[AuditRow]:
         return [row.smaller(fewer) for row in rows]
 
+    def claimed(place: int, it: tuple[Callable[[], _Run], bool]) -> list[AuditRow]:
+        played, forgetful = it
+        return smaller(certificate_rows(played(), forgetful=forgetful)[place : place + 1])
+
     return [
         decodes(run, seed, fewer),
         Examined(named="supply", sound=own, rows=lambda it: smaller([supply_row(it, seed).holding(*supplied)]),
                  faults={"an auction without a reserve or a final clearing": _RECKLESS}),
-        *(Examined(named="certificate", sound=(run, False), rows=lambda it, at=place: smaller(
-            certificate_rows(it[0](), forgetful=it[1])[at]),  # type: ignore[misc]
-            faults={"what bidders gain left out of the bound": (certified, True)})
-          for place in (slice(1), slice(1, None))),
+        *(Examined(named="certificate", sound=(run, False), rows=partial(claimed, place),
+                   faults={"what bidders gain left out of the bound": (certified, True)}) for place in (0, 1)),
         Examined(named="participation", rows=lambda paid: smaller(worth_rows(
             own, run().values, run().outcome, promised, paid)), faults=dear(own)),
         Examined(named="joint privacy", sound=(mechanism, lambda: None),

@@ -340,7 +340,8 @@ class Audited:
         promises: of the plan.
         events: of one run, as the ledger is charged for them.
         measured: what is measured, in the order in which it stands in the report.
-        charged: the loss of the whole charge that the parameters name, where the promises are sums of the events.
+        charged: the loss of the whole charge that the parameters name, where the promises do not say it: where they are
+            sums of the events, or conversions of them. By default the charge is held against the promises.
         paid: which events pay for a promise; all of them if left out.
         unpromised: concern -> why nothing is promised about it; where it is given, the report has a row for every
             guarantee and every concern.
@@ -380,7 +381,8 @@ def audit(it: Audited, progress: Progress | None = None) -> AuditReport:
     """
     priced, wrongly = promise_rows(it.promises, it.events, it.paid)
     rows, controls = list[AuditRow](), list[Control]()
-    if it.charged is not None:
+    if it.charged is not None:  # what is promised may be more: a conversion, or a sum by a looser rule
+        priced = [row for row in priced if row.concern is not Concern.BUDGET]
         row, faulty = charge_rows((event for event in it.events() if isinstance(event, Event)), it.charged, NAMED)
         rows.append(row)
         controls += faulty
