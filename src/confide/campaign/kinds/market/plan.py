@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
-from scipy.stats import binom
-
 from confide.campaign.kinds.market.config import BitConfig
 from confide.charts import intervals
 from confide.contract.errors import Refused
@@ -415,6 +413,8 @@ def _beside_expected(plan: BitPlan, ones: int, zeros: int) -> list[Picture]:
     people, it, bit = ones + zeros, plan.market, plan.config.bit
     if not people:
         return []
+    from scipy.stats import binom  # slow to import, and no plan needs it
+
     chances: dict[str, Any] = {bit.one: it.reporting.agree, bit.zero: it.reporting.miss}
     rows = []
     for state, chance in chances.items():
