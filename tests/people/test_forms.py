@@ -165,8 +165,7 @@ def test_the_first_form_of_a_contract_keeps_to_the_belief(belief: str, gaps: tup
 def test_forms_of_programs(family: str) -> None:
     """Each family's own columns; the rule on a whole row stands in the last note, and breaking it is told to her."""
     from confide.campaign.kinds.program import KIND
-    from confide.campaign.kinds.programs.asked import fields_of
-    from confide.campaign.kinds.programs.config import ProgramConfig
+    from confide.campaign.kinds.programs.config import ProgramConfig, fields_of
 
     tables = tomllib.loads(kind("program").template)
     for name in ("format", "kind", "title", "budget"):

@@ -16,7 +16,6 @@ import pyarrow as pa
 
 from confide.audit import AuditReport, AuditRow, Concern, Control, completed
 from confide.audit.device_runs import refused_row
-from confide.campaign.kinds.programs.made_up import made_up
 from confide.campaign.kinds.programs.plan import SharingPlan
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Accuracy, Guarantee, Participation, Truthfulness
@@ -26,6 +25,7 @@ from confide.contract.progress import advance
 from confide.people import SlotRows
 from confide.privacy.noise import Noise
 from confide.programs.dude import Dude
+from confide.programs.instances import made_up
 from confide.programs.reading.slots import collected, layout
 
 __all__ = ["audit_life", "audit_plan"]

@@ -23,7 +23,7 @@ from confide.programs.families.xor_bundles import XorBundles
 from confide.programs.reading.bids import Bids
 from confide.programs.reading.columns import Choice, Number, Points
 
-__all__ = ["Finite", "Keys", "Positive", "ProgramTable", "Share"]
+__all__ = ["Finite", "Positive", "ProgramTable", "Share"]
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
