@@ -177,11 +177,7 @@ KIND = ProgramKind()
 
 
 def fields_of(config: ProgramConfig) -> list[Field]:
-    """The form of one participant: a field for each column; of bundles, one text with a line for each.
-
-    Args:
-        config: of the file.
-    """
+    """The form of one participant: a field for each column; of bundles, one text with a line for each."""
     coding = coding_of(config)
     if coding.bids is not None:
         return [_bundles(coding.bids)]

@@ -306,12 +306,7 @@ class PlannedMean:
 
 
 def identities_section(plan: PlannedMean, found: SecondIdentities) -> Section:
-    """The fewest identities that gain, what each gains, and what they do to the mean.
-
-    Args:
-        plan: of the file.
-        found: of the search.
-    """
+    """The fewest identities that gain, what each gains, and what they do to the mean."""
     it = plan.mechanism
     rows: list[tuple[str, str]] = [
         ("ids of one person, who earns more than with one", "2"),
@@ -349,12 +344,7 @@ def _second(plan: PlannedMean, found: SecondIdentities) -> str:
 
 
 def identity_warnings(plan: PlannedMean, found: SecondIdentities) -> list[str]:
-    """What the operator should know before anybody is asked.
-
-    Args:
-        plan: of the file.
-        found: of the search.
-    """
+    """What the operator should know before anybody is asked."""
     said = few(found.deciding, plan.mechanism.people, "identities")
     return [] if said is None else [
         f"{said}, can move the mean by its standard error: whoever has so many ids chooses it within that"]

@@ -122,13 +122,7 @@ _SHOWN = 20
 
 
 def study_sections(plan: GoodsPlan, crowd: Crowd, outcome: SimulatedOutcome) -> list[Section]:
-    """Welfare beside the best there is and rules of thumb, and copies that were given beyond the supply.
-
-    Args:
-        plan: the plan.
-        crowd: everybody.
-        outcome: of the simulated run.
-    """
+    """Welfare beside the best there is and rules of thumb, and copies that were given beyond the supply."""
     it, told = plan.market, outcome.diagnostics
     prices: np.ndarray = outcome.billboard.prices  # type: ignore[attr-defined]
     best, exact = crowd.best(it.copies, prices)

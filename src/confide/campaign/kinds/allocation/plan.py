@@ -214,11 +214,7 @@ _CLEAR = 2.0
 
 
 def searched(plan: GoodsPlan) -> LoneLies:
-    """What single people gain, on made-up crowds.
-
-    Args:
-        plan: that hands one good to each.
-    """
+    """What single people gain, on made-up crowds."""
     small = crowd_size(plan.market)
     return lone_lies(small, [made_up(small.people, small.goods, plan.scale, seed) for seed in range(1, CROWDS + 1)])
 
@@ -242,11 +238,7 @@ def group_gain(plan: GoodsPlan, size: int) -> float | None:
 
 
 def selling_section(plan: GoodsPlan) -> Section:
-    """The fewest people who gain, and how much.
-
-    Args:
-        plan: that hands out goods.
-    """
+    """The fewest people who gain, and how much."""
     second, it = plan.second, plan.market
     told = [f"Measured on {second.crowds} made-up crowds of {second.people:,} people each, in runs with simulated "
             "noise; +- is one standard error, between crowds. Values are on the scale from 0 to 1.",
@@ -290,11 +282,7 @@ def _second(plan: GoodsPlan) -> list[str]:
 
 
 def selling_warnings(plan: GoodsPlan) -> list[str]:
-    """What the operator should know before anybody is asked.
-
-    Args:
-        plan: that hands out goods.
-    """
+    """What the operator should know before anybody is asked."""
     said, it, found = list[str](), plan.market, plan.lone
     if plan.charges and found is not None and found.gain > _CLEAR * found.gain_error:
         said.append(f"one person alone can gain: somebody whom truth always leaves with nothing gains {found.gain:.2f} "

@@ -27,10 +27,6 @@ _CELL = np.dtype([("good", "<i4"), ("value", "<f4")])
 def open_goods(config: GoodsConfig, folder: Path) -> TableSource | PrefLib:
     """The table that a campaign names, or the file of PrefLib.
 
-    Args:
-        config: the campaign's tables.
-        folder: where relative paths start.
-
     Raises:
         InvalidInput: it cannot be read.
     """
@@ -75,11 +71,7 @@ def read_goods(
 
 
 def judged_goods(config: Any) -> list[Judged]:
-    """How the cells of a table of goods are judged.
-
-    Args:
-        config: the campaign's tables.
-    """
+    """How the cells of a table of goods are judged."""
     scale, data = config.rule(), config.data
     if data.form == "long":
         return [Judged(column=data.value, judge=partial(judged_cells, data.value, scale=scale))]

@@ -206,11 +206,6 @@ def equilibria_table(plan: BitPlan, *more: Block) -> Section:
 def worth_asking(plan: BitPlan, config: BitConfig, replan: Callable[[Any], BitPlan]) -> BitPlan:
     """The plan, unless reports at its settings would teach nothing.
 
-    Args:
-        plan: of the file.
-        config: of the file.
-        replan: of another config, without a cache.
-
     Raises:
         Refused: what would be known is no better than what is known without asking.
     """
@@ -222,12 +217,7 @@ def worth_asking(plan: BitPlan, config: BitConfig, replan: Callable[[Any], BitPl
 
 
 def more_reports(config: Any, replan: Callable[[Any], BitPlan]) -> list[str | Remedy]:
-    """How many people, or what epsilon, would do instead; each was tried on the whole plan.
-
-    Args:
-        config: of the file.
-        replan: of another config, without a cache.
-    """
+    """How many people, or what epsilon, would do instead; each was tried on the whole plan."""
     found = [*nearest(config, replan, "people.count", config.people.count),
              *nearest(config, replan, "privacy.epsilon", config.privacy.epsilon)]
     return [*found] or ["no [people] count, and no [privacy] epsilon, was found that does alone"]
@@ -257,9 +247,6 @@ def deciding(plan: BitPlan) -> int | None:
     """The fewest identities that decide the result; None where no number does.
 
     They decide a yes or no where it is wrong in half of all cases, and a share where it moves by its stated error.
-
-    Args:
-        plan: of the file.
     """
     it = plan.market
     if isinstance(it, PairMarket):
@@ -300,9 +287,6 @@ def smallest(plan: BitPlan) -> dict[str, int | None]:
 
     "second" of one person who is paid more than with one, "group" of people each of whom earns more than by the truth,
     "fixed" of such people who give the same report whatever is true, and "deciding".
-
-    Args:
-        plan: of the file.
     """
     truth, paid, one, among = _truthful(plan.market), _paid(plan.market), _with_one(plan), _among(plan)
 
@@ -316,9 +300,6 @@ def smallest(plan: BitPlan) -> dict[str, int | None]:
 
 def coalitions_section(plan: BitPlan) -> Section:
     """The smallest number of identities, and the smallest group, that gains; what each gains, and what the result is.
-
-    Args:
-        plan: of the file.
     """
     it, truth, paid, one = plan.market, _truthful(plan.market), _paid(plan.market), _with_one(plan)
     among, peers = _among(plan), _smallest_peers(plan)
@@ -405,13 +386,7 @@ def guessed(plan: BitPlan, billboard: BitBillboard, answer: str) -> list[Block]:
 
 
 def _beside_expected(plan: BitPlan, ones: int, zeros: int) -> list[Picture]:
-    """The share of ones among all reports, and between what it would lie under either state; none without reports.
-
-    Args:
-        plan: of a market whose reports depend on one state.
-        ones: how many reported 1.
-        zeros: how many reported 0.
-    """
+    """The share of ones among all reports, and between what it would lie under either state; none without reports."""
     people, it, bit = ones + zeros, plan.market, plan.config.bit
     if not people:
         return []

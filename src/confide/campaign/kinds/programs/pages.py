@@ -37,12 +37,7 @@ _CHOICES = 12  # of one person on a page
 
 
 def prices_table(plan: SharingPlan, outcome: AnyOutcome) -> pa.Table:
-    """Every row: its average price, what it holds, and by how much its load can be above that.
-
-    Args:
-        plan: as it was settled.
-        outcome: of the run.
-    """
+    """Every row: its average price, what it holds, and by how much its load can be above that."""
     board, names = _board(outcome), plan.coding
     prices = board.average_prices
     return pa.table({
@@ -63,12 +58,7 @@ def _excess_bound(plan: SharingPlan, outcome: AnyOutcome) -> NDArray[np.float64]
 
 
 def result_sections(plan: SharingPlan, outcome: AnyOutcome) -> list[Section]:
-    """The public result.
-
-    Args:
-        plan: as it was settled.
-        outcome: of the run.
-    """
+    """The public result."""
     names, table = plan.coding, prices_table(plan, outcome)
     prices, bounds = table["price_points"].to_numpy(), table["excess_bound"].to_numpy()
     dearest = np.argsort(-np.abs(prices), kind="stable")[:_SHOWN].tolist()

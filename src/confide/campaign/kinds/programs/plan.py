@@ -370,11 +370,7 @@ def _warnings(plan: SharingPlan) -> list[str]:
 
 
 def step(plan: SharingPlan) -> str:
-    """What a neighbour step is, and who learns what all the same.
-
-    Args:
-        plan: of the file.
-    """
+    """What a neighbour step is, and who learns what all the same."""
     moved = "replaced by any other" if plan.mechanism.neighbours == "replace" else "replaced by an empty one"
     return (f"Privacy: when one person's record is {moved}, and everybody else compares all that they get and see. "
             f"Whoever provides what she gets learns it.{_in_points(plan.coding)}")
@@ -478,9 +474,6 @@ def part_of_another(plan: SharingPlan) -> tuple[float, float] | None:
 
     A second identity with the record of somebody drawn from such a crowd is handed about as much; one of a given
     person more or less, by the record.
-
-    Args:
-        plan: of the file; where nothing is charged, the price is 0.
 
     Returns:
         In units of value, the mean over crowds and its standard error, each crowd with its own people and noise; None

@@ -419,12 +419,7 @@ def _setting(plan: RegressionPlan, response: Numeric) -> tuple[int, float, float
 
 
 def deciding(plan: RegressionPlan, response: Numeric) -> int | None:
-    """The fewest identities with average features that move predictions by their typical error.
-
-    Args:
-        plan: the calibrated plan.
-        response: role of the answer.
-    """
+    """The fewest identities with average features that move predictions by their typical error."""
     people, residual, error, leverage = _setting(plan, response)
     return fewest_moving(error, people, residual, leverage)
 
@@ -460,12 +455,7 @@ def identities_section(plan: RegressionPlan, response: Numeric, money: str) -> S
 
 
 def identity_warnings(plan: RegressionPlan, response: Numeric) -> tuple[str, ...]:
-    """What the operator should know before anybody is asked.
-
-    Args:
-        plan: the calibrated plan.
-        response: role of the answer.
-    """
+    """What the operator should know before anybody is asked."""
     said = few(deciding(plan, response), plan.mechanism.setting.people, "identities")
     return () if said is None else (
         f"{said}, can move predictions by their typical error: whoever has so many ids can choose them within that",)

@@ -22,10 +22,6 @@ _SHOWN = 50  # ids on a page
 def checked(config: SearchConfig, folder: Path) -> Check:
     """What the tables hold, which answers cannot be read or are nobody's, and which contradict others.
 
-    Args:
-        config: the campaign file's tables.
-        folder: where relative paths start.
-
     Raises:
         InvalidInput: a table cannot be used; the graph is not admissible; a seed is no target.
     """

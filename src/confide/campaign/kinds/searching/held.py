@@ -85,10 +85,6 @@ class HeldNetwork:
     def open(cls, config: SearchConfig, folder: Path) -> HeldNetwork:
         """Open the tables and check their columns.
 
-        Args:
-            config: the campaign file's tables.
-            folder: where relative paths start.
-
         Raises:
             InvalidInput: a file or a column is missing, or the public list is not one of `people` ids with the seeds
                 among them; or the run would write over what is not its own. Names the key.

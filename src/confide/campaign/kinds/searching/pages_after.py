@@ -50,12 +50,7 @@ def result_tables(outcome: AnyOutcome) -> dict[str, pa.Table]:
 
 
 def result_sections(plan: PlannedSearch, outcome: AnyOutcome) -> list[Section]:
-    """The list, how it ended, and what it may have told.
-
-    Args:
-        plan: as settled.
-        outcome: of the run.
-    """
+    """The list, how it ended, and what it may have told."""
     board, it = release_of(outcome), plan.mechanism
     found = result_tables(outcome)["found"]
     shown: tuple[tuple[Any, ...], ...] = tuple(
@@ -94,11 +89,7 @@ def _counted(members: int, components: int, parts: str) -> str:
 
 
 def explain(plan: PlannedSearch) -> list[Section]:
-    """What one person gets: the same words for everybody, found or not.
-
-    Args:
-        plan: as settled.
-    """
+    """What one person gets: the same words for everybody, found or not."""
     delta = float(getattr(plan.loss, "delta", 0.0))
     but = f" (but for a probability of {delta:g})" if delta else ""
     return [Section(title="Nobody has a share", blocks=(Text((

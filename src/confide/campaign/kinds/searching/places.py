@@ -25,12 +25,7 @@ _DIGITS = 16  # hexadecimal, of either half of a mark
 
 
 def waiting_path(config: SearchConfig, folder: Path) -> Path:
-    """The list of whom to examine.
-
-    Args:
-        config: the campaign file's tables.
-        folder: where relative paths start.
-    """
+    """The list of whom to examine."""
     return folder / Path(config.oracle.waiting).expanduser()
 
 
@@ -92,10 +87,6 @@ def read_list(config: SearchConfig, path: Path) -> list[tuple[str, str]]:
 
 def check_places(config: SearchConfig, folder: Path) -> None:
     """Refuse to write where something else is, before anything is charged.
-
-    Args:
-        config: the campaign file's tables.
-        folder: where relative paths start.
 
     Raises:
         InvalidInput: the list or the journal is a table of the campaign, by whatever name; lies in a pack; has no

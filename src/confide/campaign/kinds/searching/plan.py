@@ -158,11 +158,7 @@ def described(plan: PlannedSearch) -> str:
 
 
 def plan_sections(plan: PlannedSearch) -> list[Section]:
-    """What the operator would get, from public parameters alone.
-
-    Args:
-        plan: of the file.
-    """
+    """What the operator would get, from public parameters alone."""
     it, config = plan.mechanism, plan.config
     rows: list[tuple[str, str | float | None]] = [
         ("people (fixed and public)", number(it.people)),
@@ -300,11 +296,7 @@ def _warnings(plan: PlannedSearch) -> list[str]:
 
 
 def offer_sections(plan: PlannedSearch) -> list[Section]:
-    """The plan as a person of the network reads it, who is not a member of the group.
-
-    Args:
-        plan: of the file.
-    """
+    """The plan as a person of the network reads it, who is not a member of the group."""
     it, delta = plan.mechanism, float(getattr(plan.loss, "delta", 0.0))
     but = f", but for a probability of {delta:g}," if delta else ""
     limit = "" if it.degree_bound is None else (f" This holds where nobody has more than {it.degree_bound:,} contacts; "

@@ -210,10 +210,6 @@ def earlier_answers(keep: Path) -> dict[Any, bool]:
 
 def used_before(config: SearchConfig, folder: Path) -> dict[Any, bool]:
     """Answers that unfinished searches of these tables have used; for a check, which knows no campaign by its digest.
-
-    Args:
-        config: the campaign file's tables.
-        folder: where relative paths start.
     """
     journal, found = folder / config.oracle.journal, dict[Any, bool]()
     for keep in sorted(journal.iterdir()) if journal.is_dir() else ():
