@@ -6,7 +6,7 @@ A plan computes, and a kind has the sentences of its own; here are the parts aro
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.resources import files
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
@@ -22,8 +22,8 @@ from confide.contract.presentation import Block, Section, Table, Text, joined
 from confide.contract.words import money, money_at_most
 from confide.privacy.groups import group_blocks, groups_section
 
-__all__ = ["AnyOutcome", "Finite", "KindSkeleton", "MoneyTable", "MoneyWords", "Positive", "Share", "no_rehearsal",
-           "plan_page", "promised", "settled_otherwise", "share_page"]
+__all__ = ["AnyOutcome", "Finite", "KindSkeleton", "MoneyTable", "MoneyWords", "Positive", "Share", "ShownPlan",
+           "no_rehearsal", "plan_page", "promised", "settled_otherwise", "share_page"]
 
 AnyOutcome = Outcome | PublicOutcome | SimulatedOutcome
 
@@ -62,6 +62,25 @@ class KindSkeleton:
 
 
 # ---- pages
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownPlan:
+    """A plan that computes alone: what is said of it, to the operator and to participants, stands in its kind.
+
+    Args:
+        pages: what has `sections` and `offer` of such a plan, such as a module.
+    """
+
+    pages: Any = field(repr=False)
+
+    def sections(self) -> Sequence[Section]:
+        found: Sequence[Section] = self.pages.sections(self)
+        return found
+
+    def offer(self) -> Sequence[Section]:
+        found: Sequence[Section] = self.pages.offer(self)
+        return found
 
 
 def plan_page(

@@ -18,10 +18,10 @@ from scipy.stats import binom
 
 from confide.allocation.audit.behaviour import SUPPLY
 from confide.allocation.audit.whole import audit_matching
+from confide.allocation.crowds import Crowd, counts
 from confide.allocation.market import Market
 from confide.audit import AuditReport, AuditRow, Concern, Control, Verdict, completed
 from confide.audit.device_runs import refused_row
-from confide.campaign.kinds.allocation.crowds import Crowd, counts
 from confide.campaign.kinds.allocation.plan import GoodsPlan
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Accuracy, Guarantee, Participation, Truthfulness

@@ -299,8 +299,7 @@ def smallest(plan: BitPlan) -> dict[str, int | None]:
 
 
 def coalitions_section(plan: BitPlan) -> Section:
-    """The smallest number of identities, and the smallest group, that gains; what each gains, and what the result is.
-    """
+    """The smallest number of identities, and the smallest group, that gains; what each gains, and the result."""
     it, truth, paid, one = plan.market, _truthful(plan.market), _paid(plan.market), _with_one(plan)
     among, peers = _among(plan), _smallest_peers(plan)
     second, group, fixed, many = smallest(plan).values()

@@ -209,8 +209,7 @@ def earlier_answers(keep: Path) -> dict[Any, bool]:
 
 
 def used_before(config: SearchConfig, folder: Path) -> dict[Any, bool]:
-    """Answers that unfinished searches of these tables have used; for a check, which knows no campaign by its digest.
-    """
+    """Answers that unfinished searches of these tables have used: a check knows no campaign by its digest."""
     journal, found = folder / config.oracle.journal, dict[Any, bool]()
     for keep in sorted(journal.iterdir()) if journal.is_dir() else ():
         if (keep / _GRAPH).exists() and read_json("oracle.journal", keep / _GRAPH)[0]["tables"] == list_mark(config):
