@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from confide.campaign.kinds.release.results import TYPES
 from confide.contract import InvalidInput, Refused
 from confide.contract.encoding import decode, encode
 from confide.contract.guarantees import Accuracy
@@ -25,6 +24,7 @@ from confide.release.codes import Codes
 from confide.release.made_up import made_up_table
 from confide.release.mwem import MWEM, MWEMBillboard, fits
 from confide.release.packed import PackedBits
+from confide.release.results import TYPES
 from confide.release.workload import Workload
 
 MIXED = Schema((Levels(column="job", levels=("none", "part", "full", "own")), Bit(column="smoker"),

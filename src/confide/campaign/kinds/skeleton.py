@@ -64,7 +64,7 @@ class KindSkeleton:
 # ---- pages
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ShownPlan:
     """A plan that computes alone: what is said of it, to the operator and to participants, stands in its kind.
 

@@ -26,7 +26,6 @@ from confide.audit import (
     sampler_audit,
 )
 from confide.campaign.kinds.release.plan import QueriesPlan
-from confide.campaign.kinds.release.results import Bars, bars, released_answers
 from confide.contract.guarantees import Accuracy, Guarantee
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism
@@ -44,6 +43,7 @@ from confide.release.baselines import NoisyAnswers
 from confide.release.dual_query import DualQuery
 from confide.release.made_up import table_of
 from confide.release.mwem import MWEM
+from confide.release.results import Bars, bars, released_answers
 from confide.release.reweighted import Reweighted
 
 __all__ = ["audit_plan"]
