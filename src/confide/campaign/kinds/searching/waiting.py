@@ -16,9 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from confide.campaign.kinds.searching.config import SearchConfig
-from confide.campaign.kinds.searching.held import AnswersSoFar
-from confide.campaign.kinds.searching.places import check_places, list_mark, marked, read_list, waiting_path
+from confide.campaign.kinds.searching.held import AnswersSoFar, check_places, list_mark, marked, read_list, waiting_path
+from confide.campaign.kinds.searching.plan import SearchConfig
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import check_private, read_json, replace_private
 from confide.contract.mechanism import NoiseSource
