@@ -19,7 +19,7 @@ from confide.contract.guarantees import promises_table
 from confide.contract.known_keys import Keys
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Block, Section, Table, Text, joined
-from confide.contract.words import money, money_at_most
+from confide.contract.words import money, money_at_least, money_at_most
 from confide.privacy.groups import group_blocks, groups_section
 
 __all__ = ["AnyOutcome", "Finite", "KindSkeleton", "MoneyTable", "MoneyWords", "Positive", "Share", "ShownPlan",
@@ -164,6 +164,10 @@ class MoneyWords:
     def at_most(self, amount: float) -> str:
         """An amount that is not exceeded, and a payment that is rounded up: in whole coins."""
         return money_at_most(amount, self.coined.minor_units, self.coined.currency)
+
+    def at_least(self, amount: float) -> str:
+        """An amount that is reached, in whole coins."""
+        return money_at_least(amount, self.coined.minor_units, self.coined.currency)
 
     def coins(self, coins: int) -> str:
         """Whole coins in the currency."""
