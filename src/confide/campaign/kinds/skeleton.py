@@ -75,8 +75,11 @@ class ShownPlan:
     pages: Any = field(repr=False)
 
     def sections(self) -> Sequence[Section]:
-        found: Sequence[Section] = self.pages.sections(self)
-        return found
+        return self._sections
+
+    @cached_property  # some take half a second, which each look at a desk would take
+    def _sections(self) -> tuple[Section, ...]:
+        return tuple(self.pages.sections(self))
 
     def offer(self) -> Sequence[Section]:
         found: Sequence[Section] = self.pages.offer(self)
