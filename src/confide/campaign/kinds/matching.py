@@ -24,13 +24,12 @@ from confide.campaign.kinds.allocation import pages
 from confide.campaign.kinds.allocation.config import FILE_WORDS, TEMPERATURES, GoodsConfig, MatchingConfig
 from confide.campaign.kinds.allocation.plan import GoodsPlan, plan_of
 from confide.campaign.kinds.allocation.words import fields_of_goods
-from confide.campaign.kinds.skeleton import AnyOutcome, KindSkeleton
+from confide.campaign.kinds.skeleton import KindSkeleton
 from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput
 from confide.contract.file_words import FileWords
-from confide.contract.kinds import Collection, Progress
-from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_share
-from confide.contract.presentation import Section
+from confide.contract.kinds import Progress
+from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.wire import wire_types
 from confide.people import PeoplesKind
 from confide.tables import Roster, TableSource, open_table
@@ -114,6 +113,7 @@ class MatchingKind(KindSkeleton, PeoplesKind):
     summary = "hand out scarce goods, one to each person at most, by what people would give for them, kept secret"
     config = MatchingConfig
     runs = Market
+    pages = pages
     part = "market"
     file_words: ClassVar[FileWords] = FILE_WORDS | TEMPERATURES
     types: ClassVar[Mapping[str, type]] = wire_types(
@@ -175,17 +175,6 @@ class MatchingKind(KindSkeleton, PeoplesKind):
 
     # ---- results
 
-    def result(self, plan: GoodsPlan, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
-        return pages.result_sections(self.settled(plan, outcome), outcome)
-
-    def tables(self, plan: GoodsPlan, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
-        """`prices`: every good, its final price on the scale from 0 to 1 and in the campaign's points, its copies."""
-        board: Any = outcome.billboard
-        prices = np.asarray(board.prices, dtype=np.float64)
-        return {"prices": pa.table({
-            "good": pa.array(plan.names, pa.string()), "price": prices, "price_points": prices * plan.scale.unit,
-            "supply": pa.array(self.settled(plan, outcome).market.copies, pa.int64())})}
-
     def handout(
         self, plan: GoodsPlan, outcome: Outcome | SimulatedOutcome, identities: Sequence[str]
     ) -> pa.Table:
@@ -203,16 +192,6 @@ class MatchingKind(KindSkeleton, PeoplesKind):
             owed = np.array([row[2] for row in rows], dtype=np.float64)
             columns |= {"price": pa.array(owed), "price_points": pa.array(owed * plan.scale.unit)}
         return pa.table(columns)
-
-    def explain(
-        self, plan: GoodsPlan, outcome: AnyOutcome, record: Any, index: int
-    ) -> Sequence[Section]:
-        stored = None if isinstance(outcome, PublicOutcome) else plan.goods_of(settled_share(outcome, index))
-        return pages.explain(self.settled(plan, outcome), outcome, record, index, stored)
-
-    def study(self, plan: GoodsPlan, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
-        settled = self.settled(plan, outcome)
-        return pages.study_sections(settled, settled.crowd(collection.data), outcome)
 
     def audit(self, plan: GoodsPlan, seed: int, progress: Progress | None = None) -> AuditReport:
         from confide.campaign.kinds.allocation.audit import audit_plan  # and its mechanisms that are broken on purpose

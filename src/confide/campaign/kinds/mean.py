@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import pyarrow as pa
 
 from confide import acquisition
 from confide.acquisition import audited
@@ -34,7 +33,6 @@ from confide.contract.errors import InvalidInput, Refused
 from confide.contract.file_words import FileWords
 from confide.contract.files import read_bytes, reading
 from confide.contract.kinds import Check, Collection, PayoutTerms, Progress, by_slots
-from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section
 from confide.contract.remedies import Remedy
 from confide.contract.replanned import nearest
@@ -82,6 +80,7 @@ class MeanKind(KindSkeleton, PeoplesKind):
         "privacy.most_local": "largest_local_loss", "privacy.grid": "approximation"})
     types: ClassVar[Mapping[str, type]] = wire_types(*(getattr(acquisition, name) for name in _STORED))
     runs = TwoPartMechanism
+    pages = pages
 
     def plan(self, config: MeanConfig) -> PlannedMean:
         return _plan(config)
@@ -343,19 +342,6 @@ class MeanKind(KindSkeleton, PeoplesKind):
                       f"the row that her device writes goes into {config.reports.source} first, and into "
                       f"{config.data.source} with her final contract")
 
-    # ---- results
-
-    def result(self, plan: PlannedMean, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
-        return pages.result_sections(self.settled(plan, outcome), outcome)
-
-    def tables(self, plan: PlannedMean, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
-        return pages.result_tables(self.settled(plan, outcome), outcome)
-
-    def explain(
-        self, plan: PlannedMean, outcome: Outcome | PublicOutcome | SimulatedOutcome, record: Any, index: int
-    ) -> Sequence[Section]:
-        return pages.explained(self.settled(plan, outcome), outcome, record, index)
-
     # ---- rehearsal
 
     def rehearse(
@@ -382,9 +368,6 @@ class MeanKind(KindSkeleton, PeoplesKind):
                  else it.contracts(reports).terms)
         records = drawn.with_messages(it.play_on(drawn, truth, noise))
         return Collection(data=Rehearsed(truth=truth, reports=reports, records=records), rejected=rejected)
-
-    def study(self, plan: PlannedMean, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
-        return pages.study_sections(plan, collection, outcome)
 
     def audit(self, plan: PlannedMean, seed: int, progress: Progress | None = None) -> Any:
         return audit(audited.mean(plan.mechanism, seed), progress)

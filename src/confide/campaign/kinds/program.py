@@ -19,13 +19,12 @@ from confide.campaign.kinds.programs.family_tables import (
     KnapsackTable,
 )
 from confide.campaign.kinds.programs.plan import SharingPlan, plan_of
-from confide.campaign.kinds.skeleton import AnyOutcome, KindSkeleton
+from confide.campaign.kinds.skeleton import KindSkeleton
 from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput
 from confide.contract.file_words import FileWords
-from confide.contract.kinds import Collection, Progress
-from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_share
-from confide.contract.presentation import Section
+from confide.contract.kinds import Progress
+from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.wire import wire_types
 from confide.contract.words import as_sentence
 from confide.people import CellCodec, PeoplesKind, SlotRows
@@ -64,6 +63,7 @@ class ProgramKind(KindSkeleton, PeoplesKind):
     summary = "share goods, bundles, routes, projects or power by people's secret needs, at prices from private sums"
     config: type[Any] = ProgramConfig
     runs = Dude
+    pages = pages
     part = "ran"
     file_words = FileWords(
         keys={"privacy.beta": "failure_probability"},
@@ -75,7 +75,7 @@ class ProgramKind(KindSkeleton, PeoplesKind):
 
     def plan(self, config: ProgramConfig) -> SharingPlan:
         """Calibrate from the file's public parameters."""
-        return plan_of(config)
+        return plan_of(config, pages)
 
     def codec(self, plan: SharingPlan) -> CellCodec:
         """A row is stored as its cells."""
@@ -140,15 +140,6 @@ class ProgramKind(KindSkeleton, PeoplesKind):
 
     # ---- results
 
-    def result(self, plan: SharingPlan, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
-        return pages.result_sections(self.settled(plan, outcome), outcome)
-
-    def tables(self, plan: SharingPlan, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
-        """`prices`: every row, its average price (in units of the highest value, and in the file's own), what it holds,
-        and by how much its load can be above that, with the probability that the plan says.
-        """
-        return {"prices": pages.prices_table(self.settled(plan, outcome), outcome)}
-
     def handout(
         self, plan: SharingPlan, outcome: Outcome | SimulatedOutcome, identities: Sequence[str]
     ) -> pa.Table:
@@ -156,13 +147,6 @@ class ProgramKind(KindSkeleton, PeoplesKind):
         the price that is owed where prices are charged. Whoever withdrew is not in it.
         """
         return handout_table(self.settled(plan, outcome), outcome.shares, identities)
-
-    def explain(self, plan: SharingPlan, outcome: AnyOutcome, record: Any, index: int) -> Sequence[Section]:
-        stored = None if isinstance(outcome, PublicOutcome) else settled_share(outcome, index)
-        return pages.explain(self.settled(plan, outcome), outcome, record, index, stored)
-
-    def study(self, plan: SharingPlan, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
-        return pages.study_sections(self.settled(plan, outcome), collection.data, outcome)
 
     def audit(self, plan: SharingPlan, seed: int, progress: Progress | None = None) -> AuditReport:
         from confide.campaign.kinds.programs.audit import audit_plan

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import numpy as np
 import pyarrow as pa
 
 from confide.audit import AuditReport
@@ -17,10 +16,8 @@ from confide.campaign.kinds.release.plan import QueriesPlan, plan_of
 from confide.campaign.kinds.skeleton import AnyOutcome, KindSkeleton
 from confide.contract.custody import CustodiansKind
 from confide.contract.file_words import FileWords
-from confide.contract.kinds import Check, Collection, Progress, as_rows, by_slots
+from confide.contract.kinds import Check, Collection, Progress, by_slots
 from confide.contract.mechanism import Mechanism
-from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
-from confide.contract.presentation import Section
 from confide.contract.wire import wire_types
 from confide.release.baselines import (
     AllZeros,
@@ -41,7 +38,7 @@ from confide.release.oracle.integer_program import IntegerProgram
 from confide.release.oracle.local_search import LocalSearch
 from confide.release.packed import PackedBits
 from confide.release.reading import HeldTable
-from confide.release.results import bars, more_answers, more_rows, released_answers, synthetic_rows, uncut_answers
+from confide.release.results import more_answers, more_rows
 from confide.release.reweighted import Reweighted, ReweightedCertificate, ReweightedRecords
 from confide.release.schema import Schema
 from confide.release.selection_rules import MostDrawn
@@ -68,6 +65,7 @@ class QueriesKind(KindSkeleton, CustodiansKind):
         NoisyAnswers, NoisyBillboard, PackedBits, Reweighted, ReweightedCertificate, ReweightedRecords, Rounds, Schema,
         SyntheticRecords, Uniform, Workload)
     runs = Mechanism
+    pages = pages
 
     def check_new(self, config: QueriesConfig) -> None:
         """No more bins than whole numbers, which files could have before."""
@@ -113,34 +111,6 @@ class QueriesKind(KindSkeleton, CustodiansKind):
         return Check(slots=config.data.records, rows=rows, usable=rows - len(data.rejected), rejected=data.rejected,
                      tolerated=None, held=True, cells=problems.told(),
                      missing_as=pages.null_record(plan.schema))
-
-    def result(self, plan: QueriesPlan, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
-        return pages.result_sections(self.settled(plan, outcome), outcome)
-
-    def tables(self, plan: QueriesPlan, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
-        """`answers`: every query in words, its answer in [0, 1], the answer before it was cut to that where it was
-        measured, and how far it may be off where that is known; and `rows`, the synthetic rows, where they were asked
-        for.
-        """
-        plan = self.settled(plan, outcome)
-        held = bars(plan.mechanism, outcome.billboard, outcome.certificate, plan.workload)
-        uncut = uncut_answers(outcome, plan.workload)
-        found = {"answers": pa.table({
-            "query": pa.array(plan.workload.words(plan.schema), pa.string()),
-            "answer": released_answers(outcome, plan.workload),
-            **({} if uncut is None else {"uncut": uncut}),
-            "plus_minus": pa.array(held.each, mask=np.isnan(held.each)),
-        })}
-        rows = synthetic_rows(outcome.billboard, plan.schema, plan.config.rows.count) if plan.rows else None
-        return found if rows is None else {**found, "rows": as_rows(rows)}
-
-    def explain(
-        self, plan: QueriesPlan, outcome: Outcome | PublicOutcome | SimulatedOutcome, record: Any, index: int
-    ) -> Sequence[Section]:
-        return pages.explain(self.settled(plan, outcome))
-
-    def study(self, plan: QueriesPlan, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
-        return pages.study_sections(self.settled(plan, outcome), collection.data.read(), outcome)
 
     def more_rows(self, plan: QueriesPlan, outcome: AnyOutcome, count: int) -> pa.Table:
         """So many synthetic rows of what was released, without a look at the data."""

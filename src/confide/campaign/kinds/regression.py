@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-import pyarrow as pa
 
 from confide import regression
 from confide.audit import AuditReport
@@ -18,9 +17,7 @@ from confide.campaign.kinds.skeleton import AnyOutcome, KindSkeleton
 from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput
 from confide.contract.file_words import FileWords
-from confide.contract.kinds import Collection, PayoutTerms, Progress
-from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_coins
-from confide.contract.presentation import Section
+from confide.contract.kinds import PayoutTerms, Progress
 from confide.contract.wire import wire_types
 from confide.people import PeoplesKind
 from confide.people.column_fields import field_of
@@ -53,6 +50,7 @@ class RegressionKind(KindSkeleton, PeoplesKind):
     summary = "buy answers for a linear regression from people who care about privacy and could lie"
     config = RegressionConfig
     runs = PrivateTruthfulRegression
+    pages = pages
     file_words = FileWords(keys={
         "model.prior_deviation": "prior_std", "model.noise_deviation": "noise_std",
         "costs.misreports_failure": "failure_probability"})
@@ -110,32 +108,6 @@ class RegressionKind(KindSkeleton, PeoplesKind):
     def settled(self, plan: PlannedRegression, outcome: AnyOutcome) -> PlannedRegression:
         ran = super().settled(plan.regression, outcome)
         return plan if ran is plan.regression else replace(plan, regression=ran)
-
-    def result(self, plan: PlannedRegression, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
-        return pages.result_sections(self.settled(plan, outcome), outcome.billboard)
-
-    def tables(self, plan: PlannedRegression, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
-        """`coefficients`: each with the interval of noise, sampling and largest bias together."""
-        mechanism, billboard = self.settled(plan, outcome).mechanism, outcome.billboard
-        natural = plan.design.natural(billboard.coef, plan.response)
-        reach = np.array([mechanism.interval(billboard, row, pages.LEVEL).total for row in natural.matrix])
-        return {"coefficients": pa.table({
-            "name": list(plan.design.natural_names()),
-            "value": natural.coefficients,
-            "lower": natural.coefficients - reach,
-            "upper": natural.coefficients + reach,
-            "unit": list(plan.design.natural_units(plan.response)),
-        })}
-
-    def explain(
-        self, plan: PlannedRegression, outcome: Outcome | PublicOutcome | SimulatedOutcome, record: Any, index: int
-    ) -> Sequence[Section]:
-        # Of what was settled, nothing is known in public but what follows from the billboard.
-        stored = None if isinstance(outcome, PublicOutcome) else settled_coins(outcome, index)
-        return pages.explain(self.settled(plan, outcome), outcome.billboard, record, index, stored)
-
-    def study(self, plan: PlannedRegression, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
-        return pages.study_sections(plan, outcome.billboard, collection.data, outcome)
 
     def audit(self, plan: PlannedRegression, seed: int, progress: Progress | None = None) -> AuditReport:
         return audit_regression(plan.regression, seed, progress)

@@ -8,19 +8,18 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-import pyarrow as pa
 
 from confide.audit import AuditReport
 from confide.campaign.kinds.searching import pages
 from confide.campaign.kinds.searching.held import HeldNetwork
 from confide.campaign.kinds.searching.plan import PlannedSearch, SearchConfig, plan_of
 from confide.campaign.kinds.searching.waiting import play, used_before
-from confide.campaign.kinds.skeleton import AnyOutcome, KindSkeleton
+from confide.campaign.kinds.skeleton import KindSkeleton
 from confide.contract.custody import CustodiansKind
 from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Check, Collection, Progress
 from confide.contract.mechanism import NoiseSource
-from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
+from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.wire import wire_types
 from confide.search.releases import PublicRelease, SearchCertificate
@@ -37,6 +36,7 @@ class SearchKind(KindSkeleton, CustodiansKind):
     summary = "find the hidden members of a group in a private network; nobody else's contacts show"
     config: type[Any] = SearchConfig
     runs = PTarget
+    pages = pages
     types: ClassVar[Mapping[str, type]] = wire_types(
         CommonNeighbours, CommonNeighboursMulti, LargestFlow, PTarget, Paths, PublicRelease, SearchCertificate, Walks)
 
@@ -80,19 +80,6 @@ class SearchKind(KindSkeleton, CustodiansKind):
         return _checked(config, folder)
 
     # ---- results
-
-    def result(self, plan: PlannedSearch, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
-        return pages.result_sections(self.settled(plan, outcome), outcome)
-
-    def tables(self, plan: PlannedSearch, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
-        """`found`: everybody who was found, in order, with the component and how; and `ending`, one line."""
-        return pages.result_tables(outcome)
-
-    def explain(self, plan: PlannedSearch, outcome: AnyOutcome, record: Any, index: int) -> Sequence[Section]:
-        return pages.explain(self.settled(plan, outcome))
-
-    def study(self, plan: PlannedSearch, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
-        return pages.study_sections(self.settled(plan, outcome), collection.data.read(), outcome)
 
     def audit(self, plan: PlannedSearch, seed: int, progress: Progress | None = None) -> AuditReport:
         from confide.campaign.kinds.searching.audit import audit_plan

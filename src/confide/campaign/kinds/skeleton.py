@@ -5,17 +5,19 @@ A plan computes, and a kind has the sentences of its own; here are the parts aro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.resources import files
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+import pyarrow as pa
 from pydantic import Field, model_validator
 
 from confide.contract.checks import is_power_of_ten
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.guarantees import promises_table
+from confide.contract.guarantees import Guarantees, promises_table
+from confide.contract.kinds import Collection, HeldData
 from confide.contract.known_keys import Keys
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Block, Section, Table, Text, joined
@@ -35,12 +37,15 @@ Share = Annotated[float, Field(gt=0, lt=1)]
 class KindSkeleton:
     """The part of each of confide's own kinds that follows from its name and its mechanism.
 
-    `runs` is the class of its mechanisms, and `part` the field of its plans that holds what ran.
+    `runs` is the class of its mechanisms, and `part` the field of its plans that holds what ran. `pages` has its pages:
+    `sections` and `offer` of a plan; `result_sections` and `result_tables` of a settled plan and its outcome, `explain`
+    of these, a record and its index, and `study_sections` of these and the data.
     """
 
     name: ClassVar[str]
     runs: ClassVar[type]
     part: ClassVar[str] = "mechanism"
+    pages: ClassVar[Any]
 
     if TYPE_CHECKING:
         template: str
@@ -61,6 +66,24 @@ class KindSkeleton:
         return plan if plan.mechanism == outcome.mechanism else replace(plan, **{self.part: outcome.mechanism})
 
 
+    def result(self, plan: Any, outcome: AnyOutcome) -> Sequence[Section]:
+        found: Sequence[Section] = self.pages.result_sections(self.settled(plan, outcome), outcome)
+        return found
+
+    def tables(self, plan: Any, outcome: AnyOutcome) -> Mapping[str, pa.Table]:
+        found: Mapping[str, pa.Table] = self.pages.result_tables(self.settled(plan, outcome), outcome)
+        return found
+
+    def explain(self, plan: Any, outcome: AnyOutcome, record: Any, index: int) -> Sequence[Section]:
+        found: Sequence[Section] = self.pages.explain(self.settled(plan, outcome), outcome, record, index)
+        return found
+
+    def study(self, plan: Any, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
+        data = collection.data.read() if isinstance(collection.data, HeldData) else collection.data
+        found: Sequence[Section] = self.pages.study_sections(self.settled(plan, outcome), data, outcome)
+        return found
+
+
 # ---- pages
 
 
@@ -73,6 +96,16 @@ class ShownPlan:
     """
 
     pages: Any = field(repr=False)
+
+    if TYPE_CHECKING:
+        @property
+        def mechanism(self) -> Any:
+            """What runs, or ran."""
+
+    @cached_property
+    def guarantees(self) -> Guarantees:
+        found: Guarantees = self.mechanism.guarantees()
+        return found
 
     def sections(self) -> Sequence[Section]:
         return self._sections

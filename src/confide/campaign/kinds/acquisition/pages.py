@@ -15,14 +15,13 @@ from confide.campaign.kinds.acquisition.plan import PlannedMean, allowed
 from confide.campaign.kinds.acquisition.rounds import as_drawn, lattice_contract
 from confide.campaign.kinds.skeleton import AnyOutcome, plan_page, promised, share_page
 from confide.contract.guarantees import Accuracy, Audience, stated
-from confide.contract.kinds import Collection
 from confide.contract.offering import Question, answer, lies, withdrawing
 from confide.contract.outcome import PublicOutcome, SimulatedOutcome, settled_coins
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.words import number, percent
 from confide.privacy.losses import ZCDP
 
-__all__ = ["explained", "offer", "result_sections", "result_tables", "round_sections", "sections", "study_sections",
+__all__ = ["explain", "offer", "result_sections", "result_tables", "round_sections", "sections", "study_sections",
            "terms_sections"]
 
 _DELTA = 1e-6
@@ -263,7 +262,7 @@ def result_tables(plan: PlannedMean, outcome: AnyOutcome) -> Mapping[str, pa.Tab
         "standard_error_at_most": [math.sqrt(it.certify(board).mse)], "unit": [plan.config.record.unit]})}
 
 
-def explained(
+def explain(
     plan: PlannedMean, outcome: AnyOutcome, record: Any, index: int
 ) -> Sequence[Section]:
     """One participant's share: what, from what, and why."""
@@ -290,9 +289,9 @@ def explained(
         "and not from records: the public result does not give it, the operator's signature on the contract does.")
 
 
-def study_sections(plan: PlannedMean, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
+def study_sections(plan: PlannedMean, data: Any, outcome: SimulatedOutcome) -> Sequence[Section]:
     """The true mean beside what was bought, and what it cost."""
-    it, board, data = plan.mechanism, outcome.billboard, collection.data
+    it, board = plan.mechanism, outcome.billboard
     truth = data.truth[~np.isnan(data.truth)]
     inside = np.clip(truth, it.low, it.high)
     paid = int(outcome.shares["payment"].to_numpy().sum())

@@ -19,7 +19,7 @@ from confide.acquisition.second_identities import SecondIdentities, second_ident
 from confide.acquisition.targeting import bought
 from confide.campaign.kinds.skeleton import Finite, MoneyTable, MoneyWords, Positive, ShownPlan
 from confide.contract.errors import InvalidInput
-from confide.contract.guarantees import Accuracy, Guarantees
+from confide.contract.guarantees import Accuracy
 from confide.contract.known_keys import Keys, keys_of
 from confide.contract.remedies import printed
 from confide.contract.wire import parts_of
@@ -280,10 +280,6 @@ class PlannedMean(ShownPlan, MoneyWords):
     mechanism: TwoPartMechanism
     config: MeanConfig
     least: float = 0.0
-
-    @cached_property
-    def guarantees(self) -> Guarantees:
-        return self.mechanism.guarantees()
 
     @cached_property
     def here(self) -> Expected:

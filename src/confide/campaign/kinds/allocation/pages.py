@@ -5,28 +5,38 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from confide.allocation.billboards import WelfareCertificate
-from confide.allocation.crowds import Crowd, counts
+from confide.allocation.crowds import counts
 from confide.campaign.kinds.allocation.plan import GoodsPlan, group_gain
 from confide.campaign.kinds.allocation.words import worth
 from confide.campaign.kinds.skeleton import AnyOutcome, plan_page, promised, settled_otherwise, share_page
 from confide.charts import curves
 from confide.contract.guarantees import Audience, stated
 from confide.contract.offering import Question, answer, lies, likelier, withdrawing
-from confide.contract.outcome import SimulatedOutcome
+from confide.contract.outcome import PublicOutcome, SimulatedOutcome, settled_share
 from confide.contract.presentation import Picture, Section, Table, Text
 from confide.contract.words import as_sentence, few, percent
 from confide.privacy.groups import SIZES, guess_in_words
 from confide.privacy.losses import PROMISES_LITTLE
 
-__all__ = ["explain", "result_sections", "study_sections"]
+__all__ = ["explain", "offer", "result_sections", "result_tables", "sections", "study_sections"]
 
 _SHOWN = 20  # goods on a page; the table has all
 _DRAWN = 6  # goods of a picture
 
 
 # ---- after
+
+
+def result_tables(plan: GoodsPlan, outcome: AnyOutcome) -> dict[str, pa.Table]:
+    """`prices`: every good, its final price on the scale from 0 to 1 and in the campaign's points, its copies."""
+    board: Any = outcome.billboard
+    prices = np.asarray(board.prices, dtype=np.float64)
+    return {"prices": pa.table({
+        "good": pa.array(plan.names, pa.string()), "price": prices, "price_points": prices * plan.scale.unit,
+        "supply": pa.array(plan.market.copies, pa.int64())})}
 
 
 def result_sections(plan: GoodsPlan, outcome: AnyOutcome) -> list[Section]:
@@ -83,9 +93,7 @@ def _points(plan: GoodsPlan) -> str:
 # ---- one person
 
 
-def explain(
-    plan: GoodsPlan, outcome: AnyOutcome, record: Any, index: int, stored: tuple[int, ...] | None
-) -> list[Section]:
+def explain(plan: GoodsPlan, outcome: AnyOutcome, record: Any, index: int) -> list[Section]:
     """What one person gets, and why.
 
     Args:
@@ -93,10 +101,10 @@ def explain(
         outcome: of the run.
         record: as the market takes it; None where no usable one is there.
         index: her place.
-        stored: the goods that were settled; None where only the public part is known.
     """
     share = plan.market.decode(record, index, outcome.billboard)
     goods, who = plan.goods_of(share), f"Participant {index + 1}"
+    stored = None if isinstance(outcome, PublicOutcome) else plan.goods_of(settled_share(outcome, index))
     if stored is not None and stored != goods:
         return settled_otherwise(who, plan.called(stored), plan.called(goods), thing="row", gets="get", at="with")
     if record is None:
@@ -118,9 +126,9 @@ def explain(
     return share_page(f"{who}: {plan.called(goods)}", *told)
 
 
-def study_sections(plan: GoodsPlan, crowd: Crowd, outcome: SimulatedOutcome) -> list[Section]:
+def study_sections(plan: GoodsPlan, data: Any, outcome: SimulatedOutcome) -> list[Section]:
     """Welfare beside the best there is and rules of thumb, and copies that were given beyond the supply."""
-    it, told = plan.market, outcome.diagnostics
+    it, told, crowd = plan.market, outcome.diagnostics, plan.crowd(data)
     prices: np.ndarray = outcome.billboard.prices  # type: ignore[attr-defined]
     best, exact = crowd.best(it.copies, prices)
     given = counts(outcome.shares, it.goods)

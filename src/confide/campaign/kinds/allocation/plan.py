@@ -56,7 +56,7 @@ from confide.campaign.kinds.allocation.words import (
 )
 from confide.campaign.kinds.skeleton import ShownPlan
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.guarantees import Guarantees, Truthfulness
+from confide.contract.guarantees import Truthfulness
 from confide.contract.replanned import in_keys
 from confide.contract.wire import parts_of, wire_name
 from confide.privacy.clamping import added_delta
@@ -215,10 +215,6 @@ class GoodsPlan(ShownPlan):
     def mechanism(self) -> Market:
         """The market."""
         return self.market
-
-    @cached_property
-    def guarantees(self) -> Guarantees:
-        return self.market.guarantees()
 
     @property
     def words(self) -> MethodWords:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, model_validator
@@ -13,7 +12,7 @@ from pydantic import Field, model_validator
 from confide.campaign.kinds.skeleton import MoneyWords, Positive, ShownPlan
 from confide.contract.checks import is_power_of_ten
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.guarantees import Accuracy, Budget, Guarantees
+from confide.contract.guarantees import Accuracy, Budget
 from confide.contract.known_keys import Keys, keys_of
 from confide.contract.remedies import Remedy
 from confide.contract.replanned import nearest
@@ -188,10 +187,6 @@ class BitPlan(ShownPlan, MoneyWords):
     def market(self) -> Any:
         """The market whose payments are made."""
         return self.collection.market
-
-    @cached_property
-    def guarantees(self) -> Guarantees:
-        return self.collection.guarantees()
 
     @property
     def coined(self) -> BitCollection:

@@ -8,12 +8,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from confide.campaign.kinds.programs.plan import SharingPlan, described, said, sentence, step, sure
+from confide.campaign.kinds.programs.plan import SharingPlan, described, offer, said, sections, sentence, step, sure
 from confide.campaign.kinds.skeleton import AnyOutcome, promised, settled_otherwise, share_page
 from confide.charts import curves
 from confide.contract.errors import Refused, SolverFailed
 from confide.contract.guarantees import stated
-from confide.contract.outcome import SimulatedOutcome
+from confide.contract.outcome import PublicOutcome, SimulatedOutcome, settled_share
 from confide.contract.presentation import Block, Picture, Section, Table, Text
 from confide.programs.averages import tally_of
 from confide.programs.billboards import PathBillboard
@@ -28,7 +28,7 @@ from confide.programs.reading.slots import collected
 from confide.programs.round_dude import RoundDude
 from confide.programs.rounding import drawn_round
 
-__all__ = ["explain", "prices_table", "result_sections", "study_sections"]
+__all__ = ["explain", "offer", "result_sections", "result_tables", "sections", "study_sections"]
 
 _SHOWN = 20  # rows on a page; the table has all
 _DRAWN = 6  # rows of a picture
@@ -36,7 +36,7 @@ _DOTS = 200  # of a line
 _CHOICES = 12  # of one person on a page
 
 
-def prices_table(plan: SharingPlan, outcome: AnyOutcome) -> pa.Table:
+def _prices_table(plan: SharingPlan, outcome: AnyOutcome) -> pa.Table:
     """Every row: its average price, what it holds, and by how much its load can be above that."""
     board, names = _board(outcome), plan.coding
     prices = board.average_prices
@@ -57,9 +57,16 @@ def _excess_bound(plan: SharingPlan, outcome: AnyOutcome) -> NDArray[np.float64]
     return np.asarray(outcome.certificate.excess * plan.coding.load_units)
 
 
+def result_tables(plan: SharingPlan, outcome: AnyOutcome) -> dict[str, pa.Table]:
+    """`prices`: every row, its average price (in units of the highest value, and in the file's own), what it holds, and
+    by how much its load can be above that, with the probability that the plan says.
+    """
+    return {"prices": _prices_table(plan, outcome)}
+
+
 def result_sections(plan: SharingPlan, outcome: AnyOutcome) -> list[Section]:
     """The public result."""
-    names, table = plan.coding, prices_table(plan, outcome)
+    names, table = plan.coding, _prices_table(plan, outcome)
     prices, bounds = table["price_points"].to_numpy(), table["excess_bound"].to_numpy()
     dearest = np.argsort(-np.abs(prices), kind="stable")[:_SHOWN].tolist()
     order = sorted(dearest)  # as the file has them
@@ -166,9 +173,7 @@ def _bought(plan: SharingPlan, board: PathBillboard) -> list[Block]:
 # ---- one person
 
 
-def explain(
-    plan: SharingPlan, outcome: AnyOutcome, record: Any, index: int, stored: dict[str, Any] | None
-) -> list[Section]:
+def explain(plan: SharingPlan, outcome: AnyOutcome, record: Any, index: int) -> list[Section]:
     """What one person gets, and why.
 
     Args:
@@ -176,10 +181,9 @@ def explain(
         outcome: of the run.
         record: as the program takes it; None where no usable one is there.
         index: her place.
-        stored: her share as it was settled; None where only the public part is known.
     """
     share, who = dict(plan.mechanism.decode(record, index, outcome.billboard)), f"Participant {index + 1}"
-    called = _called(plan, share)
+    called, stored = _called(plan, share), None if isinstance(outcome, PublicOutcome) else settled_share(outcome, index)
     if stored is not None and stored != share:
         return settled_otherwise(who, _called(plan, stored), called, gets="get", at="with")
     if record is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 
 from confide.campaign.kinds.programs.coding import Coding
 from confide.campaign.kinds.programs.config import MODES, ModeName, ProgramConfig, coding_of, with_alpha
-from confide.campaign.kinds.skeleton import plan_page
+from confide.campaign.kinds.skeleton import ShownPlan, plan_page
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import (
     Accuracy,
     Audience,
     Guarantee,
-    Guarantees,
     Participation,
     Truthfulness,
 )
@@ -42,7 +41,8 @@ from confide.programs.tight_dude import TightDude
 from confide.programs.tighten_and_audit import TightenAndAudit
 from confide.tables.slot_rows import SlotRows
 
-__all__ = ["SharingPlan", "described", "part_of_another", "plan_of", "said", "sentence", "step", "sure"]
+__all__ = ["SharingPlan", "described", "offer", "part_of_another", "plan_of", "said", "sections", "sentence", "step",
+           "sure"]
 
 _WHAT: dict[ModeName, str] = {
     "average": "everybody gets the average of her best choices at the prices of all main rounds",
@@ -151,7 +151,7 @@ _NAMES = {name: f"mode {mode!r}" for mode, name in MODES.items()}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SharingPlan:
+class SharingPlan(ShownPlan):
     """A mechanism with the names of its campaign.
 
     Args:
@@ -172,10 +172,6 @@ class SharingPlan:
     def mechanism(self) -> Dude:
         """That will run, or that ran."""
         return self.outlook.mechanism if self.ran is None else self.ran
-
-    @cached_property
-    def guarantees(self) -> Guarantees:
-        return self.mechanism.guarantees()
 
     @property
     def whole(self) -> bool:
@@ -211,12 +207,6 @@ class SharingPlan:
                 found.append((mode, error.problem if isinstance(error, InvalidInput) else error.reason))
         return tuple(found)
 
-    def sections(self) -> Sequence[Section]:
-        return _plan_sections(self)
-
-    def offer(self) -> Sequence[Section]:
-        return _offer_sections(self)
-
     def to_dict(self) -> dict[str, Any]:
         it, unit = self.mechanism, self.coding.unit
         return {"family": self.config.program.family, "mode": self.mode, "mechanism": wire_name(it),
@@ -235,7 +225,7 @@ class SharingPlan:
 
 @lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
 @in_keys(_KEYS)
-def plan_of(config: ProgramConfig) -> SharingPlan:
+def plan_of(config: ProgramConfig, pages: Any) -> SharingPlan:
     """The plan of a file.
 
     Raises:
@@ -245,7 +235,8 @@ def plan_of(config: ProgramConfig) -> SharingPlan:
     coding = coding_of(config)
     mode: ModeName = config.solution.mode or ("audited" if coding.program.constants.packing else "average")
     options = config.solution.options(mode)
-    return SharingPlan(config=config, coding=coding, mode=mode, outlook=_outlook(config, coding, mode, options))
+    return SharingPlan(config=config, coding=coding, mode=mode, outlook=_outlook(config, coding, mode, options),
+                       pages=pages)
 
 
 def _outlook(config: ProgramConfig, coding: Coding, mode: ModeName, options: Mapping[str, Any]) -> ProgramPlan:
@@ -278,7 +269,7 @@ def _placed(error: InvalidInput, coding: Coding) -> InvalidInput:
 _SHOWN = 20  # rows on a page; the table has all
 
 
-def _plan_sections(plan: SharingPlan) -> list[Section]:
+def sections(plan: SharingPlan) -> list[Section]:
     """What the operator would get, from public parameters alone."""
     it, names = plan.mechanism, plan.coding
     rows: list[tuple[str, str]] = [
@@ -407,7 +398,7 @@ def sentence(names: Coding, promise: Guarantee) -> str:
 # ---- the offer
 
 
-def _offer_sections(plan: SharingPlan) -> list[Section]:
+def offer(plan: SharingPlan) -> list[Section]:
     """The plan as a participant reads it."""
     it, names = plan.mechanism, plan.coding
     shown = ", ".join(f"{name} ({supply:,.6g})" for name, supply in

@@ -4,29 +4,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from confide.campaign.kinds.regressions.plan import PlannedRegression
-from confide.campaign.kinds.skeleton import plan_page, promised, settled_otherwise, share_page
+from confide.campaign.kinds.skeleton import AnyOutcome, plan_page, promised, settled_otherwise, share_page
 from confide.charts import curves, intervals
 from confide.contract.guarantees import Audience, Guarantee, in_full, says_something
 from confide.contract.offering import Question, answer, likelier, withdrawing
-from confide.contract.outcome import SimulatedOutcome
+from confide.contract.outcome import PublicOutcome, SimulatedOutcome, settled_coins
 from confide.contract.presentation import Section, Table, Text
 from confide.contract.words import few, number, percent
 from confide.privacy.groups import guess_in_words
 from confide.regression.compared_releases import knowing_nothing
 from confide.regression.guarantees import CUT, EMPTY
-from confide.regression.private_truthful_regression import PrivateTruthfulRegression, RegressionBillboard
+from confide.regression.private_truthful_regression import PrivateTruthfulRegression
 from confide.regression.records import Batch, as_batches, least_squares, r_squared, row_norms
 from confide.regression.release.output_perturbation import RIDGE_FORMULA, Averaged
 from confide.regression.second_identities import moved_by
 from confide.regression.stand_ins import StandIns
 from confide.tables import Numeric
 
-__all__ = ["explain", "offer", "result_sections", "sections", "study_sections"]
+__all__ = ["explain", "offer", "result_sections", "result_tables", "sections", "study_sections"]
 
 LEVEL = 0.95
 
@@ -209,9 +211,20 @@ def _unless(failure: float) -> str:
     return f" (but for a chance of {failure:g})" if failure else ""
 
 
-def result_sections(plan: PlannedRegression, billboard: RegressionBillboard) -> list[Section]:
+def result_tables(plan: PlannedRegression, outcome: AnyOutcome) -> dict[str, pa.Table]:
+    """`coefficients`: each with the interval of noise, sampling and largest bias together."""
+    billboard: Any = outcome.billboard
+    natural = plan.design.natural(billboard.coef, plan.response)
+    reach = np.array([plan.mechanism.interval(billboard, row, LEVEL).total for row in natural.matrix])
+    return {"coefficients": pa.table({
+        "name": list(plan.design.natural_names()), "value": natural.coefficients, "lower": natural.coefficients - reach,
+        "upper": natural.coefficients + reach, "unit": list(plan.design.natural_units(plan.response))})}
+
+
+def result_sections(plan: PlannedRegression, outcome: AnyOutcome) -> list[Section]:
     """The public result: coefficients with labelled intervals, and what is promised to whom."""
     design, response = plan.design, plan.response
+    billboard: Any = outcome.billboard
     m, f = plan.mechanism, plan.figures
     natural = design.natural(billboard.coef, response)
     rows: list[tuple[str | float, ...]] = []
@@ -280,18 +293,12 @@ def _due(plan: PlannedRegression, coins: int) -> str:
 
 
 def explain(
-    plan: PlannedRegression, billboard: RegressionBillboard, record: tuple[np.ndarray, float] | None, index: int,
-    stored: int | None,
+    plan: PlannedRegression, outcome: AnyOutcome, record: tuple[np.ndarray, float] | None, index: int
 ) -> list[Section]:
-    """One participant's share: what, from what, and what a lie would have been worth on average.
-
-    Args:
-        plan: the plan with the mechanism that ran.
-        billboard: the run's billboard.
-        record: hers.
-        index: her rank.
-        stored: what was settled; None where her record was typed and nothing of the shares is known.
-    """
+    """One participant's share: what, from what, and what a lie would have been worth on average."""
+    # Of what was settled, nothing is known in public but what follows from the billboard.
+    stored = None if isinstance(outcome, PublicOutcome) else settled_coins(outcome, index)
+    billboard: Any = outcome.billboard
     response, who = plan.response, f"Participant {index + 1}"
     m, f = plan.mechanism, plan.figures
     share = m.decode(record, index, billboard)
@@ -396,11 +403,10 @@ def _identity_warnings(plan: PlannedRegression) -> tuple[str, ...]:
         f"{said}, can move predictions by their typical error: whoever has so many ids can choose them within that",)
 
 
-def study_sections(
-    plan: PlannedRegression, billboard: RegressionBillboard, data: Iterable[Batch], outcome: SimulatedOutcome
-) -> list[Section]:
+def study_sections(plan: PlannedRegression, data: Iterable[Batch], outcome: SimulatedOutcome) -> list[Section]:
     """Released beside least squares, the fit of both, and what would have been paid in all."""
     design, response = plan.design, plan.response
+    billboard: Any = outcome.billboard
     m = plan.mechanism
     plain = least_squares(as_batches(data, m.setting.features), m.setting.features)
     fits = r_squared(as_batches(data, m.setting.features), {"released": billboard.coef, "least squares": plain})

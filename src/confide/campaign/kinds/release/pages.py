@@ -6,11 +6,13 @@ import math
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from confide.campaign.kinds.release.plan import QueriesPlan
 from confide.campaign.kinds.skeleton import plan_page, promised
 from confide.charts import intervals
 from confide.contract.guarantees import Audience, stated
+from confide.contract.kinds import as_rows
 from confide.contract.offering import CUSTODIANS_WITHDRAWAL, Question, answer, likelier
 from confide.contract.outcome import SimulatedOutcome
 from confide.contract.presentation import Picture, Section, Table, Text
@@ -29,11 +31,11 @@ from confide.release.dual_query import DualQuery
 from confide.release.marginal_fit import FittedMarginals, MarginalFit
 from confide.release.measured_sums import sum_bar
 from confide.release.mwem import MWEM, MWEMCertificate
-from confide.release.results import LEVEL, AnyOutcome, Bars, bars, released_answers, uncut_answers
+from confide.release.results import LEVEL, AnyOutcome, Bars, bars, released_answers, synthetic_rows, uncut_answers
 from confide.release.reweighted import Reweighted, ReweightedCertificate
 from confide.release.schema import Schema
 
-__all__ = ["explain", "null_record", "offer", "result_sections", "sections", "study_sections"]
+__all__ = ["explain", "null_record", "offer", "result_sections", "result_tables", "sections", "study_sections"]
 
 
 def _answer_pictures(words: list[str], found: np.ndarray, held: Bars, largest: np.ndarray) -> list[Picture]:
@@ -49,6 +51,22 @@ def _answer_pictures(words: list[str], found: np.ndarray, held: Bars, largest: n
 
 
 # ---- after
+
+
+def result_tables(plan: QueriesPlan, outcome: AnyOutcome) -> dict[str, pa.Table]:
+    """`answers`: every query in words, its answer in [0, 1], the answer before it was cut to that where it was
+    measured, and how far it may be off where that is known; and `rows`, the synthetic rows, where they were asked for.
+    """
+    held = bars(plan.mechanism, outcome.billboard, outcome.certificate, plan.workload)
+    uncut = uncut_answers(outcome, plan.workload)
+    found = {"answers": pa.table({
+        "query": pa.array(plan.workload.words(plan.schema), pa.string()),
+        "answer": released_answers(outcome, plan.workload),
+        **({} if uncut is None else {"uncut": uncut}),
+        "plus_minus": pa.array(held.each, mask=np.isnan(held.each)),
+    })}
+    rows = synthetic_rows(outcome.billboard, plan.schema, plan.config.rows.count) if plan.rows else None
+    return found if rows is None else {**found, "rows": as_rows(rows)}
 
 
 def result_sections(plan: QueriesPlan, outcome: AnyOutcome) -> list[Section]:
@@ -141,7 +159,7 @@ def _fit_notes(plan: QueriesPlan, outcome: AnyOutcome) -> list[str]:
     return found
 
 
-def explain(plan: QueriesPlan) -> list[Section]:
+def explain(plan: QueriesPlan, *_: Any) -> list[Section]:
     """What one person gets: the same words for everybody, whether her record is in the table or not."""
     epsilon, delta = plan.loss.epsilon, float(getattr(plan.loss, "delta", 0.0))
     but = f" (but for a probability of {delta:g})" if delta else ""

@@ -20,7 +20,7 @@ from confide.campaign.kinds.release.config import (
 )
 from confide.campaign.kinds.skeleton import ShownPlan
 from confide.contract.errors import ConfideError, InvalidInput, Refused
-from confide.contract.guarantees import Accuracy, Guarantees
+from confide.contract.guarantees import Accuracy
 from confide.contract.mechanism import Mechanism
 from confide.contract.public_warnings import PublicWarning
 from confide.contract.remedies import Remedy, accepted, tried, trying
@@ -153,10 +153,6 @@ class QueriesPlan(ShownPlan):
     mechanism: Mechanism
     advice: ReleasePlan | None
     doubts: tuple[str, ...] = ()
-
-    @cached_property
-    def guarantees(self) -> Guarantees:
-        return self.mechanism.guarantees()
 
     @property
     def records(self) -> int:

@@ -48,7 +48,7 @@ def release_of(outcome: AnyOutcome) -> PublicRelease:
     return outcome.billboard
 
 
-def result_tables(outcome: AnyOutcome) -> dict[str, pa.Table]:
+def result_tables(_: PlannedSearch, outcome: AnyOutcome) -> dict[str, pa.Table]:
     """`found`: everybody who was found, in order; `ending`: one line about how the search ended."""
     board = release_of(outcome)
     return {
@@ -61,7 +61,7 @@ def result_tables(outcome: AnyOutcome) -> dict[str, pa.Table]:
 def result_sections(plan: PlannedSearch, outcome: AnyOutcome) -> list[Section]:
     """The list, how it ended, and what it may have told."""
     board, it = release_of(outcome), plan.mechanism
-    found = result_tables(outcome)["found"]
+    found = result_tables(plan, outcome)["found"]
     shown: tuple[tuple[Any, ...], ...] = tuple(
         (row["place"], str(row["id"]), row["component"], row["how"]) for row in found.slice(0, _SHOWN).to_pylist())
     more = len(board.order) - len(shown)
@@ -96,7 +96,7 @@ def _counted(members: int, components: int, parts: str) -> str:
     return f"{people} in {components:,} components, which begin at the places {parts}{more}."
 
 
-def explain(plan: PlannedSearch) -> list[Section]:
+def explain(plan: PlannedSearch, *_: Any) -> list[Section]:
     """What one person gets: the same words for everybody, found or not."""
     delta = float(getattr(plan.loss, "delta", 0.0))
     but = f" (but for a probability of {delta:g})" if delta else ""
