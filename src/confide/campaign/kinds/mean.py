@@ -15,11 +15,7 @@ import numpy as np
 from confide import acquisition
 from confide.acquisition import audited
 from confide.acquisition.mechanism import TwoPartMechanism
-from confide.acquisition.records import Contracted, ContractedRecords, ContractTerms, RecordCodec
-from confide.audit import audit
-from confide.campaign.kinds.acquisition import pages
-from confide.campaign.kinds.acquisition.plan import MeanConfig, PlannedMean, allowed
-from confide.campaign.kinds.acquisition.rounds import (
+from confide.acquisition.reading import (
     Submissions,
     as_document,
     as_drawn,
@@ -27,6 +23,10 @@ from confide.campaign.kinds.acquisition.rounds import (
     read_reports,
     terms_of,
 )
+from confide.acquisition.records import Contracted, ContractedRecords, ContractTerms, RecordCodec
+from confide.audit import audit
+from confide.campaign.kinds.acquisition import pages
+from confide.campaign.kinds.acquisition.plan import MeanConfig, PlannedMean
 from confide.campaign.kinds.skeleton import KindSkeleton, no_rehearsal
 from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput, Refused
@@ -199,7 +199,7 @@ class MeanKind(KindSkeleton, PeoplesKind):
         rule = plan.mechanism.rules[0]
         if problem is None and not rule.admits([concern]).all():
             problem = (f"{column}: {concern:g} is not a report that the belief of the file allows; must be "
-                       f"{allowed(rule)}")
+                       f"{rule.allowed()}")
         if problem:
             raise InvalidInput("record", problem)
         return concern

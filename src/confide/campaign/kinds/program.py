@@ -10,7 +10,6 @@ import pyarrow as pa
 
 from confide.audit import AuditReport
 from confide.campaign.kinds.programs import pages
-from confide.campaign.kinds.programs.coding import any_row
 from confide.campaign.kinds.programs.config import ProgramConfig, coding_of
 from confide.campaign.kinds.programs.family_tables import (
     AggregativeGameTable,
@@ -44,6 +43,7 @@ from confide.programs.families.xor_bundles import XorBundles
 from confide.programs.integral_boards import AuditedBillboard, FlagBillboard
 from confide.programs.priv_dude import PrivDude
 from confide.programs.reading.bids import Bids
+from confide.programs.reading.coding import any_row
 from confide.programs.reading.columns import Choice, Column, Number
 from confide.programs.reading.wide import read_wide, typed_wide
 from confide.programs.round_dude import RoundDude

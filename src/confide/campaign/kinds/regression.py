@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -26,9 +26,9 @@ from confide.regression.private_truthful_regression import PrivateTruthfulRegres
 from confide.tables import Design, Numeric, Records, Roster, TableSource, read_records
 from confide.tables.cell_problems import Judged, ids_of, judged
 from confide.tables.column_rows import check_typed, typed_cells
-from confide.tables.slot_rows import cell_bytes, cells_of
+from confide.tables.records import RecordCodec
 
-__all__ = ["KIND", "RecordCodec", "RegressionKind", "parse_record"]
+__all__ = ["KIND", "RegressionKind", "parse_record"]
 
 _ROWS = 65536  # of a batch
 
@@ -133,30 +133,3 @@ def parse_record(design: Design, response: Numeric, values: Mapping[str, str]) -
     if problem or wrong:
         raise InvalidInput("record", str(problem or wrong), "such a record counts as empty and is paid nothing")
     return x, y
-
-
-@dataclass(frozen=True)
-class RecordCodec:
-    """Records as bytes: the features and the response of one row as little-endian doubles.
-
-    Args:
-        dimension: d, the number of coded features.
-
-    Example:
-        >>> codec = RecordCodec(2)
-        >>> slots, reports = codec.pack(Records(np.array([4]), np.array([[0.5, -0.25]]), np.array([1.0])))
-        >>> back = codec.unpack(slots, reports)
-        >>> back.index.tolist(), back.X.tolist(), back.y.tolist()
-        ([4], [[0.5, -0.25]], [1.0])
-    """
-
-    dimension: int
-
-    def pack(self, batch: Records) -> tuple[np.ndarray, list[bytes]]:
-        """(slots, reports) of a batch."""
-        return batch.index, cell_bytes(np.column_stack([batch.X, batch.y]))
-
-    def unpack(self, slots: np.ndarray, reports: Sequence[bytes]) -> Records:
-        """The batch of some slots."""
-        rows = cells_of(reports, self.dimension + 1)
-        return Records(slots, rows[:, :-1], rows[:, -1])

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from confide.acquisition.reading import as_drawn, lattice_contract
 from confide.acquisition.release.losses import least_right
 from confide.acquisition.second_identities import SecondIdentities
-from confide.campaign.kinds.acquisition.plan import PlannedMean, allowed
-from confide.campaign.kinds.acquisition.rounds import as_drawn, lattice_contract
+from confide.campaign.kinds.acquisition.plan import PlannedMean
 from confide.campaign.kinds.skeleton import AnyOutcome, plan_page, promised, share_page
 from confide.contract.guarantees import Accuracy, Audience, stated
 from confide.contract.offering import Question, answer, lies, withdrawing
@@ -78,7 +78,7 @@ def offer(plan: PlannedMean) -> Sequence[Section]:
     right = [it.group_guess(1, audience) for audience in (Audience.COLLECTOR, Audience.PUBLIC)]
     return [
         answer(Question.REPORT,
-               f"You are asked first how you fear two leaks, as one number {own.column} {allowed(it.rules[0])}. 1: "
+               f"You are asked first how you fear two leaks, as one number {own.column} {it.rules[0].allowed()}. 1: "
                "what the operator learns of you is all you fear. 0: what the public learns is. It is no secret: "
                "the operator sees it, and everybody's contract follows from everybody's number.",
                f"On a contract that you agreed to you are asked: {record.question} A number from {record.low:g} to "

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-import numpy as np
 from pydantic import Field, model_validator
 
-from confide.acquisition.beliefs.draws import prior_draws
 from confide.acquisition.beliefs.priors import ConcernPrior, DiscretePrior, HistogramPrior, PowerPrior, UniformPrior
-from confide.acquisition.beliefs.virtual_cost import VirtualCost
 from confide.acquisition.mechanism import TwoPartMechanism
 from confide.acquisition.second_identities import SecondIdentities, second_identities
-from confide.acquisition.targeting import bought
+from confide.acquisition.targeting import Expected, expected
 from confide.campaign.kinds.skeleton import Finite, MoneyTable, MoneyWords, Positive, ShownPlan
-from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Accuracy
 from confide.contract.known_keys import Keys, keys_of
 from confide.contract.remedies import printed
@@ -26,7 +22,7 @@ from confide.contract.wire import parts_of
 from confide.contract.words import few, number
 from confide.people.campaign_tables import MOST_PEOPLE
 
-__all__ = ["Expected", "MeanConfig", "PlannedMean", "allowed", "identity_warnings"]
+__all__ = ["MeanConfig", "PlannedMean", "identity_warnings"]
 
 Weight = Annotated[float, Field(ge=0, le=1)]
 
@@ -189,82 +185,6 @@ class MeanConfig(Keys):
         return self
 
 
-_WORK = 400_000  # people, over all made-up profiles of a plan
-_MOST, _FEWEST = 200, 3
-_SHOWN = 3  # gaps of a belief
-_DELTA = 1e-6
-
-
-@dataclass(frozen=True, kw_only=True)
-class Expected:
-    """Means over profiles of reports drawn from the belief, at one price of an error.
-
-    Args:
-        setting: what is changed.
-        root_error: root of the mean squared error of the estimate, in the unit of a record; that of what is known
-            where nothing is bought.
-        payments: of the total, in the currency.
-        payments_error: standard error of that mean.
-        largest_payments: largest total of a profile.
-        asked: how many are asked for a record.
-        local: mean of the largest local loss of a profile.
-        central: mean of the largest central loss of a profile.
-        bought: share of the profiles in which anything is bought.
-        why: why nothing is bought in the others.
-        draws: how many profiles; 0 where the setting is out of reach.
-    """
-
-    setting: str
-    bought: float
-    why: str
-    root_error: float = math.nan
-    payments: float = math.nan
-    payments_error: float = math.nan
-    largest_payments: float = math.nan
-    asked: float = math.nan
-    local: float = math.nan
-    central: float = math.nan
-    draws: int = 0
-
-    def row(self) -> tuple[str | float | None, ...]:
-        """Of a table."""
-        if not self.draws:
-            return self.setting, None, None, None, None, None, self.why
-        return (self.setting, self.root_error, self.payments, self.asked, self.local, self.bought, self.why)
-
-
-def _expected(setting: str, planned: TwoPartMechanism, least: float = 0.0, **changes: Any) -> Expected:
-    """Means over profiles at changed parameters; nothing where less than the least share of them buys the mean."""
-    try:
-        it = replace(planned, **changes)
-    except InvalidInput:
-        return Expected(setting=setting, bought=0.0,
-                        why="out of reach: largest_local_loss is too small for so few people")
-    draws = int(min(_MOST, max(_FEWEST, _WORK // it.people)))
-    found, missed = list[Any](), 0
-    for reports, _ in prior_draws(it.prior, it.people, draws, 0):
-        found.append(bought(it, reports))
-        missed += not found[-1].asked > 0
-        if missed > (1.0 - least) * draws + 1e-9:
-            return Expected(setting=setting, bought=0.0, why="it is bought too seldom")
-    table = np.array([(*each, each.asked > 0) for each in found], dtype=np.float64)
-    paid, mse, asked, local, central, few, share = table.mean(axis=0).tolist()
-    why = "" if share == 1 else (
-        "too few people are within the price to keep largest_local_loss (at least "
-        f"{math.ceil(1 / (it.weight_cap or 1.0)):,} must be)"
-        if few >= (1 - share) / 2 else "what is known already is cheaper than the mean")
-    return Expected(
-        setting=setting, root_error=math.sqrt(mse), payments=paid, largest_payments=float(table[:, 0].max()),
-        payments_error=float(table[:, 0].std(ddof=1)) / math.sqrt(draws), asked=asked, local=local, central=central,
-        bought=share, why=why, draws=draws)
-
-
-def allowed(rule: VirtualCost) -> str:
-    """Which numbers are reports, in words."""
-    low, high = rule.support
-    gaps = [f"between {a:g} and {b:g}" for a, b in rule.gaps.tolist()]
-    shown = ", ".join(gaps[:_SHOWN]) + (", ..." if len(gaps) > _SHOWN else "")
-    return f"in [{low:g}, {high:g}]" + (f", not {shown}" if gaps else "")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -284,16 +204,16 @@ class PlannedMean(ShownPlan, MoneyWords):
     @cached_property
     def here(self) -> Expected:
         """Of the campaign as it is."""
-        return _expected("this campaign", self.mechanism, self.least)
+        return expected("this campaign", self.mechanism, self.least)
 
     @cached_property
     def others(self) -> tuple[Expected, ...]:
         """Of the same campaign at other prices of an error, and at other limits on what anybody loses."""
         it = self.mechanism
-        found = [_expected(f"[price] error = {it.mse_price * times:g}", it, mse_price=it.mse_price * times)
+        found = [expected(f"[price] error = {it.mse_price * times:g}", it, mse_price=it.mse_price * times)
                  for times in (0.25, 4.0)]
         if it.largest_local_loss is not None:
-            found += [_expected(f"[privacy] largest_local_loss = {it.largest_local_loss * times:g}", it,
+            found += [expected(f"[privacy] largest_local_loss = {it.largest_local_loss * times:g}", it,
                                 largest_local_loss=it.largest_local_loss * times) for times in (0.5, 2.0)]
         return tuple(found)
 

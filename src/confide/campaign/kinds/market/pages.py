@@ -9,25 +9,13 @@ from typing import Any
 
 from scipy.stats import binom
 
-from confide.campaign.kinds.market.plan import (
-    SHARE_DELTA,
-    BitPlan,
-    coalition,
-    compared_at_least,
-    deciding,
-    done,
-    smallest,
-    smallest_peers,
-    truth_paid,
-    truthful,
-    with_one,
-)
+from confide.campaign.kinds.market.plan import BitPlan
 from confide.campaign.kinds.skeleton import plan_page
 from confide.charts import intervals
 from confide.contract.offering import Question, answer, lies, likelier, withdrawing
 from confide.contract.presentation import Block, Picture, Section, Table, Text
 from confide.contract.words import few, number, percent
-from confide.market.coalitions import AnswerCoalition, ShareCoalition
+from confide.market.coalitions import SHARE_FAILURE, AnswerCoalition, ShareCoalition
 from confide.market.collection import BitBillboard
 from confide.market.equilibrium import symmetric_equilibria
 from confide.market.pairs.market import PairMarket
@@ -79,7 +67,7 @@ class BitPages(ABC):
             warnings.append(f"rounding to whole coins can be worth more than the {plan.market.margin:.3g} by which "
                             "truth pays, so that nothing is promised of it: choose smaller coins (minor_units), or a "
                             "larger epsilon")
-        if (said := few(deciding(plan), plan.market.people, "identities")) is not None:
+        if (said := few(plan.agreements.deciding, plan.market.people, "identities")) is not None:
             warnings.append(f"{said}, decide the result: whoever has so many ids, or brings so many people to one "
                             "report, chooses it")
         return plan_page(
@@ -146,16 +134,16 @@ def equilibria_table(plan: BitPlan, *more: Block) -> Section:
 
 def _coalitions(plan: BitPlan) -> Section:
     """The smallest number of identities, and the smallest group, that gains; what each gains, and the result."""
-    it, truth, paid, one = plan.market, truthful(plan.market), truth_paid(plan.market), with_one(plan)
-    among, peers = compared_at_least(plan), smallest_peers(plan)
-    second, group, fixed, many = smallest(plan).values()
+    it, known = plan.market, plan.agreements
+    truth, paid, one, among, peers = known.truthful, known.paid, known.with_one, known.among, known.peers
+    second, group, fixed, many = known.smallest.values()
 
     def row(words: str, size: int | None, each: Callable[[AnswerCoalition | ShareCoalition], float]) -> list[Any]:
         if size is None or size > among:
             return []
-        pay = each(coalition(plan, size))
+        pay = each(known.of(size))
         return [(words, size, percent(size / it.people, 2), plan.money(pay), plan.money(size * pay),
-                 number(done(plan, size)))]
+                 number(known.done(size)))]
 
     rows = [*row("ids of one person, who is paid more than with one", second, lambda found: found.chosen),
             *row("people who agree, each of whom earns more than by the truth", group,
@@ -165,7 +153,7 @@ def _coalitions(plan: BitPlan) -> Section:
     share = isinstance(it, PairMarket)
     result = ("estimate moves by at most" if share else "answer is wrong with probability, where they report what is "
               "not true")
-    stated = (f"the stated error of the estimate is {number(it.half_width(SHARE_DELTA))}" if share else
+    stated = (f"the stated error of the estimate is {number(it.half_width(SHARE_FAILURE))}" if share else
               f"without any agreement the answer is wrong with probability {number(it.error_probability())}")
     more = [f"A truthful report is paid {plan.money(paid)} on average"
             + (f". That is worth {plan.money(truth)} once the cost of its privacy is taken off." if hasattr(it, "cost")
@@ -173,7 +161,7 @@ def _coalitions(plan: BitPlan) -> Section:
     if second is None:
         more.append("By the routes computed here, with no number of ids one person is paid more than with one.")
     else:
-        all_of_them = second * coalition(plan, second).chosen
+        all_of_them = second * known.of(second).chosen
         more.append(f"With {second} ids of one person they gain {plan.money(all_of_them - one)} more than with one: "
                     f"{plan.money(all_of_them)} in place of {plan.money(one)} on average. This is the most by the "
                     "routes computed here: all ids take part, and give the report that pays more by their owner's "
@@ -198,7 +186,7 @@ def _coalitions(plan: BitPlan) -> Section:
 
 def _gains(plan: BitPlan, size: int, paid: float, truth: float) -> str:
     """What the smallest group does, and what each of its members gains."""
-    found = coalition(plan, size)
+    found = plan.agreements.of(size)
     if found.drawn > paid:
         return (f"can all hand in one report, which the device of one of them draws: each gains "
                 f"{number(found.drawn - paid)} {plan.collection.currency} more than by the truth, on average, and "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, model_validator
@@ -16,19 +17,16 @@ from confide.contract.guarantees import Accuracy, Budget
 from confide.contract.known_keys import Keys, keys_of
 from confide.contract.remedies import Remedy
 from confide.contract.replanned import nearest
-from confide.market.coalitions import AnswerCoalition, ShareCoalition, answer_coalition, share_coalition, turned
+from confide.market.coalitions import Agreements
 from confide.market.collection import BitCollection
 from confide.market.costs import Cost, ExponentialCost, LinearCost, PowerCost
 from confide.market.majority import MajorityMarket
-from confide.market.pairs.market import PairMarket
 from confide.market.signal_model import SignalModel
-from confide.numerics.fewest import fewest
 from confide.people.campaign_tables import MOST_PEOPLE, PeopleTable
 from confide.tables import Above, Category
 
-__all__ = ["MARKET_KEYS", "BitConfig", "BitPlan", "Costs", "People", "Privacy", "State", "belongs", "coalition",
-           "compared_at_least", "deciding", "done", "more_reports", "smallest", "smallest_peers", "truth_paid",
-           "truthful", "with_one", "worth_asking"]
+__all__ = ["MARKET_KEYS", "BitConfig", "BitPlan", "Costs", "People", "Privacy", "State", "belongs", "more_reports",
+           "worth_asking"]
 
 
 def belongs(name: str, value: float | None, law: str, chosen: str) -> None:
@@ -192,6 +190,12 @@ class BitPlan(ShownPlan, MoneyWords):
     def coined(self) -> BitCollection:
         return self.collection
 
+    @cached_property
+    def agreements(self) -> Agreements:
+        """What identities that agree gain, and the fewest that do."""
+        groups = getattr(getattr(self.pages, "belief", None), "groups", None)
+        return Agreements(self.market, None if not groups else max(2, min(each.size for each in groups)))
+
     @property
     def deposit(self) -> int:
         """Coins that each participant leaves beforehand, so that nobody ever owes anything."""
@@ -208,7 +212,7 @@ class BitPlan(ShownPlan, MoneyWords):
         return {"people": market.people, "largest_level": market.largest_level, "margin": market.margin,
                 "payments": list(market.payment_range()), "deposit_coins": self.deposit,
                 "expected_total": self.guarantees.of(Budget)[0].expected,
-                "accuracy": self.guarantees.of(Accuracy)[0].bound, "fewest_identities": smallest(self),
+                "accuracy": self.guarantees.of(Accuracy)[0].bound, "fewest_identities": self.agreements.smallest,
                 "planned": {name.strip(): value for name, value in self.pages.planned(self)}}
 
 
@@ -230,79 +234,3 @@ def more_reports(config: Any, replan: Callable[[Any], BitPlan]) -> list[str | Re
     found = [*nearest(config, replan, "people.count", config.people.count),
              *nearest(config, replan, "privacy.epsilon", config.privacy.epsilon)]
     return [*found] or ["no [people] count, and no [privacy] epsilon, was found that does alone"]
-
-
-_HALF = 0.5
-_MANY = 100_000  # people, above which every number of identities is not tried
-
-
-def smallest_peers(plan: BitPlan) -> int | None:
-    """The smallest group of peers, where an agreement gains first; None where everybody is in one."""
-    groups = getattr(getattr(plan.pages, "belief", None), "groups", None)
-    return None if not groups else max(2, min(each.size for each in groups))
-
-
-def truthful(market: Any) -> float:
-    """What truth is worth on average: its pay less the cost of privacy where that is known, else its pay."""
-    return float(market.quote().participation) if hasattr(market, "cost") else truth_paid(market)
-
-
-def truth_paid(market: Any) -> float:
-    """What a truthful report is paid on average."""
-    return float(market.quote().expected_payment)
-
-
-def deciding(plan: BitPlan) -> int | None:
-    """The fewest identities that decide the result; None where no number does.
-
-    They decide a yes or no where it is wrong in half of all cases, and a share where it moves by its stated error.
-    """
-    it = plan.market
-    if isinstance(it, PairMarket):
-        bound = it.half_width(SHARE_DELTA)
-        return fewest(lambda m: share_coalition(it, m).shift >= bound, it.people)
-    singly = 32 if it.people <= _MANY else 1  # where few decide, ties matter
-    return fewest(lambda m: max(turned(it, m, x) for x in (0, 1)) >= _HALF, it.people, singly)
-
-
-SHARE_DELTA = 0.05  # at which the plan states the error of a share
-
-
-def compared_at_least(plan: BitPlan) -> int:
-    """How many people are compared with each other at least."""
-    peers = smallest_peers(plan)
-    return int(plan.market.people) if peers is None else min(peers, int(plan.market.people))
-
-
-def coalition(plan: BitPlan, size: int) -> AnswerCoalition | ShareCoalition:
-    """What so many identities gain who give one report."""
-    it = plan.market
-    return share_coalition(it, size, smallest_peers(plan)) if isinstance(it, PairMarket) else answer_coalition(
-        it, size)
-
-
-def done(plan: BitPlan, size: int) -> float:
-    """What so many identities do to the result."""
-    it = plan.market
-    return share_coalition(it, size).shift if isinstance(it, PairMarket) else max(turned(it, size, x) for x in (0, 1))
-
-
-def with_one(plan: BitPlan) -> float:
-    """The most that one person is paid on average with one id, privacy not counted."""
-    return max(coalition(plan, 1).chosen, truth_paid(plan.market), 0.0)
-
-
-def smallest(plan: BitPlan) -> dict[str, int | None]:
-    """The fewest identities of several kinds.
-
-    "second" of one person who is paid more than with one, "group" of people each of whom earns more than by the truth,
-    "fixed" of such people who give the same report whatever is true, and "deciding".
-    """
-    truth, paid, one, among = truthful(plan.market), truth_paid(plan.market), with_one(plan), compared_at_least(plan)
-
-    def fixed(m: int) -> bool:
-        return m > 1 and coalition(plan, m).each > truth
-
-    return {"second": fewest(lambda m: m > 1 and m * coalition(plan, m).chosen > one, among),
-            "group": fewest(lambda m: m > 1 and (coalition(plan, m).drawn > paid or fixed(m)), among),
-            "fixed": fewest(fixed, among), "deciding": deciding(plan)}

@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from confide.campaign.kinds.programs.coding import Coding
 from confide.campaign.kinds.programs.family_tables import (
     Finite,
     ProgramTable,
@@ -17,6 +16,7 @@ from confide.contract.known_keys import Keys, keys_of
 from confide.people.campaign_tables import DataTable, PeopleTable
 from confide.programs.dude import Dude
 from confide.programs.priv_dude import PrivDude
+from confide.programs.reading.coding import Coding
 from confide.programs.reading.columns import Points
 from confide.programs.round_dude import RoundDude
 from confide.programs.tight_dude import TightDude

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.campaign.kinds.programs.coding import Coding
 from confide.campaign.kinds.programs.config import MODES, ModeName, ProgramConfig, coding_of, with_alpha
 from confide.campaign.kinds.skeleton import ShownPlan, plan_page
 from confide.contract.errors import InvalidInput, Refused
@@ -35,6 +34,7 @@ from confide.programs.dude import Dude
 from confide.programs.grids import PRICE_UNIT
 from confide.programs.instances import made_up
 from confide.programs.planning import Mode, ProgramPlan, plan
+from confide.programs.reading.coding import Coding
 from confide.programs.reading.slots import collected
 from confide.programs.round_dude import RoundDude
 from confide.programs.tight_dude import TightDude

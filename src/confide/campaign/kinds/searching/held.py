@@ -12,7 +12,7 @@ import csv
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,13 +28,12 @@ from confide.contract.files import check_unpublished
 from confide.search.answers import spelled
 from confide.search.graph import Graph
 from confide.search.identifiers import as_ids, lookup
-from confide.search.oracles import Investigation, OracleInconsistent
+from confide.search.oracles import AnswersSoFar, Investigation, OracleInconsistent
 from confide.tables import open_table
 from confide.tables._cells import integers, strings
 from confide.tables.sources import TableSource
 
-__all__ = ["LISTED", "AnswersSoFar", "HeldNetwork", "check_places", "file_of", "list_mark", "marked", "read_list",
-           "waiting_path"]
+__all__ = ["LISTED", "HeldNetwork", "check_places", "file_of", "list_mark", "marked", "read_list", "waiting_path"]
 
 LISTED = "search-"
 """What the name of the list's own column begins with."""
@@ -159,32 +158,6 @@ _NO_ID, _STRANGE, _NO_STATUS = "has no id", "the id is nobody's", "the answer is
 _FILES = (".csv", ".parquet", ".arrow", ".feather")
 _AHEAD = 4096
 _NONE = int(np.iinfo(np.int64).min)
-
-
-class AnswersSoFar:
-    """An oracle that answers from a table which is not complete: a missing answer stays missing.
-
-    Args:
-        known: id -> whether that one is a target.
-    """
-
-    def __init__(self, known: Mapping[Any, bool]) -> None:
-        self.known = known
-
-    def __repr__(self) -> str:
-        return "<AnswersSoFar>"
-
-    def __call__(self, vertex: Any) -> bool:
-        """One answer.
-
-        Raises:
-            LookupError: there is none.
-        """
-        return self.known[vertex]
-
-    def statuses(self, ids: Sequence[Any]) -> list[bool | None]:
-        """Each answer, None where there is none."""
-        return [self.known.get(each) for each in ids]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from confide.campaign.kinds.searching.held import AnswersSoFar, check_places, list_mark, marked, read_list, waiting_path
+from confide.campaign.kinds.searching.held import check_places, list_mark, marked, read_list, waiting_path
 from confide.campaign.kinds.searching.plan import SearchConfig
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import check_private, read_json, replace_private
@@ -26,7 +26,7 @@ from confide.privacy.noise import JournalNoise
 from confide.search.errors import DegreeBoundViolated
 from confide.search.graph import Graph
 from confide.search.kept_searches import graph_digest
-from confide.search.oracles import Investigation, OracleInconsistent, OracleUnavailable
+from confide.search.oracles import AnswersSoFar, Investigation, OracleInconsistent, OracleUnavailable
 from confide.search.targeted import PTarget, Search
 
 __all__ = ["earlier_answers", "play", "used_before"]

@@ -15,7 +15,6 @@ from confide.acquisition.mechanism import TwoPartMechanism
 from confide.acquisition.records import ContractedRecords, ContractTerms
 from confide.acquisition.release.lattice import LatticeContract
 from confide.acquisition.release.sums import plausible
-from confide.campaign.kinds.acquisition.plan import allowed
 from confide.contract.errors import InvalidInput
 from confide.tables import FirstRows, Measured, Roster, TableSource, Word, rejections
 from confide.tables.roles import FINE, MISSING
@@ -109,7 +108,7 @@ def read_reports(
         lost = ~absent & ((problems != FINE) | ~possible | (index < 0))
         if lost.any():
             unlikely = "" if rule is None else (f"{role.column}: is not a report that the belief of the file allows; "
-                                                f"must be {allowed(rule)}")
+                                                f"must be {rule.allowed()}")
             reasons = {row: role.reason(int(problems[row])) if problems[row] != FINE else unlikely
                        for row in np.flatnonzero(lost & (index >= 0)).tolist()}
             rejected.update(rejections(first, batch, index, lost, reasons))
