@@ -22,7 +22,7 @@ from confide.acquisition import (
     WeightCap,
 )
 from confide.acquisition.targeting import PriceSetting
-from confide.campaign.kinds.acquisition.config import Belief, Price, Privacy, Record
+from confide.campaign.kinds.acquisition.plan import Belief, Price, Privacy, Record
 from confide.contract import InvalidInput
 from confide.contract.parameters import Declared, parameters
 

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from confide.allocation.reading.preflib import PrefLib
 from confide.allocation.reading.scales import Points, Ranks, Scale
-from confide.allocation.reading.tables import DENSE, Rows, gathered, read_long, read_wide, typed
-from confide.campaign.kinds.allocation.submissions import RowCodec
+from confide.allocation.reading.tables import DENSE, RowCodec, Rows, gathered, read_long, read_wide, typed
 from confide.contract.errors import InvalidInput
 from confide.tables import Roster, open_table
 

@@ -17,17 +17,18 @@ from goods_campaigns import cleared_later, praised
 from campaign.forging import Forger, edited, forge, remake, words
 from cases import fast
 from cli.commands import CONFIDE
+from confide.allocation import crowds as baselines
 from confide.allocation.bundles import Additive, CappedAdditiveValuation, SymmetricConcave, UnitDemandValuation
 from confide.allocation.bundles.rows import population_of, record_of, usable, width
+from confide.allocation.crowds import BundleCrowd, counts
 from confide.allocation.optimum.solver import exact_optimum
 from confide.allocation.palloc import PAlloc
+from confide.allocation.planning.expected import made_up_bundles, predicted_bundles
+from confide.allocation.reading.scales import PointsTogether, RanksTogether
 from confide.allocation.reading.tables import DENSE, Rows
 from confide.campaign import Campaign, Store, hand_out, verify
-from confide.campaign.kinds.allocation import bundle_baselines as baselines
 from confide.campaign.kinds.allocation.audited import life
-from confide.campaign.kinds.allocation.bundle_config import BundleAuctionTable, PointsTogether, RanksTogether
-from confide.campaign.kinds.allocation.bundle_predicted import made_up_bundles, predicted_bundles
-from confide.campaign.kinds.allocation.crowds import BundleCrowd, counts
+from confide.campaign.kinds.allocation.config import BundleAuctionTable
 from confide.cli.failures import guarded
 from confide.contract import InvalidInput, PublicOutcome, Refused, kind
 from confide.contract.errors import BudgetExceeded

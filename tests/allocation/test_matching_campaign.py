@@ -19,12 +19,12 @@ from cases import fast
 from cli.commands import CONFIDE
 from confide import Outcome
 from confide.allocation import PMatch, SinkhornMatch, WelfareCertificate, exact_optimum
+from confide.allocation.crowds import lottery_welfare
 from confide.allocation.reading.scales import Points, Ranks
 from confide.allocation.reading.tables import gathered
 from confide.allocation.valuations import Valuations
 from confide.campaign import Campaign, Store, verify
 from confide.campaign.kinds.allocation.audited import life
-from confide.campaign.kinds.allocation.predicted import lottery_welfare
 from confide.cli.failures import guarded
 from confide.contract import InvalidInput, PublicOutcome, Refused
 from confide.contract.errors import BudgetExceeded

@@ -60,13 +60,20 @@ def of_campaign(name: str) -> dict[str, Any]:
     if isinstance(its, LocalKind) and not isinstance(its, ContractKind):
         found["device"] = its.device(config, plan)
         found["known"] = [asdict(field) for field in its.known(config, plan)]
-    if not isinstance(its, ContractKind) and name not in UNCHECKED:
+    if isinstance(its, ContractKind):
+        found["first form"] = [asdict(field) for field in its.asked_first(config, plan)]
+        if name in PACKS:
+            drawn = json.loads((folder / its.contracts_file(config)).read_text(encoding="utf-8"))["drawn"]
+            found |= _sections("round", its.round_sections(plan, drawn))
+            found |= _sections("contract", its.terms_sections(plan, its.terms(config, drawn, "1")))
+    if name not in UNCHECKED and (name in PACKS or not isinstance(its, ContractKind)):
         seen = its.check(config, plan, folder)
         found["check"] = {**asdict(seen), "own": [section.to_dict() for section in seen.own]}
     if name in PACKS:
         outcome = PublicOutcome(**public_parts(read_folder(pack(name), field="pack", tables=False).files))
         found |= _sections("result", its.result(plan, outcome))
         found["tables"] = {title: _columns(table) for title, table in its.tables(plan, outcome).items()}
+        found |= _sections("share of nobody", its.explain(plan, outcome, None, 0))
         for path in own_files(name)[:1]:
             own = json.loads(path.read_text(encoding="utf-8"))
             hers = its.parse_record(config, plan, own["id"], own["record"])

@@ -11,7 +11,6 @@ import pytest
 
 from campaign.forging import words
 from confide.campaign import Campaign
-from confide.campaign.kinds.market.plan import deciding, smallest
 from confide.contract import InvalidInput, kind
 from confide.market import LinearCost, MajorityMarket, PairMarket, PairPrior, ThresholdMarket
 from confide.market.coalitions import answer_coalition, share_coalition, turned
@@ -111,7 +110,7 @@ def test_figures_that_were_seen() -> None:
 
 def test_the_plan_warns_where_few_decide_and_only_there() -> None:
     few = Campaign.load(EXAMPLES / "rule_or_exception.toml").plan
-    market, many = few.mechanism.market, deciding(few)
+    market, many = few.mechanism.market, few.agreements.deciding
     assert many == 13  # the fewest: 12 do not
     assert max(turned(market, 13, x) for x in (0, 1)) >= 0.5 > max(turned(market, 12, x) for x in (0, 1))
     assert "Warning: 13 identities of 6,366, fewer than 1%, decide the result" in words(few.sections())
@@ -134,7 +133,7 @@ def test_the_fewest_ids_are_those_of_the_best_route(name: str) -> None:
     def of(size: int) -> Any:
         return (share_coalition if isinstance(market, PairMarket) else answer_coalition)(market, size)
 
-    found, paid = smallest(plan), float(market.quote().expected_payment)
+    found, paid = plan.agreements.smallest, float(market.quote().expected_payment)
     assert of(1).drawn == pytest.approx(paid, rel=1e-9)  # one identity that does as it should
     for size in (1, 2, 5):
         assert of(size).chosen >= max(of(size).each, of(size).drawn) - 1e-12

@@ -40,7 +40,7 @@ def contracts() -> dict[str, Any]:
     """A round of the kind `mean`, from reports that are spread over the belief."""
     import numpy as np
 
-    from confide.campaign.kinds.acquisition.rounds import as_document
+    from confide.acquisition.reading import as_document
 
     it = campaign_of("mean").plan.mechanism
     return as_document(it.contracts(np.linspace(0.0, 1.0, it.people)).terms)  # type: ignore[attr-defined]

@@ -164,8 +164,7 @@ def test_the_first_form_of_a_contract_keeps_to_the_belief(belief: str, gaps: tup
 @pytest.mark.parametrize("family", FAMILIES)
 def test_forms_of_programs(family: str) -> None:
     """Each family's own columns; the rule on a whole row stands in the last note, and breaking it is told to her."""
-    from confide.campaign.kinds.program import KIND
-    from confide.campaign.kinds.programs.asked import fields_of
+    from confide.campaign.kinds.program import KIND, fields_of
     from confide.campaign.kinds.programs.config import ProgramConfig
 
     tables = tomllib.loads(kind("program").template)

@@ -13,11 +13,11 @@ import pytest
 from campaign.forging import words
 from cases import fast
 from confide.campaign import Campaign
-from confide.campaign.kinds.programs.made_up import made_up
 from confide.campaign.kinds.programs.plan import part_of_another
 from confide.contract.kinds import kind
 from confide.privacy.noise import Noise
 from confide.programs import UnitDemand
+from confide.programs.instances import made_up
 from confide.tables.slot_rows import SlotRows
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

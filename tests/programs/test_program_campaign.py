@@ -21,14 +21,13 @@ from confide import Outcome
 from confide.audit import AuditReport
 from confide.campaign import Store, verify
 from confide.campaign.kinds.programs.audited import life
-from confide.campaign.kinds.programs.baselines import in_order, lottery
-from confide.campaign.kinds.programs.made_up import made_up
 from confide.cli.failures import guarded
 from confide.contract import InvalidInput, PublicOutcome, Refused
 from confide.contract.kinds import HandingKind
 from confide.people import CellCodec, SlotRows
 from confide.people.retyping import retyped
 from confide.programs import Flow, UnitDemand, exact
+from confide.programs.instances import in_order, lottery, made_up
 from confide.programs.reading.slots import collected, layout
 
 # ---- the whole life

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from confide import regression
-from confide.campaign.kinds.regressions.config import Model, PaymentTable, PrivacyTable
+from confide.campaign.kinds.regressions.plan import Model, PaymentTable, PrivacyTable
 from confide.contract import InvalidInput
 from confide.contract.parameters import Declared, parameters
 from confide.regression import (

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from confide.campaign import Campaign
-from confide.campaign.kinds.regressions.config import largest_smallest_eigenvalue
-from confide.campaign.kinds.regressions.stand_ins import stand_ins
+from confide.campaign.kinds.regressions.plan import largest_smallest_eigenvalue
 from confide.contract import InvalidInput
 from confide.contract.kinds import Check, Collection
 from confide.contract.outcome import PublicOutcome
 from confide.contract.presentation import Section, Table, Text
 from confide.privacy import Noise
 from confide.regression import plan
+from confide.regression.stand_ins import stand_ins
 from confide.tables import Category, Design, Numeric
 
 DESIGN = Design(features=(Numeric(column="age", lower=20, upper=60), Category(column="sex", levels=("f", "m"))))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from confide.campaign.kinds.release.results import TYPES
+from confide.campaign.kinds.queries import KIND
 from confide.contract import InvalidInput, Refused
 from confide.contract.encoding import decode, encode
 from confide.contract.guarantees import Accuracy
@@ -322,7 +322,7 @@ def test_the_billboard_is_enough():
     mwem = MWEM(records=900, workload=workload, rounds=6, epsilon=5.0, schema=MIXED)
     outcome = mwem.run(data, Noise.simulated(1))
     columns: dict[str, bytes] = {}
-    again = decode(encode(outcome.billboard, columns), TYPES, columns)
+    again = decode(encode(outcome.billboard, columns), KIND.types, columns)
     mwem.check(again)
     np.testing.assert_array_equal(again.answers(), outcome.billboard.answers())
     assert mwem.certify(again).everywhere == outcome.certificate.everywhere

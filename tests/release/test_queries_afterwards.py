@@ -21,8 +21,6 @@ from cases import fast
 from cli.commands import CONFIDE
 from confide.campaign import Campaign, Store, verify
 from confide.campaign.kinds.release import audited as audit
-from confide.campaign.kinds.release.post_processing import more_answers, more_rows
-from confide.campaign.kinds.release.results import LEVEL, bars
 from confide.campaign.pack import row_files
 from confide.campaign.verification.findings import Broken
 from confide.campaign.verification.results import _rows
@@ -34,6 +32,7 @@ from confide.contract.presentation import Picture
 from confide.privacy.noise import Noise
 from confide.release import Workload
 from confide.release.made_up import made_up_table
+from confide.release.results import LEVEL, bars
 
 COMPLETE = 'form = "complete"\nwidth = 2'
 ASKED: list[str | list[str]] = [
@@ -374,22 +373,22 @@ def test_other_answers_are_those_of_the_billboard(method: str, tmp_path: Path) -
 def test_more_rows_are_the_same_for_everybody(method: str, tmp_path: Path) -> None:
     it, outcome = _settled(tmp_path, method)
     own = len(outcome.billboard) if method in ("dual-query", "reweighted") else 3000
-    table = more_rows(it.plan, outcome, own)  # type: ignore[arg-type]
+    table = it.file.kind.more_rows(it.plan, outcome, own)  # type: ignore[arg-type]
     assert table.num_rows == own
-    assert table.equals(more_rows(it.plan, outcome, own))  # type: ignore[arg-type]
+    assert table.equals(it.file.kind.more_rows(it.plan, outcome, own))  # type: ignore[arg-type]
     if method == "dual-query":
-        some, whole = more_rows(it.plan, outcome, own - 1), table.to_pylist()  # type: ignore[arg-type]
+        some, whole = it.file.kind.more_rows(it.plan, outcome, own - 1), table.to_pylist()  # type: ignore[arg-type]
         assert some.num_rows == own - 1
         left = iter(whole)
         assert all(row in left for row in some.to_pylist())  # in their order, all but one
     if method in ("marginal-fit", "mwem"):
         shares = np.array(table["smoker"].to_pylist(), dtype=float)
-        answer = more_answers(it.plan, outcome, ["smoker"])["answer"][0].as_py()  # type: ignore[arg-type]
+        answer = it.file.kind.more_answers(it.plan, outcome, ["smoker"])["answer"][0].as_py()  # type: ignore[arg-type]
         assert shares.mean() == pytest.approx(answer, abs=0.02)
     for count, says in ((0, "count"), (10**7, "too many"), *(((own + 1, "only repeat"),) if own != 3000 else ()),
                         *(((own - 1, "no sample"),) if method == "reweighted" else ())):
         with pytest.raises(InvalidInput, match=says):
-            more_rows(it.plan, outcome, count)  # type: ignore[arg-type]
+            it.file.kind.more_rows(it.plan, outcome, count)  # type: ignore[arg-type]
 
 
 @pytest.mark.slow

@@ -25,8 +25,6 @@ from cli.commands import CONFIDE
 from confide.audit import AuditReport
 from confide.campaign import Campaign, Store, verify
 from confide.campaign.charging import data_set_charge
-from confide.campaign.kinds.release.held import HeldTable
-from confide.campaign.kinds.release.results import bars, released_answers
 from confide.campaign.verification import promises
 from confide.campaign.verification.findings import Broken
 from confide.cli.failures import guarded
@@ -41,6 +39,8 @@ from confide.privacy.noise import Noise
 from confide.release import Binned, Bit, Levels, Schema, Workload, true_answers
 from confide.release.audited_charges import own_rho
 from confide.release.made_up import made_up_table
+from confide.release.reading import HeldTable
+from confide.release.results import bars, released_answers
 from confide.tables import open_table
 
 from false_alarms import alpha

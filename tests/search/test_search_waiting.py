@@ -17,12 +17,12 @@ from toy_network import EDGES
 from cases import fast
 from cli.commands import CONFIDE
 from confide.campaign import Store, verify
-from confide.campaign.kinds.searching.held import AnswersSoFar
 from confide.campaign.pausing import KeptNoise
 from confide.cli.failures import guarded
 from confide.contract import InvalidInput, Refused, StoreFailed, kind
 from confide.privacy.noise import JournalNoise, Noise
 from confide.search import DegreeBoundViolated, OracleInconsistent
+from confide.search.oracles import AnswersSoFar
 
 
 @pytest.mark.parametrize("stop", fast(1, STOPS))

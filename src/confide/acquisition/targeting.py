@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,16 +27,8 @@ from confide.contract.errors import InvalidInput
 from confide.contract.parameters import Declared, Parameter
 from confide.contract.remedies import tried
 
-__all__ = [
-    "Bought",
-    "ChosenPrice",
-    "PriceSetting",
-    "bought",
-    "edge",
-    "outside_option",
-    "price_for_budget",
-    "price_for_error",
-]
+__all__ = ["Bought", "ChosenPrice", "Expected", "PriceSetting", "bought", "edge", "expected", "outside_option",
+           "price_for_budget", "price_for_error"]
 
 _STEP = 4.0  # by which a price is raised or lowered until it brackets the target
 _TOLERANCE = 1e-5  # relative, of the price
@@ -269,3 +261,71 @@ def bought(it: TwoPartMechanism, reports: NDArray[np.float64]) -> Bought:
     error = error_cost(best, variance_price=it.variance_price, noise_price=it.noise_price)
     return Bought(it.price_per_nat * (best.value - error), error / it.error_price * it.width**2, int(best.winners.size),
                   float(best.epsilon_local.max()), float(best.epsilon_central.max()), few)
+
+
+_WORK = 400_000  # people, over all made-up profiles of a plan
+_MOST, _FEWEST = 200, 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expected:
+    """Means over profiles of reports drawn from the belief, at one price of an error.
+
+    Args:
+        setting: what is changed.
+        root_error: root of the mean squared error of the estimate, in the unit of a record; that of what is known
+            where nothing is bought.
+        payments: of the total, in the currency.
+        payments_error: standard error of that mean.
+        largest_payments: largest total of a profile.
+        asked: how many are asked for a record.
+        local: mean of the largest local loss of a profile.
+        central: mean of the largest central loss of a profile.
+        bought: share of the profiles in which anything is bought.
+        why: why nothing is bought in the others.
+        draws: how many profiles; 0 where the setting is out of reach.
+    """
+
+    setting: str
+    bought: float
+    why: str
+    root_error: float = math.nan
+    payments: float = math.nan
+    payments_error: float = math.nan
+    largest_payments: float = math.nan
+    asked: float = math.nan
+    local: float = math.nan
+    central: float = math.nan
+    draws: int = 0
+
+    def row(self) -> tuple[str | float | None, ...]:
+        """Of a table."""
+        if not self.draws:
+            return self.setting, None, None, None, None, None, self.why
+        return (self.setting, self.root_error, self.payments, self.asked, self.local, self.bought, self.why)
+
+
+def expected(setting: str, planned: TwoPartMechanism, least: float = 0.0, **changes: Any) -> Expected:
+    """Means over profiles at changed parameters; nothing where less than the least share of them buys the mean."""
+    try:
+        it = replace(planned, **changes)
+    except InvalidInput:
+        return Expected(setting=setting, bought=0.0,
+                        why="out of reach: largest_local_loss is too small for so few people")
+    draws = int(min(_MOST, max(_FEWEST, _WORK // it.people)))
+    found, missed = list[Any](), 0
+    for reports, _ in prior_draws(it.prior, it.people, draws, 0):
+        found.append(bought(it, reports))
+        missed += not found[-1].asked > 0
+        if missed > (1.0 - least) * draws + 1e-9:
+            return Expected(setting=setting, bought=0.0, why="it is bought too seldom")
+    table = np.array([(*each, each.asked > 0) for each in found], dtype=np.float64)
+    paid, mse, asked, local, central, few, share = table.mean(axis=0).tolist()
+    why = "" if share == 1 else (
+        "too few people are within the price to keep largest_local_loss (at least "
+        f"{math.ceil(1 / (it.weight_cap or 1.0)):,} must be)"
+        if few >= (1 - share) / 2 else "what is known already is cheaper than the mean")
+    return Expected(
+        setting=setting, root_error=math.sqrt(mse), payments=paid, largest_payments=float(table[:, 0].max()),
+        payments_error=float(table[:, 0].std(ddof=1)) / math.sqrt(draws), asked=asked, local=local, central=central,
+        bought=share, why=why, draws=draws)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
 from confide.contract.guarantees import Guarantees, Sentence, Truthfulness, stated
-from confide.contract.presentation import Block, Section, Text
+from confide.contract.presentation import Block, Section, joined
 
 __all__ = ["CUSTODIANS_WITHDRAWAL", "NO_TRUTH", "Question", "answer", "best_guess", "lies", "likelier", "unanswered",
            "withdrawing"]
@@ -51,15 +51,7 @@ def answer(question: Question, *parts: str | Block) -> Section:
         >>> answer(Question.TRUSTED, "Nobody.", "").blocks
         (Text(paragraphs=('Nobody.',)),)
     """
-    blocks: list[Block] = []
-    for part in parts:
-        if not isinstance(part, str):
-            blocks.append(part)
-        elif part and blocks and isinstance(blocks[-1], Text):
-            blocks[-1] = Text((*blocks[-1].paragraphs, part))
-        elif part:
-            blocks.append(Text((part,)))
-    return Section(title=question.value, blocks=tuple(blocks), answers=question.name.lower())
+    return Section(title=question.value, blocks=joined(*parts), answers=question.name.lower())
 
 
 def unanswered(offer: Iterable[Section]) -> tuple[Question, ...]:

@@ -20,7 +20,7 @@ from confide.contract.files import as_path
 from confide.contract.wire import wire
 from confide.contract.words import number, printable
 
-__all__ = ["Block", "Picture", "Section", "Shown", "Table", "Text"]
+__all__ = ["Block", "Picture", "Section", "Shown", "Table", "Text", "joined"]
 
 _GAP = "  "  # between columns of text
 _DRAWN = (".svg", ".png", ".html")
@@ -200,3 +200,20 @@ class Section:
     def to_dict(self) -> dict[str, Any]:
         return {"title": self.title, "study": self.study, "private": self.private,
                 "blocks": [block.to_dict() for block in self.blocks]}
+
+
+def joined(*parts: str | Block) -> tuple[Block, ...]:
+    """Paragraphs and other blocks, with paragraphs that follow each other in one text; empty ones are left out.
+
+    Args:
+        parts: in order.
+    """
+    blocks: list[Block] = []
+    for part in parts:
+        if not isinstance(part, str):
+            blocks.append(part)
+        elif part and blocks and isinstance(blocks[-1], Text):
+            blocks[-1] = Text((*blocks[-1].paragraphs, part))
+        elif part:
+            blocks.append(Text((part,)))
+    return tuple(blocks)

@@ -11,6 +11,8 @@ Everything here follows from the market's public parameters.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +25,11 @@ from confide.market.decision import at_least, decision_threshold
 from confide.market.majority import MajorityMarket
 from confide.market.pairs.market import PairMarket
 from confide.market.threshold.threshold_market import ThresholdMarket
+from confide.numerics.fewest import fewest
 
-__all__ = ["AnswerCoalition", "ShareCoalition", "answer_coalition", "share_coalition", "turned"]
+__all__ = ["SHARE_FAILURE", "Agreements", "AnswerCoalition", "ShareCoalition", "answer_coalition", "share_coalition",
+           "turned"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerCoalition:
@@ -201,3 +206,83 @@ def _present(people: int, presence: float) -> tuple[NDArray[np.int64], NDArray[n
     if people == 0 or presence >= 1.0:
         return np.array([people]), np.ones(1)
     return binomial_weights(people, presence)
+
+
+_HALF = 0.5
+_MANY = 100_000  # people, above which every number of identities is not tried
+SHARE_FAILURE = 0.05
+"""Failure probability of the error of a share that identities move."""
+
+
+@dataclass(frozen=True)
+class Agreements:
+    """What identities gain that agree on one report, and the fewest that do.
+
+    Args:
+        market: which.
+        peers: people of the smallest group of peers, where an agreement gains first; None where everybody is in one.
+    """
+
+    market: Any
+    peers: int | None = None
+
+    @property
+    def paid(self) -> float:
+        """What a truthful report is paid on average."""
+        return float(self.market.quote().expected_payment)
+
+    @property
+    def truthful(self) -> float:
+        """What truth is worth on average: its pay less the cost of privacy where that is known, else its pay."""
+        return float(self.market.quote().participation) if hasattr(self.market, "cost") else self.paid
+
+    @property
+    def among(self) -> int:
+        """How many people are compared with each other at least."""
+        people = int(self.market.people)
+        return people if self.peers is None else min(self.peers, people)
+
+    def of(self, size: int) -> AnswerCoalition | ShareCoalition:
+        """So many identities who give one report."""
+        it = self.market
+        return share_coalition(it, size, self.peers) if isinstance(it, PairMarket) else answer_coalition(it, size)
+
+    def done(self, size: int) -> float:
+        """What so many identities do to the result."""
+        it = self.market
+        return share_coalition(it, size).shift if isinstance(it, PairMarket) else max(
+            turned(it, size, x) for x in (0, 1))
+
+    @property
+    def with_one(self) -> float:
+        """The most that one person is paid on average with one id, privacy not counted."""
+        return max(self.of(1).chosen, self.paid, 0.0)
+
+    @cached_property
+    def deciding(self) -> int | None:
+        """The fewest identities that decide the result; None where no number does.
+
+        They decide a yes or no where it is wrong in half of all cases, and a share where it moves by its stated error.
+        """
+        it = self.market
+        if isinstance(it, PairMarket):
+            bound = it.half_width(SHARE_FAILURE)
+            return fewest(lambda m: self.done(m) >= bound, it.people)
+        singly = 32 if it.people <= _MANY else 1  # where few decide, ties matter
+        return fewest(lambda m: self.done(m) >= _HALF, it.people, singly)
+
+    @cached_property
+    def smallest(self) -> dict[str, int | None]:
+        """The fewest identities of several kinds.
+
+        "second" of one person who is paid more than with one, "group" of people each of whom earns more than by the
+        truth, "fixed" of such people who give the same report whatever is true, and "deciding".
+        """
+        truth, paid, one, among = self.truthful, self.paid, self.with_one, self.among
+
+        def fixed(m: int) -> bool:
+            return m > 1 and self.of(m).each > truth
+
+        return {"second": fewest(lambda m: m > 1 and m * self.of(m).chosen > one, among),
+                "group": fewest(lambda m: m > 1 and (self.of(m).drawn > paid or fixed(m)), among),
+                "fixed": fewest(fixed, among), "deciding": self.deciding}

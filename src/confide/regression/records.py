@@ -379,3 +379,26 @@ def one_record(record: Any, index: int, people: int, features: int) -> Batch | N
         raise InvalidInput("record", f"has {len(x)} rows", "must be one, one's own")
     (batch,) = as_batches(([x], [y]), features)
     return Batch(np.array([index]), batch.X, batch.y)
+
+
+def least_squares(batches: Iterable[Batch], features: int) -> np.ndarray:
+    """The least-squares coefficients (d,) of streamed records, without privacy."""
+    gram, cross = np.zeros((features, features)), np.zeros(features)
+    for batch in batches:
+        gram += batch.X.T @ batch.X
+        cross += batch.X.T @ batch.y
+    return np.linalg.lstsq(gram, cross, rcond=None)[0]
+
+
+def r_squared(batches: Iterable[Batch], coefficients: dict[str, np.ndarray]) -> dict[str, float]:
+    """R^2 of several coefficient vectors on streamed records."""
+    errors = dict.fromkeys(coefficients, 0.0)
+    count, total, squares = 0, 0.0, 0.0
+    for batch in batches:
+        count += len(batch.y)
+        total += float(batch.y.sum())
+        squares += float(batch.y @ batch.y)
+        for name, theta in coefficients.items():
+            errors[name] += float(np.sum((batch.y - batch.X @ theta) ** 2))
+    spread = squares - total**2 / max(1, count)
+    return {name: 1.0 - error / spread for name, error in errors.items()}

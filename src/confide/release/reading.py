@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,9 +20,9 @@ from confide.release.schema import Schema
 from confide.tables.records import rejections
 from confide.tables.roles import FINE
 from confide.tables.roster import FirstRows, Roster
-from confide.tables.sources import open_table
+from confide.tables.sources import TableSource, open_table
 
-__all__ = ["Batch", "encode_batch", "read_codes", "read_records", "refuse", "roster_of"]
+__all__ = ["Batch", "HeldTable", "encode_batch", "read_codes", "read_records", "refuse", "roster_of"]
 
 _ROWS = 65536
 _MOST_RECORDS = 1 << 62
@@ -193,3 +193,63 @@ def roster_of(records: int | Roster | None) -> Roster | None:
     if whole("records", records, at_least=1) > _MOST_RECORDS:
         raise InvalidInput("records", f"{records} are too many", "must be at most 2^62")
     return Roster(records)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class HeldTable:
+    """A table of n records whose rows are not read yet.
+
+    A row that cannot be used, or is missing, counts as the null record: cell 0 of every column, fixed and public. Rows
+    beyond the n, and second rows of one id, are ignored.
+
+    Args:
+        source: the table.
+        schema: the public columns.
+        records: n.
+        identity: the id column, or "row".
+        rejected: id or row -> reason, complete after one read; the operator's alone.
+    """
+
+    source: TableSource
+    schema: Schema
+    records: int
+    identity: str
+    rejected: dict[str, str] = field(default_factory=dict, repr=False)
+
+    def check(self) -> None:
+        """Raise now if a column is missing or of a type that cannot hold its role. A first row is read for its types;
+        its values change nothing.
+
+        Raises:
+            InvalidInput: names the column.
+        """
+        names = [column.column for column in self.schema.columns]
+        ids = [] if self.identity == "row" else [self.identity]
+        if not ids and not self.source.ordered:
+            raise InvalidInput("data.id", "the rows of a query have no order, and \"row\" makes the i-th row record i",
+                               "name a column of ids")
+        first = next(self.source.batches([*names, *ids], 1), None)
+        if first is not None:
+            encode_batch(self.schema, first)
+            if ids:
+                Roster(self.records).index(first.column(self.identity), self.identity)
+
+    def read(self) -> Codes:
+        """All n records as cells."""
+        self.rejected.clear()
+        codes, _ = read_codes(self.schema, self.source, self.records, self.identity, "null", self.rejected)
+        return codes
+
+    def count(self) -> int:
+        """How many rows there are, in one pass that also lists the rejected ones; private."""
+        self.rejected.clear()
+        rows = 0
+
+        def seen(done: int, _total: int | None) -> None:
+            nonlocal rows
+            rows = done
+
+        for _ in read_records(self.schema, self.source.watched(seen), Roster(self.records), self.identity, "null",
+                              self.rejected):
+            pass
+        return rows

@@ -22,7 +22,8 @@ from confide.search.graph import Graph
 from confide.tables._values import made_by
 from confide.tables.frames import is_table
 
-__all__ = ["Investigation", "Oracle", "OracleInconsistent", "OracleUnavailable", "SeedNotTargeted", "Statuses"]
+__all__ = ["AnswersSoFar", "Investigation", "Oracle", "OracleInconsistent", "OracleUnavailable", "SeedNotTargeted",
+           "Statuses"]
 
 Oracle = Callable[[Any], bool] | NDArray[np.bool_] | Mapping[Any, bool] | Collection[Any] | None
 
@@ -295,3 +296,29 @@ class Statuses:
             return oracle(question)
         except Exception as error:
             raise OracleUnavailable from error
+
+
+class AnswersSoFar:
+    """An oracle that answers from a table which is not complete: a missing answer stays missing.
+
+    Args:
+        known: id -> whether that one is a target.
+    """
+
+    def __init__(self, known: Mapping[Any, bool]) -> None:
+        self.known = known
+
+    def __repr__(self) -> str:
+        return "<AnswersSoFar>"
+
+    def __call__(self, vertex: Any) -> bool:
+        """One answer.
+
+        Raises:
+            LookupError: there is none.
+        """
+        return self.known[vertex]
+
+    def statuses(self, ids: Sequence[Any]) -> list[bool | None]:
+        """Each answer, None where there is none."""
+        return [self.known.get(each) for each in ids]

@@ -21,6 +21,8 @@ from confide.contract.remedies import within
 
 __all__ = ["Piece", "VirtualCost"]
 
+_GAPS_SHOWN = 3
+
 _TOUCHING = 1e-12
 """Pieces of one slope whose values differ by less are one piece."""
 
@@ -160,6 +162,13 @@ class VirtualCost:
         wide = np.diff(self.bounds) > 0
         ends = np.concatenate([self.lows[wide], self.highs[wide]])
         return np.unique(ends[np.isfinite(ends)])
+
+    def allowed(self) -> str:
+        """Which numbers are reports, in words."""
+        low, high = self.support
+        gaps = [f"between {a:g} and {b:g}" for a, b in self.gaps.tolist()]
+        shown = ", ".join(gaps[:_GAPS_SHOWN]) + (", ..." if len(gaps) > _GAPS_SHOWN else "")
+        return f"in [{low:g}, {high:g}]" + (f", not {shown}" if gaps else "")
 
     def admits(self, reports: ArrayLike) -> NDArray[np.bool_]:
         """Which reports the prior can produce."""

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from confide.contract.checks import non_negative, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.parameters import Declared, Parameter
+from confide.contract.remedies import printed
 from confide.tables.roles import FINE, INFINITE, OUTSIDE
 
-__all__ = ["Points", "Ranks", "Scale"]
+__all__ = ["Points", "PointsTogether", "Ranks", "RanksTogether", "Scale"]
 
 _Reals = NDArray[np.float64]
 _Problems = NDArray[np.int8]
@@ -166,6 +167,62 @@ class Ranks:
 
     def limit(self) -> str:
         return "must be a place, a whole number from 1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PointsTogether(Points):
+    """Numbers of which those of one person's goods add up to a public total at most, which is worth 1.
+
+    Args:
+        total: of the numbers less `lowest`, of all goods that one person may get.
+
+    Raises:
+        InvalidInput: a total that one good alone may exceed.
+
+    Example:
+        >>> PointsTogether(highest=10.0, total=40.0).values(np.array([0, 0]), np.array([10.0, 5.0])).tolist()
+        [0.25, 0.125]
+    """
+
+    total: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.total >= self.highest - self.lowest or not np.isfinite(self.total):
+            raise InvalidInput("total", f"{self.total:g} is less than one good may be worth",
+                               f"must be at least {printed(self.highest - self.lowest)}")
+
+    @property
+    def unit(self) -> float:
+        """The total."""
+        return self.total
+
+    def values(self, row: NDArray[np.int64], numbers: NDArray[np.float64]) -> NDArray[np.float32]:
+        inside = np.clip(numbers, self.lowest, self.highest)
+        return ((inside - self.lowest) / self.total).astype(np.float32)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RanksTogether(Ranks):
+    """Places of an order, the first worth 1/b: b goods together are worth 1 at most, ties or not.
+
+    Args:
+        most: b.
+
+    Example:
+        >>> RanksTogether(points=(2.0, 1.0), most=2).values(np.array([0, 0]), np.array([1.0, 2.0])).tolist()
+        [0.5, 0.25]
+    """
+
+    most: int
+
+    @property
+    def unit(self) -> float:
+        """Those of b first places."""
+        return super().unit * self.most
+
+    def values(self, row: NDArray[np.int64], numbers: NDArray[np.float64]) -> NDArray[np.float32]:
+        return (super().values(row, numbers).astype(np.float64) / self.most).astype(np.float32)
 
 
 def _ranks(row: NDArray[np.int64], numbers: _Reals) -> NDArray[np.int64]:

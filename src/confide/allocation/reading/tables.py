@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -23,7 +24,8 @@ from confide.tables import FirstRows, Roster, TableSource, rejections
 from confide.tables._cells import is_text, numbers, places, plain, strings
 from confide.tables.roles import FINE, INFINITE, MISSING, OUTSIDE
 
-__all__ = ["DENSE", "Rows", "coded", "gathered", "judged_cells", "read_long", "read_wide", "reason", "typed"]
+__all__ = ["DENSE", "RowCodec", "Rows", "coded", "gathered", "judged_cells", "read_long", "read_wide", "reason",
+           "typed"]
 
 DENSE = 128
 """Goods up to which values are held densely."""
@@ -370,3 +372,47 @@ def _listed(goods: Sequence[str]) -> str:
 def _ordered(source: TableSource, identity: str) -> None:
     if identity == "row" and not source.ordered:
         raise InvalidInput("people.id", "the rows of a query have no order", "name a column of ids")
+
+
+_CELL = np.dtype([("good", "<i4"), ("value", "<f4")])
+
+
+@dataclass(frozen=True)
+class RowCodec:
+    r"""Rows as bytes: of few goods the value of each, of many the numbers and values of those that are worth anything.
+
+    Args:
+        goods: k.
+
+    Example:
+        >>> codec = RowCodec(2)
+        >>> batch = Rows(np.array([4]), np.array([0, 1]), np.array([1], np.int32), np.array([0.5], np.float32))
+        >>> slots, reports = codec.pack(batch)
+        >>> reports, codec.unpack(slots, reports).row(0)
+        ([b'\x00\x00\x00\x00\x00\x00\x00?'], {1: 0.5})
+    """
+
+    goods: int
+
+    def pack(self, batch: Rows) -> tuple[np.ndarray, list[bytes]]:
+        """(slots, reports) of a batch."""
+        if self.goods <= DENSE:
+            table = np.zeros((len(batch.index), self.goods), dtype="<f4")
+            table[np.repeat(np.arange(len(batch.index)), np.diff(batch.starts)), batch.named] = batch.values
+            return batch.index, table.view(f"V{4 * self.goods}").reshape(-1).tolist()
+        cells = np.empty(len(batch.named), dtype=_CELL)
+        cells["good"], cells["value"] = batch.named, batch.values
+        data, ends = cells.tobytes(), (batch.starts * _CELL.itemsize).tolist()
+        return batch.index, [data[start:end] for start, end in pairwise(ends)]
+
+    def unpack(self, slots: np.ndarray, reports: Sequence[bytes]) -> Rows:
+        """The batch of some slots."""
+        data = b"".join(reports)
+        if self.goods <= DENSE:
+            table = np.frombuffer(data, dtype="<f4").reshape(len(slots), self.goods)
+            row, named = np.nonzero(table)
+            starts = np.append(0, np.cumsum(np.bincount(row, minlength=len(slots)))).astype(np.int64)
+            return Rows(slots, starts, named.astype(np.int32), table[row, named].astype(np.float32))
+        cells = np.frombuffer(data, dtype=_CELL)
+        starts = np.append(0, np.cumsum([len(each) // _CELL.itemsize for each in reports])).astype(np.int64)
+        return Rows(slots, starts, cells["good"].astype(np.int32), cells["value"].astype(np.float32))

@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confide.audit import AuditReport, audit
-from confide.campaign.kinds.market.config import BitConfig, Costs, People, Privacy, State
 from confide.campaign.kinds.market.kind import BitKind
+from confide.campaign.kinds.market.pages import BitPages, equilibria_table, guessed
 from confide.campaign.kinds.market.plan import (
     MARKET_KEYS,
+    BitConfig,
     BitPlan,
-    equilibria_table,
-    guessed,
+    Costs,
+    People,
+    Privacy,
+    State,
     more_reports,
     worth_asking,
 )
@@ -56,7 +59,7 @@ class BitsConfig(BitConfig):
     privacy: Privacy
 
 
-class BitsPages:
+class BitsPages(BitPages):
     """What pages say of a majority market."""
 
     def planned(self, plan: BitPlan) -> list[tuple[str, str]]:
@@ -81,9 +84,6 @@ class BitsPages:
         if it.presence < 1:
             rows.insert(1, ("probability that an invited person takes part", number(it.presence)))
         return rows
-
-    def warnings(self, plan: BitPlan) -> list[str]:
-        return []
 
     def more(self, plan: BitPlan) -> list[Section]:
         return [_cheaper(plan), equilibria_table(plan, _robust(plan.market))]

@@ -11,9 +11,10 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from confide.audit import AuditReport, audit
-from confide.campaign.kinds.market.config import BitConfig, Costs, Positive, Privacy
 from confide.campaign.kinds.market.kind import BitKind
-from confide.campaign.kinds.market.plan import MARKET_KEYS, BitPlan, equilibria_table, worth_asking
+from confide.campaign.kinds.market.pages import BitPages, equilibria_table
+from confide.campaign.kinds.market.plan import MARKET_KEYS, BitConfig, BitPlan, Costs, Privacy, worth_asking
+from confide.campaign.kinds.skeleton import Positive
 from confide.charts import intervals
 from confide.contract.errors import InvalidInput, Refused, Unsupported
 from confide.contract.kinds import Progress
@@ -105,7 +106,7 @@ def insiders_table(it: PairMarket, belief: Belief, currency: str) -> Table:
 
 
 @dataclass(frozen=True)
-class PairPages:
+class PairPages(BitPages):
     """What pages say of a market of pairs.
 
     Args:

@@ -13,9 +13,9 @@ import numpy as np
 import pydantic
 
 from confide.audit import AuditReport, audit
-from confide.campaign.kinds.market.config import BitConfig, State, belongs
 from confide.campaign.kinds.market.kind import BitKind
-from confide.campaign.kinds.market.plan import MARKET_KEYS, BitPlan, guessed, worth_asking
+from confide.campaign.kinds.market.pages import BitPages, guessed
+from confide.campaign.kinds.market.plan import MARKET_KEYS, BitConfig, BitPlan, State, belongs, worth_asking
 from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.kinds import Progress
@@ -117,7 +117,7 @@ class BitsUnknownCostsConfig(BitConfig):
     participation: Taking
 
 
-class UnknownCostPages:
+class UnknownCostPages(BitPages):
     """What pages say of a threshold market."""
 
     def planned(self, plan: BitPlan) -> list[tuple[str, str]]:
@@ -143,9 +143,6 @@ class UnknownCostPages:
             ("probability that the majority of reports is wrong", number(it.error_probability())),
             ("  without asking anybody", number(min(it.signal_model.prior_one, it.signal_model.prior_zero))),
         ]
-
-    def warnings(self, plan: BitPlan) -> list[str]:
-        return []
 
     def more(self, plan: BitPlan) -> list[Section]:
         rows = tuple((each.name, each.participation, each.payment, each.total, "yes" if each.informative else "no")
@@ -228,7 +225,9 @@ class BitsUnknownCostsKind(BitKind):
         ceiling = it.largest_level
         if exactly(ceiling) < Fraction(ceiling):  # a device takes its double as it is: no more than what is charged
             ceiling = math.nextafter(ceiling, 0.0)
-        return {**self._response(config), "levels": {"worth": WORTH, "epsilon": min(it.epsilon, ceiling),
+        found = super().device(config, plan)
+        del found["epsilon"]
+        return {**found, "levels": {"worth": WORTH, "epsilon": min(it.epsilon, ceiling),
                                                      "threshold": it.cost_threshold, "ceiling": ceiling}}
 
     def _own(self, config: object) -> tuple[str, ...]:

@@ -10,11 +10,12 @@ from confide.allocation.bundles import Additive, CappedAdditiveValuation, Symmet
 from confide.allocation.bundles.rows import record_of
 from confide.allocation.bundles.slots import BundleRules
 from confide.allocation.palloc import PAlloc
+from confide.allocation.reading.scales import PointsTogether
 from confide.allocation.reading.tables import Rows
-from confide.campaign.kinds.allocation.asked import fields_of_goods
-from confide.campaign.kinds.allocation.bundle_config import BundlesConfig, PointsTogether
-from confide.campaign.kinds.allocation.bundle_plan import BundlesPlan, bundles_plan_of
-from confide.campaign.kinds.allocation.config import FILE_WORDS
+from confide.campaign.kinds.allocation import pages
+from confide.campaign.kinds.allocation.config import FILE_WORDS, BundlesConfig
+from confide.campaign.kinds.allocation.plan import BundlesPlan, bundles_plan_of
+from confide.campaign.kinds.allocation.words import fields_of_goods
 from confide.campaign.kinds.matching import MatchingKind
 from confide.contract.asked import Field
 from confide.contract.file_words import FileWords
@@ -33,11 +34,10 @@ class BundlesKind(MatchingKind):
     types: ClassVar[Mapping[str, type]] = wire_types(
         Additive, AuctionBillboard, BundleRules, CappedAdditiveValuation, Clearing, PAlloc, SymmetricConcave,
         UnitDemandValuation, WelfareCertificate)
-    template_file = "templates/bundles.toml"
 
     def plan(self, config: Any) -> BundlesPlan:
         """Calibrate from the file's public parameters."""
-        return bundles_plan_of(config)
+        return bundles_plan_of(config, pages)
 
     def asked(self, config: Any, plan: Any) -> Sequence[Field]:
         """A number for each good; or, where only how many counts, what each further one adds."""

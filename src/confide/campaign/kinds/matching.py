@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,45 +17,111 @@ from confide.allocation.market import Market
 from confide.allocation.pmatch import PMatch
 from confide.allocation.reading.preflib import PrefLib
 from confide.allocation.reading.scales import Ranks
-from confide.allocation.reading.tables import Rows, typed
+from confide.allocation.reading.tables import RowCodec, Rows, judged_cells, read_long, read_wide, typed
 from confide.allocation.sinkhorn_match import ScalingBillboard, SinkhornMatch
 from confide.audit import AuditReport
 from confide.campaign.kinds.allocation import pages
-from confide.campaign.kinds.allocation.asked import fields_of_goods
-from confide.campaign.kinds.allocation.config import FILE_WORDS, TEMPERATURES, MatchingConfig
-from confide.campaign.kinds.allocation.pages import study_sections
+from confide.campaign.kinds.allocation.config import FILE_WORDS, TEMPERATURES, GoodsConfig, MatchingConfig
 from confide.campaign.kinds.allocation.plan import GoodsPlan, plan_of
-from confide.campaign.kinds.allocation.submissions import RowCodec, judged_goods, look_at_lines, open_goods, read_goods
+from confide.campaign.kinds.allocation.words import fields_of_goods
+from confide.campaign.kinds.skeleton import KindSkeleton
 from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput
 from confide.contract.file_words import FileWords
-from confide.contract.kinds import Collection, Progress
-from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_share
-from confide.contract.presentation import Section
+from confide.contract.kinds import Progress
+from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.wire import wire_types
 from confide.people import PeoplesKind
-from confide.tables import Roster, TableSource
+from confide.tables import Roster, TableSource, open_table
 from confide.tables.cell_problems import Judged, ids_of
 
 __all__ = ["KIND", "MatchingKind"]
 
-AnyOutcome = Outcome | PublicOutcome | SimulatedOutcome
+
+def _open_goods(config: GoodsConfig, folder: Path) -> TableSource | PrefLib:
+    """The table that a campaign names, or the file of PrefLib.
+
+    Raises:
+        InvalidInput: it cannot be read.
+    """
+    data = config.data
+    if data.form != "preflib":
+        return open_table(data.source, folder=folder)
+    if config.people.id != "row":
+        raise InvalidInput("people.id", f"{config.people.id!r} is no column", "PrefLib's lines have no ids")
+    path = Path(folder) / Path(data.source).expanduser()
+    if not path.is_file():
+        raise InvalidInput("data.source", f"{path.resolve()} is not a file")
+    file = PrefLib(path=path, goods=config.goods.listed()[0], unlisted=data.unlisted)
+    file.alternatives()
+    file.check()
+    return file
 
 
-class MatchingKind(PeoplesKind):
+def _read_goods(
+    config: GoodsConfig, source: TableSource | PrefLib, roster: Roster, rejected: dict[str, str], counted: list[int],
+    rows: int | None = None,
+) -> Iterator[Rows]:
+    """One pass over what `open_goods` gave.
+
+    Args:
+        config: the campaign's tables.
+        source: the table, or the file of PrefLib.
+        roster: the public list of ids.
+        rejected: receives id -> reason; the operator's alone.
+        counted: receives how many rows there were, where that is not those that are used or rejected.
+        rows: of a batch of a wide table, at most.
+    """
+    scale, data = config.rule(), config.data
+    if isinstance(source, PrefLib):
+        if not isinstance(scale, Ranks):
+            raise InvalidInput("values.scale", "is of no order", "must be 'ranks'")
+        return source.read(scale, roster, rejected, counted)
+    if data.form == "long":
+        return read_long(source, goods=config.columns(), scale=scale, roster=roster, id=config.people.id,
+                         good=data.good, value=data.value, unlisted=data.unlisted, rejected=rejected, counted=counted)
+    return read_wide(source, goods=config.columns(), scale=scale, roster=roster, id=config.people.id, rejected=rejected,
+                     rows=rows)
+
+
+def _judged_goods(config: Any) -> list[Judged]:
+    """How the cells of a table of goods are judged."""
+    scale, data = config.rule(), config.data
+    if data.form == "long":
+        return [Judged(column=data.value, judge=partial(judged_cells, data.value, scale=scale))]
+    return [Judged(column=name, judge=partial(judged_cells, name, scale=scale)) for name in config.columns()]
+
+
+def _look_at_lines(source: TableSource, identity: str, good: str, value: str) -> None:
+    """Raise `InvalidInput` where a column is missing or of a type that cannot hold what it is for."""
+    from confide.tables import Measured
+    from confide.tables._cells import plain, strings
+
+    if identity == "row":
+        return
+    for batch in source.batches([identity, good, value], 1):
+        Roster(1).index(batch.column(identity), identity)
+        strings(good, plain(batch.column(good)))
+        Measured(column=value).encode(batch.column(value))
+        return
+
+
+class MatchingKind(KindSkeleton, PeoplesKind):
     """Hand one good to each person at most, by what everybody would give for it."""
 
     name = "matching"
-    template_file = "templates/matching.toml"
     summary = "hand out scarce goods, one to each person at most, by what people would give for them, kept secret"
     config = MatchingConfig
+    runs = Market
+    pages = pages
+    part = "market"
     file_words: ClassVar[FileWords] = FILE_WORDS | TEMPERATURES
     types: ClassVar[Mapping[str, type]] = wire_types(
         AuctionBillboard, Clearing, PMatch, Rules, ScalingBillboard, SinkhornMatch, WelfareCertificate)
 
     def plan(self, config: MatchingConfig) -> GoodsPlan:
         """Calibrate from the file's public parameters."""
-        return plan_of(config)
+        return plan_of(config, pages)
 
     def codec(self, plan: GoodsPlan) -> RowCodec:
         """A row is stored as its values."""
@@ -68,11 +134,11 @@ class MatchingKind(PeoplesKind):
         return fields_of_goods([(name, name) for name in config.columns()], plan.scale)
 
     def open(self, config: Any, folder: Path) -> TableSource | PrefLib:
-        return open_goods(config, folder)
+        return _open_goods(config, folder)
 
     def look(self, config: Any, plan: Any, source: TableSource | PrefLib) -> None:
         if isinstance(source, TableSource) and config.data.form == "long":
-            look_at_lines(source, config.people.id, config.data.good, config.data.value)
+            _look_at_lines(source, config.people.id, config.data.good, config.data.value)
         elif isinstance(source, TableSource):
             super().look(config, plan, source)
 
@@ -80,11 +146,11 @@ class MatchingKind(PeoplesKind):
         self, config: Any, plan: Any, source: TableSource | PrefLib, *, roster: Roster, rejected: dict[str, str],
         counted: list[int], rows: int | None = None,
     ) -> Iterator[Rows]:
-        for batch in read_goods(config, source, roster, rejected, counted, rows):
+        for batch in _read_goods(config, source, roster, rejected, counted, rows):
             yield config.usable(batch, rejected)
 
     def judged(self, config: Any, plan: Any) -> Sequence[Judged]:
-        return [*judged_goods(config), *ids_of(self.roster(config), config.people.id)]
+        return [*_judged_goods(config), *ids_of(self.roster(config), config.people.id)]
 
     def typed(self, config: Any, plan: Any, index: int, values: Mapping[str, str]) -> Rows:
         """A row as its owner types it: good -> what she would write there, coded as the file's would be."""
@@ -109,17 +175,6 @@ class MatchingKind(PeoplesKind):
 
     # ---- results
 
-    def result(self, plan: GoodsPlan, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
-        return pages.result_sections(_as_settled(plan, outcome), outcome)
-
-    def tables(self, plan: GoodsPlan, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
-        """`prices`: every good, its final price on the scale from 0 to 1 and in the campaign's points, its copies."""
-        board: Any = outcome.billboard
-        prices = np.asarray(board.prices, dtype=np.float64)
-        return {"prices": pa.table({
-            "good": pa.array(plan.names, pa.string()), "price": prices, "price_points": prices * plan.scale.unit,
-            "supply": pa.array(_as_settled(plan, outcome).market.copies, pa.int64())})}
-
     def handout(
         self, plan: GoodsPlan, outcome: Outcome | SimulatedOutcome, identities: Sequence[str]
     ) -> pa.Table:
@@ -138,28 +193,11 @@ class MatchingKind(PeoplesKind):
             columns |= {"price": pa.array(owed), "price_points": pa.array(owed * plan.scale.unit)}
         return pa.table(columns)
 
-    def explain(
-        self, plan: GoodsPlan, outcome: AnyOutcome, record: Any, index: int
-    ) -> Sequence[Section]:
-        stored = None if isinstance(outcome, PublicOutcome) else plan.goods_of(settled_share(outcome, index))
-        return pages.explain(_as_settled(plan, outcome), outcome, record, index, stored)
-
-    def study(self, plan: GoodsPlan, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
-        settled = _as_settled(plan, outcome)
-        return study_sections(settled, settled.crowd(collection.data), outcome)
-
     def audit(self, plan: GoodsPlan, seed: int, progress: Progress | None = None) -> AuditReport:
         from confide.audit import audit
         from confide.campaign.kinds.allocation.audited import goods  # and its mechanisms that are broken on purpose
 
         return audit(goods(plan, seed), progress)
-
-
-def _as_settled(plan: GoodsPlan, outcome: AnyOutcome) -> GoodsPlan:
-    """The plan with the mechanism that really ran, whatever this version would plan today."""
-    if not isinstance(outcome.mechanism, Market):
-        raise TypeError("the outcome is of no matching")
-    return replace(plan, market=outcome.mechanism)
 
 
 KIND = MatchingKind()

@@ -11,25 +11,28 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import pyarrow as pa
 
 from confide import acquisition
 from confide.acquisition import audited
 from confide.acquisition.mechanism import TwoPartMechanism
+from confide.acquisition.reading import (
+    Submissions,
+    as_document,
+    as_drawn,
+    lattice_contract,
+    read_reports,
+    terms_of,
+)
 from confide.acquisition.records import Contracted, ContractedRecords, ContractTerms, RecordCodec
 from confide.audit import audit
-from confide.campaign.kinds.acquisition.config import MeanConfig
-from confide.campaign.kinds.acquisition.contract_pages import round_sections, terms_sections
-from confide.campaign.kinds.acquisition.pages_after import explained, result_sections, result_tables, study_sections
-from confide.campaign.kinds.acquisition.plan import PlannedMean, allowed
-from confide.campaign.kinds.acquisition.rounds import as_document, as_drawn, lattice_contract, terms_of
-from confide.campaign.kinds.acquisition.submissions import Submissions, read_reports
+from confide.campaign.kinds.acquisition import pages
+from confide.campaign.kinds.acquisition.plan import MeanConfig, PlannedMean
+from confide.campaign.kinds.skeleton import KindSkeleton, no_rehearsal
 from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.file_words import FileWords
 from confide.contract.files import read_bytes, reading
 from confide.contract.kinds import Check, Collection, PayoutTerms, Progress, by_slots
-from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section
 from confide.contract.remedies import Remedy
 from confide.contract.replanned import nearest
@@ -65,7 +68,7 @@ class Rehearsed:
         yield self.records
 
 
-class MeanKind(PeoplesKind):
+class MeanKind(KindSkeleton, PeoplesKind):
     """Buy a mean from people who fear two leaks."""
 
     name: ClassVar[str] = "mean"
@@ -76,7 +79,8 @@ class MeanKind(PeoplesKind):
     file_words = FileWords(keys={
         "privacy.most_local": "largest_local_loss", "privacy.grid": "approximation"})
     types: ClassVar[Mapping[str, type]] = wire_types(*(getattr(acquisition, name) for name in _STORED))
-    template_file = "templates/mean.toml"
+    runs = TwoPartMechanism
+    pages = pages
 
     def plan(self, config: MeanConfig) -> PlannedMean:
         return _plan(config)
@@ -195,7 +199,7 @@ class MeanKind(PeoplesKind):
         rule = plan.mechanism.rules[0]
         if problem is None and not rule.admits([concern]).all():
             problem = (f"{column}: {concern:g} is not a report that the belief of the file allows; must be "
-                       f"{allowed(rule)}")
+                       f"{rule.allowed()}")
         if problem:
             raise InvalidInput("record", problem)
         return concern
@@ -255,13 +259,13 @@ class MeanKind(PeoplesKind):
         return self._sent(config, ContractTerms.of_batches(batches), folder, progress)
 
     def round_sections(self, plan: PlannedMean, drawn: Mapping[str, Any]) -> Sequence[Section]:
-        return round_sections(plan, drawn)
+        return pages.round_sections(plan, drawn)
 
     def terms(self, config: MeanConfig, drawn: Mapping[str, Any], identity: str) -> dict[str, Any]:
         return terms_of(drawn, Roster(config.people.count).rank(identity))
 
     def terms_sections(self, plan: PlannedMean, terms: Mapping[str, Any]) -> Sequence[Section]:
-        return terms_sections(plan, terms)
+        return pages.terms_sections(plan, terms)
 
     # ---- records
 
@@ -338,19 +342,6 @@ class MeanKind(PeoplesKind):
                       f"the row that her device writes goes into {config.reports.source} first, and into "
                       f"{config.data.source} with her final contract")
 
-    # ---- results
-
-    def result(self, plan: PlannedMean, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
-        return result_sections(plan, outcome)
-
-    def tables(self, plan: PlannedMean, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
-        return result_tables(plan, outcome)
-
-    def explain(
-        self, plan: PlannedMean, outcome: Outcome | PublicOutcome | SimulatedOutcome, record: Any, index: int
-    ) -> Sequence[Section]:
-        return explained(plan, outcome, record, index)
-
     # ---- rehearsal
 
     def rehearse(
@@ -366,8 +357,7 @@ class MeanKind(PeoplesKind):
         """
         table = config.rehearsal
         if table is None:
-            raise Refused("the campaign file has no [rehearsal]",
-                          "name a source of records that are public already")
+            raise no_rehearsal("records")
         it, rejected = plan.mechanism, dict[str, str]()
         source = _watched(open_table(table.source, folder=folder), config, progress)
         truth = read_reports(source, Measured(column=table.column), Roster(config.people.count),
@@ -378,9 +368,6 @@ class MeanKind(PeoplesKind):
                  else it.contracts(reports).terms)
         records = drawn.with_messages(it.play_on(drawn, truth, noise))
         return Collection(data=Rehearsed(truth=truth, reports=reports, records=records), rejected=rejected)
-
-    def study(self, plan: PlannedMean, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
-        return study_sections(plan, collection, outcome)
 
     def audit(self, plan: PlannedMean, seed: int, progress: Progress | None = None) -> Any:
         return audit(audited.mean(plan.mechanism, seed), progress)
@@ -429,7 +416,7 @@ def _planned(config: MeanConfig, least: float = 0.0) -> PlannedMean:
             raise
         # It is well-formed, and hopeless.
         raise Refused(f"privacy.largest_local_loss: {error.problem}", _would_do(config)) from None
-    found = PlannedMean(mechanism=mechanism, config=config, least=least)
+    found = PlannedMean(mechanism=mechanism, config=config, least=least, pages=pages)
     if found.here.bought == 0:
         raise Refused(f"nothing would be bought: {found.here.why}", _would_do(config))
     if found.here.root_error >= (record.high - record.low) / 2:

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
 from confide.audit import AuditReport
-from confide.campaign.kinds.programs import pages_after
-from confide.campaign.kinds.programs.asked import fields_of, list_column, listed_bids
+from confide.campaign.kinds.programs import pages
 from confide.campaign.kinds.programs.config import ProgramConfig, coding_of
+from confide.campaign.kinds.programs.family_tables import (
+    AggregativeGameTable,
+    ElectricityTable,
+    FlowTable,
+    KnapsackTable,
+)
 from confide.campaign.kinds.programs.plan import SharingPlan, plan_of
+from confide.campaign.kinds.skeleton import KindSkeleton
 from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput
 from confide.contract.file_words import FileWords
-from confide.contract.kinds import Collection, Progress
-from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_share
-from confide.contract.presentation import Section
+from confide.contract.kinds import Progress
+from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.wire import wire_types
+from confide.contract.words import as_sentence
 from confide.people import CellCodec, PeoplesKind, SlotRows
+from confide.people.column_fields import MOVED
 from confide.programs.billboards import PathBillboard
 from confide.programs.certifying import PathCertificate
 from confide.programs.constants import NEIGHBOUR_WORDS
@@ -36,6 +42,9 @@ from confide.programs.families.unit_demand import UnitDemand
 from confide.programs.families.xor_bundles import XorBundles
 from confide.programs.integral_boards import AuditedBillboard, FlagBillboard
 from confide.programs.priv_dude import PrivDude
+from confide.programs.reading.bids import Bids
+from confide.programs.reading.coding import any_row
+from confide.programs.reading.columns import Choice, Column, Number
 from confide.programs.reading.wide import read_wide, typed_wide
 from confide.programs.round_dude import RoundDude
 from confide.programs.tight_dude import TightDude
@@ -44,18 +53,18 @@ from confide.programs.true_dude import TrueDude
 from confide.tables import Roster, TableSource
 from confide.tables.cell_problems import Judged, ids_of
 
-__all__ = ["KIND", "ProgramKind", "handout_table"]
-
-AnyOutcome = Outcome | PublicOutcome | SimulatedOutcome
+__all__ = ["KIND", "ProgramKind", "fields_of", "handout_table"]
 
 
-class ProgramKind(PeoplesKind):
+class ProgramKind(KindSkeleton, PeoplesKind):
     """Share what is scarce by a program: goods, bundles, paths, projects, power, or an equilibrium."""
 
     name = "program"
-    template_file = "templates/program.toml"
     summary = "share goods, bundles, routes, projects or power by people's secret needs, at prices from private sums"
     config: type[Any] = ProgramConfig
+    runs = Dude
+    pages = pages
+    part = "ran"
     file_words = FileWords(
         keys={"privacy.beta": "failure_probability"},
         values={"privacy.neighbours": {old: new for new, old in NEIGHBOUR_WORDS.items()}})
@@ -66,7 +75,7 @@ class ProgramKind(PeoplesKind):
 
     def plan(self, config: ProgramConfig) -> SharingPlan:
         """Calibrate from the file's public parameters."""
-        return plan_of(config)
+        return plan_of(config, pages)
 
     def codec(self, plan: SharingPlan) -> CellCodec:
         """A row is stored as its cells."""
@@ -108,7 +117,7 @@ class ProgramKind(PeoplesKind):
         """
         coding = coding_of(config)
         cells = typed_wide(values, columns=coding.columns, judge=coding.judge, limit=coding.limit) \
-            if coding.bids is None else coding.bids.typed(listed_bids(coding.bids, values))
+            if coding.bids is None else coding.bids.typed(_listed_bids(coding.bids, values))
         return SlotRows(np.array([index]), cells[None])
 
     def retyped(self, config: ProgramConfig, plan: SharingPlan, batch: SlotRows) -> Mapping[str, str | float]:
@@ -120,7 +129,7 @@ class ProgramKind(PeoplesKind):
         coding = coding_of(config)
         if coding.bids is not None:
             lines = [f"{bundle} = {worth:.12g}" for bundle, worth in coding.bids.listed(batch.cells[0])]
-            return {list_column(coding.bids): "\n".join(lines)}
+            return {_list_column(coding.bids): "\n".join(lines)}
         cells = batch.cells[0].tolist()
         if len(cells) != len(coding.columns):
             raise NotImplementedError("less is stored than was typed")
@@ -131,31 +140,13 @@ class ProgramKind(PeoplesKind):
 
     # ---- results
 
-    def result(self, plan: SharingPlan, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
-        return pages_after.result_sections(_as_settled(plan, outcome), outcome)
-
-    def tables(self, plan: SharingPlan, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
-        """`prices`: every row, its average price (in units of the highest value, and in the file's own), what it holds,
-        and by how much its load can be above that, with the probability that the plan says.
-        """
-        return {"prices": pages_after.prices_table(_as_settled(plan, outcome), outcome)}
-
     def handout(
         self, plan: SharingPlan, outcome: Outcome | SimulatedOutcome, identities: Sequence[str]
     ) -> pa.Table:
         """Who is to be given what: a line for each action, with the part of it where averages are shared out, and with
         the price that is owed where prices are charged. Whoever withdrew is not in it.
         """
-        return handout_table(_as_settled(plan, outcome), outcome.shares, identities)
-
-    def explain(self, plan: SharingPlan, outcome: AnyOutcome, record: Any, index: int) -> Sequence[Section]:
-        stored = None if isinstance(outcome, PublicOutcome) else settled_share(outcome, index)
-        return pages_after.explain(_as_settled(plan, outcome), outcome, record, index, stored)
-
-    def study(self, plan: SharingPlan, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
-        from confide.campaign.kinds.programs.study import study_sections
-
-        return study_sections(_as_settled(plan, outcome), collection.data, outcome)
+        return handout_table(self.settled(plan, outcome), outcome.shares, identities)
 
     def audit(self, plan: SharingPlan, seed: int, progress: Progress | None = None) -> AuditReport:
         from confide.audit import audit
@@ -164,14 +155,121 @@ class ProgramKind(PeoplesKind):
         return audit(sharing(plan, seed), progress)
 
 
-def _as_settled(plan: SharingPlan, outcome: AnyOutcome) -> SharingPlan:
-    """The plan with the mechanism that really ran, whatever this version would plan today."""
-    if not isinstance(outcome.mechanism, Dude):
-        raise InvalidInput("outcome", "is of no program")
-    return plan if plan.mechanism == outcome.mechanism else replace(plan, ran=outcome.mechanism)
-
-
 KIND = ProgramKind()
+
+
+# ---- the form
+
+
+def fields_of(config: ProgramConfig) -> list[Field]:
+    """The form of one participant: a field for each column; of bundles, one text with a line for each."""
+    coding = coding_of(config)
+    if coding.bids is not None:
+        return [_bundles(coding.bids)]
+    together = _together(config, coding.limit) if coding.judge is not any_row else ""
+    last = len(coding.columns) - 1
+    return [_field(config, each, together if place == last else "") for place, each in enumerate(coding.columns)]
+
+
+def _field(config: ProgramConfig, column: Column, together: str) -> Field:
+    label = _label(config, column.name)
+    if isinstance(column, Choice):
+        return Field(column=column.name, label=label, form="choice", choices=column.names, note=together)
+    if not isinstance(column, Number):
+        raise InvalidInput("program", f"{column.name!r} is of no form")
+    ends = f"From {column.lowest:.12g} to {column.highest:.12g}."
+    notes = (ends, MOVED if column.clip else "",
+             "" if column.empty is None else f"Left empty, it counts as {column.empty:.12g}.", together)
+    return Field(
+        column=column.name, label=label, form="number", lowest=None if column.clip else column.lowest,
+        highest=None if column.clip else column.highest, required=column.empty is None,
+        whole=_is_need(config, column.name), gaps=_gaps(config, column), note=" ".join(filter(None, notes)))
+
+
+def _label(config: ProgramConfig, name: str) -> str:
+    """The question of a column, in words."""
+    table = config.program
+    if isinstance(table, FlowTable):
+        return {"source": "Where do you start?", "sink": "Where do you want to go?"}[name]
+    if isinstance(table, KnapsackTable):
+        return "What is your item worth?" if name == config.data.value else f"How much of {name} does it take?"
+    if _is_need(config, name):
+        return f"How many slots of {name.removesuffix('.needs')} do you need?"
+    if isinstance(table, AggregativeGameTable) and table.actions is not None and name not in table.actions:
+        action, _, row = name.partition(".")
+        return f"What does {action} contribute to {row}?"
+    return name
+
+
+def _is_need(config: ProgramConfig, name: str) -> bool:
+    """Whether a column says how many slots of an interval are needed."""
+    table = config.program
+    return isinstance(table, ElectricityTable) and (table.shortfall is not None or table.hard) and name.endswith(
+        ".needs")
+
+
+def _gaps(config: ProgramConfig, column: Number) -> tuple[tuple[float, float], ...]:
+    """Of what an item takes: nothing, or no less than the least."""
+    table = config.program
+    if not isinstance(table, KnapsackTable) or column.name == config.data.value:
+        return ()
+    least = table.least_weight if isinstance(table.least_weight, float | int) else table.least_weight[
+        table.resources.index(column.name)]
+    return ((0.0, float(least)),)
+
+
+def _together(config: ProgramConfig, limit: str) -> str:
+    """What a row has to keep as a whole; empty where the limits of its fields see to it."""
+    table = config.program
+    free = ((isinstance(table, KnapsackTable) and table.most_weight is None)
+            or (isinstance(table, AggregativeGameTable) and table.largest_sum is None)
+            or (isinstance(table, ElectricityTable) and table.shortfall is None and not table.hard))
+    return "" if free else as_sentence(limit)
+
+
+# ---- bundles
+
+
+def _list_column(bids: Bids) -> str:
+    """The name of the text that lists bundles: it ends in a plus, as no bundle does."""
+    return f"{bids.bundle}+"
+
+
+def _bundles(bids: Bids) -> Field:
+    value = bids.value
+    return Field(
+        column=_list_column(bids), label="Which bundles do you want, and what is each worth to you?", form="text",
+        required=False,
+        note=f"A line for each bundle, {bids.most} at most: its goods with a plus between them, an equals sign, and "
+             f"what it is worth, a number from {value.lowest:.12g} to {value.highest:.12g}. For instance: "
+             f"{'+'.join(bids.goods[: bids.size])} = {value.highest:.12g}. A bundle has 1 to {bids.size} different "
+             f"goods. Goods: {', '.join(bids.goods)}. Left empty, you take no part.")
+
+
+def _listed_bids(bids: Bids, values: Mapping[str, str]) -> Mapping[str, str]:
+    """bundle -> what it is worth, of the lines of a form or as they are.
+
+    Raises:
+        InvalidInput: a line that says nothing of a bundle, or a bundle twice. The message is hers.
+    """
+    column = _list_column(bids)
+    if set(values) != {column}:
+        return values
+    found = dict[str, str]()
+    for number, line in enumerate(values[column].splitlines(), 1):
+        if not line.strip():
+            continue
+        name, equals, worth = line.rpartition("=")
+        if not equals:
+            raise InvalidInput("record", f"line {number} has no equals sign", "must be a bundle = what it is worth")
+        if name.strip() in found:
+            raise InvalidInput("record", f"line {number} is about a bundle that stands above", "each bundle once")
+        found[name.strip()] = worth.strip()
+    return found
+
+
+# ---- after
+
 
 
 def handout_table(plan: SharingPlan, shares: pa.Table, identities: Sequence[str]) -> pa.Table:

@@ -3,34 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from importlib.resources import files
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import numpy as np
 import pyarrow as pa
 
 from confide.audit import AuditReport, audit
 from confide.campaign.kinds.release import audited, pages
 from confide.campaign.kinds.release.config import QueriesConfig
-from confide.campaign.kinds.release.held import HeldTable
-from confide.campaign.kinds.release.pages import study_sections
-from confide.campaign.kinds.release.plan import QueriesPlan, null_record, plan_of
-from confide.campaign.kinds.release.post_processing import more_answers, more_rows
-from confide.campaign.kinds.release.results import (
-    TYPES,
-    AnyOutcome,
-    bars,
-    released_answers,
-    synthetic_rows,
-    uncut_answers,
-)
+from confide.campaign.kinds.release.plan import QueriesPlan, plan_of
+from confide.campaign.kinds.skeleton import AnyOutcome, KindSkeleton
 from confide.contract.custody import CustodiansKind
 from confide.contract.file_words import FileWords
-from confide.contract.kinds import Check, Collection, Progress, as_rows, by_slots
-from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
-from confide.contract.presentation import Section
+from confide.contract.kinds import Check, Collection, Progress, by_slots
+from confide.contract.mechanism import Mechanism
+from confide.contract.wire import wire_types
+from confide.release.baselines import (
+    AllZeros,
+    FixedBillboard,
+    IndependentBillboard,
+    IndependentMarginals,
+    NoisyAnswers,
+    NoisyBillboard,
+    Uniform,
+)
+from confide.release.certificate import AnswersCertificate
+from confide.release.columns import Binned, Bit, Levels
+from confide.release.dual_query import DualQuery
+from confide.release.marginal_fit import FittedMarginals, FittedMarginalsCertificate, MarginalFit, MeasuredTables
+from confide.release.mwem import MWEM, MWEMBillboard, MWEMCertificate
+from confide.release.oracle.enumeration import Enumeration
+from confide.release.oracle.integer_program import IntegerProgram
+from confide.release.oracle.local_search import LocalSearch
+from confide.release.packed import PackedBits
+from confide.release.reading import HeldTable
+from confide.release.results import more_answers, more_rows
+from confide.release.reweighted import Reweighted, ReweightedCertificate, ReweightedRecords
+from confide.release.schema import Schema
+from confide.release.selection_rules import MostDrawn
+from confide.release.synthetic import Rounds, SyntheticRecords
+from confide.release.workload import Workload
 from confide.tables.cell_problems import CellProblems, ids_of, judged
 from confide.tables.roster import Roster
 from confide.tables.sources import open_table
@@ -38,19 +50,21 @@ from confide.tables.sources import open_table
 __all__ = ["KIND", "QueriesKind"]
 
 
-class QueriesKind(CustodiansKind):
+class QueriesKind(KindSkeleton, CustodiansKind):
     """Answer counting queries about a table that a custodian holds."""
 
     name = "queries"
     summary = "answer many counting queries about a table that a custodian holds, and hand out synthetic rows"
     config = QueriesConfig
     file_words = FileWords(values={"method.free": {"coins": "random"}})
-    types: ClassVar[Mapping[str, type]] = TYPES
-
-    @property
-    def template(self) -> str:
-        """A commented campaign file to start from."""
-        return files("confide.campaign.kinds").joinpath("templates", "queries.toml").read_text(encoding="utf-8")
+    types: ClassVar[Mapping[str, type]] = wire_types(
+        AllZeros, AnswersCertificate, Binned, Bit, DualQuery, Enumeration, FittedMarginals,
+        FittedMarginalsCertificate, FixedBillboard, IndependentBillboard, IndependentMarginals, IntegerProgram, Levels,
+        LocalSearch, MWEM, MWEMBillboard, MWEMCertificate, MarginalFit, MeasuredTables, MostDrawn,
+        NoisyAnswers, NoisyBillboard, PackedBits, Reweighted, ReweightedCertificate, ReweightedRecords, Rounds, Schema,
+        SyntheticRecords, Uniform, Workload)
+    runs = Mechanism
+    pages = pages
 
     def check_new(self, config: QueriesConfig) -> None:
         """No more bins than whole numbers, which files could have before."""
@@ -58,7 +72,7 @@ class QueriesKind(CustodiansKind):
 
     def plan(self, config: QueriesConfig) -> QueriesPlan:
         """Choose and calibrate from the file's public parameters."""
-        return plan_of(config)
+        return plan_of(config, pages)
 
     def files(self, config: QueriesConfig) -> Sequence[tuple[str, str]]:
         """The table."""
@@ -95,51 +109,18 @@ class QueriesKind(CustodiansKind):
         rows = data.count()
         return Check(slots=config.data.records, rows=rows, usable=rows - len(data.rejected), rejected=data.rejected,
                      tolerated=None, held=True, cells=problems.told(),
-                     missing_as=null_record(plan.schema))
-
-    def result(self, plan: QueriesPlan, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
-        return pages.result_sections(_as_settled(plan, outcome), outcome)
-
-    def tables(self, plan: QueriesPlan, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
-        """`answers`: every query in words, its answer in [0, 1], the answer before it was cut to that where it was
-        measured, and how far it may be off where that is known; and `rows`, the synthetic rows, where they were asked
-        for.
-        """
-        plan = _as_settled(plan, outcome)
-        held = bars(plan.mechanism, outcome.billboard, outcome.certificate, plan.workload)
-        uncut = uncut_answers(outcome, plan.workload)
-        found = {"answers": pa.table({
-            "query": pa.array(plan.workload.words(plan.schema), pa.string()),
-            "answer": released_answers(outcome, plan.workload),
-            **({} if uncut is None else {"uncut": uncut}),
-            "plus_minus": pa.array(held.each, mask=np.isnan(held.each)),
-        })}
-        rows = synthetic_rows(outcome.billboard, plan.schema, plan.config.rows.count) if plan.rows else None
-        return found if rows is None else {**found, "rows": as_rows(rows)}
-
-    def explain(
-        self, plan: QueriesPlan, outcome: Outcome | PublicOutcome | SimulatedOutcome, record: Any, index: int
-    ) -> Sequence[Section]:
-        return pages.explain(_as_settled(plan, outcome))
-
-    def study(self, plan: QueriesPlan, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
-        return study_sections(_as_settled(plan, outcome), collection.data.read(), outcome)
+                     missing_as=pages.null_record(plan.schema))
 
     def more_rows(self, plan: QueriesPlan, outcome: AnyOutcome, count: int) -> pa.Table:
         """So many synthetic rows of what was released, without a look at the data."""
-        return more_rows(_as_settled(plan, outcome), outcome, count)
+        return more_rows(plan.schema, plan.method, outcome.billboard, count)
 
     def more_answers(self, plan: QueriesPlan, outcome: AnyOutcome, queries: Sequence[str | Sequence[str]]) -> pa.Table:
         """Answers to other queries from what was released, without a look at the data."""
-        return more_answers(_as_settled(plan, outcome), outcome, queries)
+        return more_answers(plan.schema, plan.method, outcome.mechanism, outcome.billboard, queries)
 
     def audit(self, plan: QueriesPlan, seed: int, progress: Progress | None = None) -> AuditReport:
         return audit(audited.queries(plan, seed), progress)
-
-
-def _as_settled(plan: QueriesPlan, outcome: AnyOutcome) -> QueriesPlan:
-    """The plan with the mechanism that really ran, whatever this version would plan today."""
-    return replace(plan, mechanism=outcome.mechanism)
 
 
 KIND = QueriesKind()

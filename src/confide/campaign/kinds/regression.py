@@ -4,86 +4,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
-import pyarrow as pa
 
 from confide import regression
 from confide.audit import AuditReport, audit
 from confide.campaign.kinds.regressions import pages
-from confide.campaign.kinds.regressions.config import RegressionConfig
-from confide.campaign.kinds.regressions.pages import deciding, study_sections
-from confide.campaign.kinds.regressions.stand_ins import StandIns, stand_ins
+from confide.campaign.kinds.regressions.plan import PlannedRegression, RegressionConfig, plan_of
+from confide.campaign.kinds.skeleton import AnyOutcome, KindSkeleton
 from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput
 from confide.contract.file_words import FileWords
-from confide.contract.guarantees import Guarantees
-from confide.contract.kinds import Collection, PayoutTerms, Progress
-from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_coins
-from confide.contract.presentation import Section
-from confide.contract.remedies import Remedy
-from confide.contract.replanned import in_file, nearest
+from confide.contract.kinds import PayoutTerms, Progress
 from confide.contract.wire import wire_types
 from confide.people import PeoplesKind
 from confide.people.column_fields import field_of
-from confide.regression import audited, planner
-from confide.regression.private_truthful_regression import PrivateTruthfulRegression, RegressionBillboard
+from confide.regression import audited
+from confide.regression.private_truthful_regression import PrivateTruthfulRegression
 from confide.tables import Design, Numeric, Records, Roster, TableSource, read_records
 from confide.tables.cell_problems import Judged, ids_of, judged
 from confide.tables.column_rows import check_typed, typed_cells
-from confide.tables.slot_rows import cell_bytes, cells_of
+from confide.tables.records import RecordCodec
 
-__all__ = ["KIND", "PlannedRegression", "RecordCodec", "RegressionKind", "parse_record"]
+__all__ = ["KIND", "RegressionKind", "parse_record"]
 
 _ROWS = 65536  # of a batch
-
-_KEYS = {
-    "people": "people.count", "misreports": "costs.misreports", "failure_probability": "costs.failure_probability",
-    "truth_radius": "payment.truth_radius",
-    "budget": "payment.budget", "smallest_eigenvalue": "model.smallest_eigenvalue",
-    "spectrum_tolerance": "model.spectrum_tolerance", "radius": "model.radius",
-    "epsilon_release": "privacy.epsilon_release", "epsilon_payment": "privacy.epsilon_payment"}
-"""What the planner calls a setting -> its key in the file."""
-
-_NOTES = {"model.smallest_eigenvalue": ", for other features that really have it",
-          "costs.misreports": ", where so many really lie or stay away at most"}
-"""Key of the file -> what has to be true of the people, besides."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class PlannedRegression:
-    """A regression plan together with the public coding of the columns."""
-
-    regression: planner.RegressionPlan
-    design: Design
-    response: Numeric
-
-    @property
-    def mechanism(self) -> PrivateTruthfulRegression:
-        return self.regression.mechanism
-
-    @cached_property
-    def guarantees(self) -> Guarantees:
-        return self.regression.guarantees
-
-    @cached_property
-    def stand_ins(self) -> StandIns:
-        """Made-up participants, for what is typical."""
-        return stand_ins(self.mechanism, self.design, self.response, self.regression.figures.truth_radius)
-
-    def sections(self) -> Sequence[Section]:
-        return pages.plan_sections(self.regression, self.design, self.response, self.stand_ins)
-
-    def offer(self) -> Sequence[Section]:
-        return pages.offer_sections(self.regression, self.design, self.response, self.stand_ins)
-
-    def to_dict(self) -> dict[str, Any]:
-        fewest = {"second": 2, "deciding": deciding(self.regression, self.response)}
-        return {**self.regression.to_dict(), "fewest_identities": fewest}
-
 
 _STORED = (
     "AdaSSP", "Atoms", "Averaged", "Behaviour", "BernoulliBillboard", "BernoulliPeers", "BetaPrior",
@@ -96,13 +43,14 @@ _STORED = (
 """What an outcome of this family's mechanisms may hold."""
 
 
-class RegressionKind(PeoplesKind):
+class RegressionKind(KindSkeleton, PeoplesKind):
     """Buy a private regression from people who could lie."""
 
     name = "regression"
-    template_file = "templates/regression.toml"
     summary = "buy answers for a linear regression from people who care about privacy and could lie"
     config = RegressionConfig
+    runs = PrivateTruthfulRegression
+    pages = pages
     file_words = FileWords(keys={
         "model.prior_deviation": "prior_std", "model.noise_deviation": "noise_std",
         "costs.misreports_failure": "failure_probability"})
@@ -110,7 +58,7 @@ class RegressionKind(PeoplesKind):
 
     def plan(self, config: RegressionConfig) -> PlannedRegression:
         """Calibrate from the file's public parameters."""
-        return _plan(config)
+        return plan_of(config, pages)
 
     def codec(self, plan: PlannedRegression) -> RecordCodec:
         """A record is stored as its coded features and its scaled answer."""
@@ -157,103 +105,12 @@ class RegressionKind(PeoplesKind):
 
     # ---- results
 
-    def result(self, plan: PlannedRegression, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
-        return pages.result_sections(_as_settled(plan, outcome), _billboard(outcome), plan.design, plan.response)
-
-    def tables(self, plan: PlannedRegression, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
-        """`coefficients`: each with the interval of noise, sampling and largest bias together."""
-        mechanism, billboard = _as_settled(plan, outcome).mechanism, _billboard(outcome)
-        natural = plan.design.natural(billboard.coef, plan.response)
-        reach = np.array([mechanism.interval(billboard, row, pages.LEVEL).total for row in natural.matrix])
-        return {"coefficients": pa.table({
-            "name": list(plan.design.natural_names()),
-            "value": natural.coefficients,
-            "lower": natural.coefficients - reach,
-            "upper": natural.coefficients + reach,
-            "unit": list(plan.design.natural_units(plan.response)),
-        })}
-
-    def explain(
-        self, plan: PlannedRegression, outcome: Outcome | PublicOutcome | SimulatedOutcome, record: Any, index: int
-    ) -> Sequence[Section]:
-        # Of what was settled, nothing is known in public but what follows from the billboard.
-        stored = None if isinstance(outcome, PublicOutcome) else settled_coins(outcome, index)
-        return pages.explain(_as_settled(plan, outcome), _billboard(outcome), record, index, str(index + 1),
-                             plan.response, stored)
-
-    def study(self, plan: PlannedRegression, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
-        billboard = _billboard(outcome)
-        return study_sections(plan.regression, billboard, collection.data, outcome, plan.design, plan.response)
+    def settled(self, plan: PlannedRegression, outcome: AnyOutcome) -> PlannedRegression:
+        ran = super().settled(plan.regression, outcome)
+        return plan if ran is plan.regression else replace(plan, regression=ran)
 
     def audit(self, plan: PlannedRegression, seed: int, progress: Progress | None = None) -> AuditReport:
         return audit(audited.regression(plan.regression.mechanism, seed), progress)
-
-
-def _cut(response: Numeric, reach: float) -> bool:
-    """Whether the column's bounds keep out scaled answers in [-reach, reach], which the model allows."""
-    ends = (response.middle - response.lower, response.upper - response.middle)
-    return min(ends) / response.scale < reach * (1 - 1e-9)
-
-
-def _as_settled(plan: PlannedRegression, outcome: Outcome | PublicOutcome | SimulatedOutcome) -> planner.RegressionPlan:
-    """The plan with the mechanism that really ran, whatever this version would calibrate today."""
-    if not isinstance(outcome.mechanism, PrivateTruthfulRegression):
-        raise TypeError("the outcome is not a regression's")
-    return replace(plan.regression, mechanism=outcome.mechanism)
-
-
-def _billboard(outcome: Outcome | PublicOutcome | SimulatedOutcome) -> RegressionBillboard:
-    if not isinstance(outcome.billboard, RegressionBillboard):
-        raise TypeError("the outcome is not a regression's")
-    return outcome.billboard
-
-
-@lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
-def _plan(config: RegressionConfig) -> PlannedRegression:
-    return _planned(config)
-
-
-def _planned(config: RegressionConfig) -> PlannedRegression:
-    design, model, privacy, payment = config.design(), config.model, config.privacy, config.payment
-    response = config.response_role()
-    reach = model.parameter_bound + model.noise_bound
-    with in_file(config, _planned, _KEYS, lambda: _would_do(config), _NOTES):
-        found = planner.plan(
-            people=config.people.count,
-            features=design.dimension,
-            prior=model.coefficients(design.dimension),
-            noise=model.law(),
-            epsilon_release=privacy.epsilon_release,
-            epsilon_payment=privacy.epsilon_payment,
-            delta=privacy.delta,
-            release=privacy.release,
-            radius=model.radius,
-            response_bound=min(1.0, reach),  # scaled responses lie in [-1, 1]
-            answers_cut=_cut(response, reach),
-            smallest_eigenvalue=model.smallest_eigenvalue,
-            largest_eigenvalue=model.largest_eigenvalue,
-            spectrum_tolerance=model.spectrum_tolerance,
-            ridge_payment=payment.ridge,
-            costs=config.costs.build(),
-            misreports=config.costs.misreports,
-            failure_probability=config.costs.failure_probability,
-            truth_radius=payment.truth_radius,
-            budget=payment.budget,
-            centred=payment.rule == "centred",
-            clip=payment.clip,
-            currency=payment.currency,
-            minor_units=payment.minor_units,
-        )
-    return PlannedRegression(regression=found, design=design, response=response)
-
-
-def _would_do(config: RegressionConfig) -> list[str | Remedy]:
-    """How many people, or what epsilon, would do; each was tried on the whole plan as printed."""
-    found = [
-        *nearest(config, _planned, "people.count", config.people.count),
-        *nearest(config, _planned, "privacy.epsilon_release", config.privacy.epsilon_release),
-        *nearest(config, _planned, "privacy.epsilon_payment", config.privacy.epsilon_payment)]
-    return [*found] or ["no other [people] count and no other epsilon was found that does alone"]
 
 
 KIND = RegressionKind()
@@ -276,30 +133,3 @@ def parse_record(design: Design, response: Numeric, values: Mapping[str, str]) -
     if problem or wrong:
         raise InvalidInput("record", str(problem or wrong), "such a record counts as empty and is paid nothing")
     return x, y
-
-
-@dataclass(frozen=True)
-class RecordCodec:
-    """Records as bytes: the features and the response of one row as little-endian doubles.
-
-    Args:
-        dimension: d, the number of coded features.
-
-    Example:
-        >>> codec = RecordCodec(2)
-        >>> slots, reports = codec.pack(Records(np.array([4]), np.array([[0.5, -0.25]]), np.array([1.0])))
-        >>> back = codec.unpack(slots, reports)
-        >>> back.index.tolist(), back.X.tolist(), back.y.tolist()
-        ([4], [[0.5, -0.25]], [1.0])
-    """
-
-    dimension: int
-
-    def pack(self, batch: Records) -> tuple[np.ndarray, list[bytes]]:
-        """(slots, reports) of a batch."""
-        return batch.index, cell_bytes(np.column_stack([batch.X, batch.y]))
-
-    def unpack(self, slots: np.ndarray, reports: Sequence[bytes]) -> Records:
-        """The batch of some slots."""
-        rows = cells_of(reports, self.dimension + 1)
-        return Records(slots, rows[:, :-1], rows[:, -1])

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import date
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, ClassVar
 
-import pyarrow as pa
+import numpy as np
 
 from confide.audit import AuditReport, audit
-from confide.campaign.kinds.searching import pages_after
-from confide.campaign.kinds.searching.checking import checked
-from confide.campaign.kinds.searching.config import SearchConfig
+from confide.campaign.kinds.searching import pages
 from confide.campaign.kinds.searching.held import HeldNetwork
-from confide.campaign.kinds.searching.pages_after import AnyOutcome
-from confide.campaign.kinds.searching.plan import PlannedSearch, plan_of
-from confide.campaign.kinds.searching.waiting import play
+from confide.campaign.kinds.searching.plan import PlannedSearch, SearchConfig, plan_of
+from confide.campaign.kinds.searching.waiting import play, used_before
+from confide.campaign.kinds.skeleton import KindSkeleton
 from confide.contract.custody import CustodiansKind
 from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Check, Collection, Progress
 from confide.contract.mechanism import NoiseSource
-from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
-from confide.contract.presentation import Section
+from confide.contract.outcome import Outcome, SimulatedOutcome
+from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.wire import wire_types
 from confide.search.releases import PublicRelease, SearchCertificate
 from confide.search.statistics import CommonNeighbours, CommonNeighboursMulti, LargestFlow, Paths, Walks
@@ -33,23 +29,20 @@ from confide.search.targeted import PTarget
 __all__ = ["KIND", "SearchKind"]
 
 
-class SearchKind(CustodiansKind):
+class SearchKind(KindSkeleton, CustodiansKind):
     """Find the members of a hidden group in a private network, and publish who they are."""
 
     name = "search"
     summary = "find the hidden members of a group in a private network; nobody else's contacts show"
     config: type[Any] = SearchConfig
+    runs = PTarget
+    pages = pages
     types: ClassVar[Mapping[str, type]] = wire_types(
         CommonNeighbours, CommonNeighboursMulti, LargestFlow, PTarget, Paths, PublicRelease, SearchCertificate, Walks)
 
-    @property
-    def template(self) -> str:
-        """A commented campaign file to start from."""
-        return files("confide.campaign.kinds").joinpath("templates", "search.toml").read_text(encoding="utf-8")
-
     def plan(self, config: SearchConfig) -> PlannedSearch:
         """Calibrate from the file's public parameters."""
-        return plan_of(config)
+        return plan_of(config, pages)
 
     def files(self, config: SearchConfig) -> Sequence[tuple[str, str]]:
         """Of contacts, people and answers; and what a run writes while it waits."""
@@ -84,24 +77,9 @@ class SearchKind(CustodiansKind):
         self, config: SearchConfig, plan: PlannedSearch, folder: Path, progress: Progress | None = None
     ) -> Check:
         """One look at contacts and answers, for the custodian alone: see `checked`."""
-        return checked(config, folder)
+        return _checked(config, folder)
 
     # ---- results
-
-    def result(self, plan: PlannedSearch, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
-        return pages_after.result_sections(_as_settled(plan, outcome), outcome)
-
-    def tables(self, plan: PlannedSearch, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
-        """`found`: everybody who was found, in order, with the component and how; and `ending`, one line."""
-        return pages_after.result_tables(outcome)
-
-    def explain(self, plan: PlannedSearch, outcome: AnyOutcome, record: Any, index: int) -> Sequence[Section]:
-        return pages_after.explain(_as_settled(plan, outcome))
-
-    def study(self, plan: PlannedSearch, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
-        from confide.campaign.kinds.searching.study import study_sections
-
-        return study_sections(_as_settled(plan, outcome), collection.data.read(), outcome)
 
     def audit(self, plan: PlannedSearch, seed: int, progress: Progress | None = None) -> AuditReport:
         from confide.search.audited import search
@@ -109,11 +87,58 @@ class SearchKind(CustodiansKind):
         return audit(search(plan.mechanism, seed, charged=plan.charged), progress)
 
 
-def _as_settled(plan: PlannedSearch, outcome: AnyOutcome) -> PlannedSearch:
-    """The plan with the mechanism that really ran, whatever this version would plan today."""
-    if not isinstance(outcome.mechanism, PTarget):
-        raise InvalidInput("outcome", "is of no search")
-    return plan if plan.mechanism == outcome.mechanism else replace(plan, mechanism=outcome.mechanism)
-
-
 KIND = SearchKind()
+
+
+_SHOWN = 50  # ids on a page
+
+
+def _checked(config: SearchConfig, folder: Path) -> Check:
+    """What the tables hold, which answers cannot be read or are nobody's, and which contradict others.
+
+    Raises:
+        InvalidInput: a table cannot be used; the graph is not admissible; a seed is no target.
+    """
+    data = HeldNetwork.open(config, folder)
+    graph = data.graph()
+    known, clashing = data.answered(graph)
+    bound = config.privacy.degree_bound
+    if bound is not None:
+        graph.check_degree(bound)
+    sown = graph.indices_of(list(config.search.seeds))
+    if (known[np.setdiff1d(sown, clashing)] == 0).any():
+        raise InvalidInput("search.seeds", "the answers say of one that it is no member",
+                           "every seed must be a confirmed one")
+    used = used_before(config, folder)
+    places = dict(zip(used, graph.indices_of(list(used)).tolist() if used else [], strict=True))
+    changed = [each for each, status in used.items() if known[places[each]] >= 0 and known[places[each]] != status]
+    twice = graph.ids_of(clashing)
+    answered = int((known >= 0).sum())
+    rows: list[tuple[str, int]] = [
+        ("people (fixed and public)", graph.people), ("pairs in contact", graph.edges),
+        ("largest number of contacts of anybody", graph.largest_degree),
+        ("lines that name the same person twice", graph.dropped.self_loops),
+        ("people with an answer", answered), ("members among them", int((known == 1).sum())),
+        ("people without one", graph.people - answered)]
+    blocks: list[Block] = [Table(columns=("what", "number"), rows=tuple(rows))]
+    if twice or changed:
+        problems = [*((each, "two different answers") for each in twice),
+                    *((each, "another answer than the search has used: " + ("member" if used[each] else "no member"))
+                      for each in changed)]
+        blocks.append(Table(
+            columns=("id", "a run refuses it"), rows=tuple((_shown(each), why) for each, why in problems[:_SHOWN]),
+            note=f"{len(problems):,} answers that contradict others, the first {_SHOWN} of them. Statuses do not "
+                 "change: put them right before a run."))
+    blocks.append(Text((
+        "Nothing was charged. These numbers follow from contacts and answers: keep them to yourself.",
+        "A missing answer is asked for when the search comes to it; it never counts as one. So is an answer that "
+        "cannot be read: see the rejected rows.",
+        "Do not change the campaign file because of what stands here: a bound or threshold that follows from the "
+        "network is not covered by its promises.")))
+    own = Section(title="The network (private: for the operator alone)", private=True, blocks=tuple(blocks))
+    return Check(slots=graph.people, rows=data.rows, usable=answered, rejected=dict(data.rejected), tolerated=None,
+                 held=True, own=(own,))
+
+
+def _shown(each: Any) -> str:
+    return str(each)

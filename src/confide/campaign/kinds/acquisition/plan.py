@@ -1,112 +1,194 @@
-"""What a `mean` campaign would give: the plan and the offer, from public parameters alone."""
+"""The tables of a `mean` campaign file, and what it would give: all of it is public, and none of it from records."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-import numpy as np
+from pydantic import Field, model_validator
 
-from confide.acquisition.beliefs.draws import prior_draws
-from confide.acquisition.beliefs.virtual_cost import VirtualCost
+from confide.acquisition.beliefs.priors import ConcernPrior, DiscretePrior, HistogramPrior, PowerPrior, UniformPrior
 from confide.acquisition.mechanism import TwoPartMechanism
 from confide.acquisition.second_identities import SecondIdentities, second_identities
-from confide.acquisition.targeting import bought
-from confide.campaign.kinds.acquisition.config import MeanConfig
-from confide.contract.errors import InvalidInput
-from confide.contract.guarantees import Accuracy, Audience, Guarantees, promises_table
-from confide.contract.offering import Question, answer, lies, withdrawing
-from confide.contract.presentation import Block, Section, Table, Text
+from confide.acquisition.targeting import Expected, expected
+from confide.campaign.kinds.skeleton import Finite, MoneyTable, MoneyWords, Positive, ShownPlan
+from confide.contract.guarantees import Accuracy
+from confide.contract.known_keys import Keys, keys_of
+from confide.contract.remedies import printed
 from confide.contract.wire import parts_of
-from confide.contract.words import few, money, number, percent
-from confide.privacy.groups import groups_section
-from confide.privacy.losses import ZCDP
+from confide.contract.words import few, number
+from confide.people.campaign_tables import MOST_PEOPLE
 
-__all__ = ["Expected", "PlannedMean", "allowed", "identities_section", "identity_warnings"]
+__all__ = ["MeanConfig", "PlannedMean", "identity_warnings"]
 
-_WORK = 400_000  # people, over all made-up profiles of a plan
-_MOST, _FEWEST = 200, 3
-_SHOWN = 3  # gaps of a belief
-_DELTA = 1e-6
+Weight = Annotated[float, Field(ge=0, le=1)]
+
+
+class People(Keys):
+    """`[people]`: the invited slots. Ids are 1 to count."""
+
+    count: int = Field(ge=1, le=MOST_PEOPLE, description="n, invited slots; fixed and public")
+    id: str = Field(default="id", min_length=1, description="column with the id in all files, or 'row': the "
+                    "file's i-th row is i")
+
+
+@keys_of(TwoPartMechanism, "variance")
+class Record(Keys):
+    """`[record]`: what each person knows of herself."""
+
+    if TYPE_CHECKING:
+        variance: float | None
+
+    question: str = Field(min_length=1, description="as people read it")
+    column: str = Field(default="record", min_length=1, description="of the noisy records")
+    low: Finite = Field(description="public lower end; a record below it counts as it")
+    high: Finite = Field(description="public upper end")
+    unit: str = Field(default="", description="of a record, as people read it")
+
+    @model_validator(mode="after")
+    def _range(self) -> Record:
+        if not self.low < self.high:
+            raise ValueError(f"low must be below high, {self.low:g} is not below {self.high:g}")
+        return self
+
+
+class Reports(Keys):
+    """`[reports]`: how much each fears the platform's knowledge, against the public's. Not private."""
+
+    source: str = Field(min_length=1, description="a .csv, .parquet or .arrow file")
+    column: str = Field(default="concern", min_length=1, description="c, in [0, 1]: 1 fears the platform alone, 0 the "
+                        "public alone; an empty cell did not report")
+
+
+class Contracts(Keys):
+    """`[contracts]`: where the round of contracts lies."""
+
+    file: str = Field(default="contracts.json", min_length=1, description="made by `confide contracts`; private")
+
+
+class Data(Keys):
+    """`[data]`: the noisy records that people sent on their contracts."""
+
+    source: str = Field(min_length=1, description="a .csv, .parquet or .arrow file")
+
+
+@keys_of(UniformPrior, "low high", optional=True)
+@keys_of(PowerPrior, "exponent", optional=True)
+class Belief(Keys):
+    """`[belief]`: the law of the concerns, as everybody believes; independent of the records."""
+
+    if TYPE_CHECKING:
+        low: float | None
+        high: float | None
+        exponent: float | None
+
+    law: Literal["uniform", "power", "histogram", "discrete"] = Field(
+        default="uniform", description="of one concern c: 'uniform' between low and high, by default 0 and 1; 'power', "
+        "F(c) = c^exponent; 'histogram' of bins; 'discrete' points")
+    edges: tuple[Weight, ...] | None = Field(default=None, description="of 'histogram': ends of the bins")
+    points: tuple[Weight, ...] | None = Field(default=None, description="of 'discrete'")
+    masses: tuple[Annotated[float, Field(ge=0, le=1)], ...] | None = Field(
+        default=None, description="of 'histogram' and 'discrete'; they sum to 1")
+
+    _NEEDS: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "uniform": (), "power": ("exponent",), "histogram": ("edges", "masses"), "discrete": ("points", "masses")}
+
+    @model_validator(mode="after")
+    def _parameters(self) -> Belief:
+        own = self._NEEDS[self.law]
+        for name in own:
+            if getattr(self, name) is None:
+                raise ValueError(f"{name} is missing, which law = {self.law!r} needs")
+        for name in ("low", "high", "exponent", "edges", "points", "masses"):
+            if getattr(self, name) is not None and name not in own and not (self.law == "uniform"
+                                                                           and name in ("low", "high")):
+                raise ValueError(f"{name} does not belong to law = {self.law!r}")
+        return self
+
+    def build(self) -> ConcernPrior:
+        """F."""
+        if self.exponent is not None:
+            return PowerPrior(exponent=self.exponent)
+        if self.edges is not None and self.masses is not None:
+            return HistogramPrior(edges=self.edges, masses=self.masses)
+        if self.points is not None and self.masses is not None:
+            return DiscretePrior(points=self.points, masses=self.masses)
+        return UniformPrior(0.0 if self.low is None else self.low, 1.0 if self.high is None else self.high)
+
+
+@keys_of(TwoPartMechanism, "", error="mse_price")
+class Price(Keys):
+    """`[price]`: what the mean is worth to the buyer, and privacy to people."""
+
+    if TYPE_CHECKING:
+        error: float
+
+    nat: Positive = Field(description="what one nat of loss costs a person who fears that leak alone, in the currency")
+    known: Positive | None = Field(default=None, description="with [privacy] largest_local_loss: standard error of "
+                                   "what is known without buying, in the record's unit; default half the range. "
+                                   "Nothing is bought where that is cheaper")
+
+
+@keys_of(TwoPartMechanism, "largest_local_loss order")
+class Privacy(Keys):
+    """`[privacy]`: in what order losses are measured, and how much is bought of one person at most."""
+
+    if TYPE_CHECKING:
+        largest_local_loss: float | None = None
+        order: float = 2.0
+
+    psi_floor: float = Field(default=0.25, gt=0, le=2, description="least virtual cost: the larger, the less is bought "
+                             "of those who fear the public alone")
+    approximation: float = Field(default=0.001, gt=0, le=1, description="delta: cost is at most this share above the "
+                                 "least; in return no lie gains")
+
+
+class Payment(MoneyTable):
+    """`[payment]`: in which money."""
+
+
+class Rehearsal(Keys):
+    """`[rehearsal]`: records that are public already, to play people with. Never read by a run that releases."""
+
+    source: str = Field(min_length=1, description="a file, or a data set PACKAGE:NAME")
+    column: str = Field(min_length=1, description="of the records")
+    id: str | None = Field(default=None, min_length=1, description="column with the ids, or 'row'; default that of "
+                           "[people]")
+
+
+class MeanConfig(Keys):
+    """All tables of the kind `mean`."""
+
+    people: People
+    record: Record
+    reports: Reports
+    contracts: Contracts = Contracts()
+    data: Data
+    belief: Belief
+    price: Price
+    privacy: Privacy = Privacy()
+    payment: Payment
+    rehearsal: Rehearsal | None = None
+
+    @model_validator(mode="after")
+    def _columns(self) -> MeanConfig:
+        if self.price.known is not None and self.privacy.largest_local_loss is None:
+            raise ValueError("[price] known belongs to [privacy] largest_local_loss")
+        if self.price.known is not None and self.price.known > (self.record.high - self.record.low) / 2:
+            half = printed((self.record.high - self.record.low) / 2, up=False)
+            raise ValueError(f"[price] known must be at most {half}: the middle of the range is never further off")
+        if self.people.id in (self.record.column, self.reports.column):
+            raise ValueError(f"the column {self.people.id!r} of ids also holds records or reports")
+        return self
+
+
 
 
 @dataclass(frozen=True, kw_only=True)
-class Expected:
-    """Means over profiles of reports drawn from the belief, at one price of an error.
-
-    Args:
-        setting: what is changed.
-        root_error: root of the mean squared error of the estimate, in the unit of a record; that of what is known
-            where nothing is bought.
-        payments: of the total, in the currency.
-        payments_error: standard error of that mean.
-        largest_payments: largest total of a profile.
-        asked: how many are asked for a record.
-        local: mean of the largest local loss of a profile.
-        central: mean of the largest central loss of a profile.
-        bought: share of the profiles in which anything is bought.
-        why: why nothing is bought in the others.
-        draws: how many profiles; 0 where the setting is out of reach.
-    """
-
-    setting: str
-    bought: float
-    why: str
-    root_error: float = math.nan
-    payments: float = math.nan
-    payments_error: float = math.nan
-    largest_payments: float = math.nan
-    asked: float = math.nan
-    local: float = math.nan
-    central: float = math.nan
-    draws: int = 0
-
-    def row(self) -> tuple[str | float | None, ...]:
-        """Of a table."""
-        if not self.draws:
-            return self.setting, None, None, None, None, None, self.why
-        return (self.setting, self.root_error, self.payments, self.asked, self.local, self.bought, self.why)
-
-
-def _expected(setting: str, planned: TwoPartMechanism, least: float = 0.0, **changes: Any) -> Expected:
-    """Means over profiles at changed parameters; nothing where less than the least share of them buys the mean."""
-    try:
-        it = replace(planned, **changes)
-    except InvalidInput:
-        return Expected(setting=setting, bought=0.0,
-                        why="out of reach: largest_local_loss is too small for so few people")
-    draws = int(min(_MOST, max(_FEWEST, _WORK // it.people)))
-    found, missed = list[Any](), 0
-    for reports, _ in prior_draws(it.prior, it.people, draws, 0):
-        found.append(bought(it, reports))
-        missed += not found[-1].asked > 0
-        if missed > (1.0 - least) * draws + 1e-9:
-            return Expected(setting=setting, bought=0.0, why="it is bought too seldom")
-    table = np.array([(*each, each.asked > 0) for each in found], dtype=np.float64)
-    paid, mse, asked, local, central, few, share = table.mean(axis=0).tolist()
-    why = "" if share == 1 else (
-        "too few people are within the price to keep largest_local_loss (at least "
-        f"{math.ceil(1 / (it.weight_cap or 1.0)):,} must be)"
-        if few >= (1 - share) / 2 else "what is known already is cheaper than the mean")
-    return Expected(
-        setting=setting, root_error=math.sqrt(mse), payments=paid, largest_payments=float(table[:, 0].max()),
-        payments_error=float(table[:, 0].std(ddof=1)) / math.sqrt(draws), asked=asked, local=local, central=central,
-        bought=share, why=why, draws=draws)
-
-
-def allowed(rule: VirtualCost) -> str:
-    """Which numbers are reports, in words."""
-    low, high = rule.support
-    gaps = [f"between {a:g} and {b:g}" for a, b in rule.gaps.tolist()]
-    shown = ", ".join(gaps[:_SHOWN]) + (", ..." if len(gaps) > _SHOWN else "")
-    return f"in [{low:g}, {high:g}]" + (f", not {shown}" if gaps else "")
-
-
-@dataclass(frozen=True, kw_only=True)
-class PlannedMean:
+class PlannedMean(ShownPlan, MoneyWords):
     """The mechanism with its question and its money.
 
     Args:
@@ -120,22 +202,18 @@ class PlannedMean:
     least: float = 0.0
 
     @cached_property
-    def guarantees(self) -> Guarantees:
-        return self.mechanism.guarantees()
-
-    @cached_property
     def here(self) -> Expected:
         """Of the campaign as it is."""
-        return _expected("this campaign", self.mechanism, self.least)
+        return expected("this campaign", self.mechanism, self.least)
 
     @cached_property
     def others(self) -> tuple[Expected, ...]:
         """Of the same campaign at other prices of an error, and at other limits on what anybody loses."""
         it = self.mechanism
-        found = [_expected(f"[price] error = {it.mse_price * times:g}", it, mse_price=it.mse_price * times)
+        found = [expected(f"[price] error = {it.mse_price * times:g}", it, mse_price=it.mse_price * times)
                  for times in (0.25, 4.0)]
         if it.largest_local_loss is not None:
-            found += [_expected(f"[privacy] largest_local_loss = {it.largest_local_loss * times:g}", it,
+            found += [expected(f"[privacy] largest_local_loss = {it.largest_local_loss * times:g}", it,
                                 largest_local_loss=it.largest_local_loss * times) for times in (0.5, 2.0)]
         return tuple(found)
 
@@ -151,73 +229,18 @@ class PlannedMean:
             return "raise [privacy] largest_local_loss, lower [price] error, or ask more people"
         return "raise [price] error; or it is not worth asking"
 
-    def money(self, amount: float) -> str:
-        """An amount in the currency."""
-        digits = len(str(self.mechanism.minor_units)) - 1
-        return f"{amount:,.{digits}f} {self.mechanism.currency}"
+    @property
+    def coined(self) -> TwoPartMechanism:
+        return self.mechanism
 
     @property
     def largest_coins(self) -> int:
         """What nobody's payment exceeds, in the smallest coin: each is rounded up, from a double."""
         return math.ceil(self.mechanism.largest_payment * self.mechanism.minor_units) + 1
 
-    def coins(self, coins: int) -> str:
-        """Whole coins in the currency."""
-        return money(coins, self.mechanism.minor_units, self.mechanism.currency)
-
     def measured(self, value: float) -> str:
         """A value in the unit of a record."""
         return f"{number(value)}{' ' + self.config.record.unit if self.config.record.unit else ''}"
-
-    # ---- pages
-
-    def sections(self) -> Sequence[Section]:
-        it, here = self.mechanism, self.here
-        bound = self.guarantees.of(Accuracy)[0]
-        rows = [
-            ("people invited (fixed and public)", f"{it.people:,}"),
-            ("people asked for a record, on average", f"{here.asked:,.1f}"),
-            *([] if it.largest_local_loss is None else [
-                ("share of profiles of reports in which anything is bought", f"{here.bought:.1%}")]),
-            ("standard error of the mean, on average", self.measured(here.root_error)),
-            ("  largest that any reports can lead to, where anything is bought",
-             self.measured(math.sqrt(bound.bound))),
-            ("  of guessing the middle of the range, at most", self.measured(math.sqrt(bound.baseline))),
-            ("expected total of payments", f"{self.money(here.payments)} (plus or minus "
-             f"{self.money(2 * here.payments_error)})"),
-            (f"  largest total in {here.draws} profiles of reports", self.money(here.largest_payments)),
-            ("largest local loss of a person, on average", f"{number(here.local)} nats at order {it.order:g}"),
-            ("  largest that any reports can lead to: what is charged", self._charged()),
-            ("largest central loss of a person, on average", f"{number(here.central)} nats"),
-            ("  largest that any reports can lead to", f"{number(it.caps.central)} nats"),
-        ]
-        blocks: list[Block] = [Table(
-            columns=("what", "planned"), rows=tuple(rows),
-            note=f"Averages are over {here.draws} profiles of reports, made up from the belief in the campaign file; "
-                 "the rest holds whatever is reported.")]
-        warnings = self.warnings()
-        if warnings:
-            blocks.append(Text(tuple(f"Warning: {each}." for each in warnings)))
-        return [
-            Section(title="Plan", blocks=tuple(blocks)),
-            *([] if self.identities is None else [identities_section(self, self.identities)]),
-            Section(title="What other settings would give", blocks=(Table(
-                columns=("setting", "standard error", f"expected total ({it.currency})", "people asked",
-                         "largest local loss", "bought", "otherwise"),
-                rows=tuple(each.row() for each in (here, *self.others))),)),
-            Section(title="Guarantees", blocks=(promises_table(
-                self.guarantees,
-                "Privacy holds for everybody whose own device added the noise of her contract. Truth and "
-                "participation hold whatever others report; payments and averages rest on the belief in the "
-                "campaign file."),)),
-            groups_section(it, self.guarantees.privacy),
-        ]
-
-    def _charged(self) -> str:
-        """The largest local loss, and what it is as differential privacy."""
-        loss = ZCDP(self.mechanism.concentrated(self.mechanism.caps.local))
-        return (f"{number(self.mechanism.caps.local)} nats; epsilon = {number(loss.epsilon_at(_DELTA))} at delta = "
-                f"{_DELTA:g}")
 
     def warnings(self) -> list[str]:
         """What the operator should look at before she asks anybody."""
@@ -235,61 +258,6 @@ class PlannedMean:
             found += identity_warnings(self, self.identities)
         return found
 
-    def offer(self) -> Sequence[Section]:
-        """What she is asked twice, who sees what, the odds of the largest noise, what is paid, and what she may do."""
-        it, record = self.mechanism, self.config.record
-        here, own = self.here, self.config.reports
-        right = [it.group_guess(1, audience) for audience in (Audience.COLLECTOR, Audience.PUBLIC)]
-        return [
-            answer(Question.REPORT,
-                   f"You are asked first how you fear two leaks, as one number {own.column} {allowed(it.rules[0])}. 1: "
-                   "what the operator learns of you is all you fear. 0: what the public learns is. It is no secret: "
-                   "the operator sees it, and everybody's contract follows from everybody's number.",
-                   f"On a contract that you agreed to you are asked: {record.question} A number from {record.low:g} to "
-                   f"{record.high:g}{' ' + record.unit if record.unit else ''}. Your device adds the noise before it "
-                   "leaves; the number itself stays with you."),
-            answer(Question.SEES,
-                   "The operator sees your noisy record, the public the weighted sum of all noisy records. A fellow "
-                   "participant knows her own noise and can take it off the sum; all of them together know everything "
-                   "but yours. So towards others you are only as safe as towards the operator."),
-            answer(Question.HIDES,
-                   f"Losses are Renyi divergences of order {it.order:g}. Towards the operator at most "
-                   f"{number(it.caps.local)} nats, towards the public at most {number(it.caps.central)}, and your "
-                   "contract says how much it is for you: usually less.",
-                   "Who must guess whether your record is at the lower or the upper end of the range, even money "
-                   f"beforehand, is right at most {percent(right[0])} of the time from what the operator sees, and at "
-                   f"most {percent(right[1])} from what the public sees, as long as the others add their noise.",
-                   "Two records of yours would cost twice: your device keeps a book and sends one."),
-            answer(Question.GETS,
-                   "A contract, signed. It says how much noise your own device adds to your record, how much the "
-                   "record weighs in the mean, what the operator and the public can learn of it at most, and what you "
-                   "are paid. You agree or decline before anything else is sent. On average "
-                   f"{here.asked:,.0f} of {it.people:,} are asked for a record; the others are paid nothing.",
-                   Table(columns=("payment", "amount"), rows=(
-                       ("of whoever is asked for a record, on average", self.money(here.payments / here.asked)
-                        if here.asked else self.money(0.0)),
-                       ("of anybody, at most", self.coins(self.largest_coins)),
-                       ("of whoever is not asked, or sends nothing", self.money(0.0))),
-                       note="Yours stands on your contract, before you agree to it.")),
-            answer(Question.LIES, lies(self.guarantees),
-                   f"Why the truth is best: you are taken to want {self.money(it.price_per_nat)} for a nat of loss "
-                   "towards the operator if you fear that leak alone, as much for a nat towards the public if you fear "
-                   "that, and your number says where between them you are. No other number than yours gives you more, "
-                   "once privacy is counted so, and taking part never costs you more than it pays: whatever the others "
-                   "say. "
-                   f"Payments are rounded up to {self.coins(1)}.",
-                   "Nothing is promised of what another record than yours would gain: what is paid does not depend on "
-                   "it."),
-            answer(Question.TRUSTED,
-                   "Nobody, with your record: your own device adds the noise. For what the public may learn, the "
-                   "others, to add theirs, and the operator, to add it in the place of who vanished. The operator, "
-                   "with what you fear, and with paying you what your contract says."),
-            answer(Question.WITHDRAWING, *withdrawing(
-                "Decline your contract: then another round is drawn up without you. Who vanishes after she agreed is "
-                "not paid, and the operator adds the noise that is missing.",
-                absent="your noisy record is left out, and you are not paid")),
-        ]
-
     def to_dict(self) -> dict[str, Any]:
         it, here = self.mechanism, self.here
         return {
@@ -305,56 +273,8 @@ class PlannedMean:
         }
 
 
-def identities_section(plan: PlannedMean, found: SecondIdentities) -> Section:
-    """The fewest identities that gain, what each gains, and what they do to the mean.
-
-    Args:
-        plan: of the file.
-        found: of the search.
-    """
-    it = plan.mechanism
-    rows: list[tuple[str, str]] = [
-        ("ids of one person, who earns more than with one", "2"),
-        ("  rent of one identity: its payment beyond the cost of its privacy", plan.money(found.rent)),
-        ("  a second id with the same report adds to it", percent(found.adds) if found.rent > 0 else "not stated"),
-        ("  an id whose record is made up is paid, at no cost of privacy and with the report that is paid most",
-         plan.money(found.made_up)),
-        ("people who agree, one of whom reports something else, and who are paid a coin more together",
-         "none was found" if found.group is None else f"{found.group:,}"),
-        *([] if found.group is None else [("  all of them together are paid more by", plan.money(found.group_gain))]),
-        ("identities that can move the mean by its standard error",
-         "none was found" if found.deciding is None else
-         f"{found.deciding:,} ({percent(found.deciding / it.people, 2)} of the invited)"),
-        *([] if found.deciding is None else [
-            ("  each of them is paid, on average", plan.money(found.deciding_pay)),
-            ("  the standard error", plan.measured(plan.here.root_error))]),
-    ]
-    return Section(title="Second identities and agreements", blocks=(
-        Table(columns=("what", "figure"), rows=tuple(rows),
-              note=f"Exact on {number(found.draws)} profiles of reports, made up from the belief in the campaign file: "
-                   "averages of the first asked person, and the first profile for agreements and for what moves the "
-                   "mean. Those who move it send the end of the range, and report what weighs most."),
-        Text((_second(plan, found),
-              "No report gains one person anything. That promise is about one identity: the operator has to see to it "
-              "that nobody has two. Records are not checked, and what is paid does not depend on them.",))))
-
-
-def _second(plan: PlannedMean, found: SecondIdentities) -> str:
-    """What two ids leave their owner at most, in sentences."""
-    if found.gain <= 0:
-        return "With 2 ids of one person they gain nothing on average."
-    return (f"With 2 ids of one person they gain {plan.money(found.gain)} more than with one, on average. This is the "
-            "most by the routes computed here: the second id has a made-up record, which costs no privacy, and the "
-            "report that is paid most. The first id does the same, with one id and with two, or it is honest.")
-
-
 def identity_warnings(plan: PlannedMean, found: SecondIdentities) -> list[str]:
-    """What the operator should know before anybody is asked.
-
-    Args:
-        plan: of the file.
-        found: of the search.
-    """
+    """What the operator should know before anybody is asked."""
     said = few(found.deciding, plan.mechanism.people, "identities")
     return [] if said is None else [
         f"{said}, can move the mean by its standard error: whoever has so many ids chooses it within that"]

@@ -5,38 +5,52 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from confide.allocation.billboards import WelfareCertificate
-from confide.campaign.kinds.allocation.crowds import Crowd, counts
-from confide.campaign.kinds.allocation.plan import SHOWN, GoodsPlan, step
+from confide.allocation.crowds import counts
+from confide.campaign.kinds.allocation.plan import GoodsPlan, group_gain
 from confide.campaign.kinds.allocation.words import worth
+from confide.campaign.kinds.skeleton import AnyOutcome, plan_page, promised, settled_otherwise, share_page
 from confide.charts import curves
-from confide.contract.guarantees import stated
-from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
+from confide.contract.guarantees import Audience, stated
+from confide.contract.offering import Question, answer, lies, likelier, withdrawing
+from confide.contract.outcome import PublicOutcome, SimulatedOutcome, settled_share
 from confide.contract.presentation import Picture, Section, Table, Text
-from confide.privacy.groups import group_blocks
+from confide.contract.words import as_sentence, few, percent
+from confide.privacy.groups import SIZES, guess_in_words
+from confide.privacy.losses import PROMISES_LITTLE
 
-__all__ = ["explain", "result_sections", "study_sections"]
+__all__ = ["explain", "offer", "result_sections", "result_tables", "sections", "study_sections"]
 
-AnyOutcome = Outcome | PublicOutcome | SimulatedOutcome
+_SHOWN = 20  # goods on a page; the table has all
 _DRAWN = 6  # goods of a picture
 
 
 # ---- after
 
 
+def result_tables(plan: GoodsPlan, outcome: AnyOutcome) -> dict[str, pa.Table]:
+    """`prices`: every good, its final price on the scale from 0 to 1 and in the campaign's points, its copies."""
+    board: Any = outcome.billboard
+    prices = np.asarray(board.prices, dtype=np.float64)
+    return {"prices": pa.table({
+        "good": pa.array(plan.names, pa.string()), "price": prices, "price_points": prices * plan.scale.unit,
+        "supply": pa.array(plan.market.copies, pa.int64())})}
+
+
 def result_sections(plan: GoodsPlan, outcome: AnyOutcome) -> list[Section]:
     """The public result: prices, the certificate, how prices rose, and what is promised."""
     board: Any = outcome.billboard
     prices = np.asarray(board.prices)
-    order = np.argsort(-prices, kind="stable")[:SHOWN]
+    order = np.argsort(-prices, kind="stable")[:_SHOWN]
     unit = plan.scale.unit
     note = f"Prices are on the scale on which {plan.most} is 1: one above that is too high for everybody. "
     note += "" if unit == 1.0 else f"In points that is {unit:.6g}. "
     note += ("Who takes a good owes its price. " if plan.charges else "Nobody pays them. ")
     note += "How many copies of a good were taken, and by whom, is not public."
-    if len(prices) > SHOWN:
-        note = f"The {SHOWN} dearest of {len(prices):,} goods. {note}"
+    if len(prices) > _SHOWN:
+        note = f"The {_SHOWN} dearest of {len(prices):,} goods. {note}"
     return [
         Section(title="Prices", blocks=(
             Table(columns=("good", "price", "price in points", "copies"), note=note, rows=tuple(
@@ -44,9 +58,7 @@ def result_sections(plan: GoodsPlan, outcome: AnyOutcome) -> list[Section]:
                 for good in order.tolist())),
             *_pictures(plan, board, order[:_DRAWN].tolist()),
             Text((_certified(plan, outcome.certificate),)))),
-        Section(title="What is promised, and to whom", blocks=(
-            Text((f"Made by: {plan.words.describe(plan.market)}.", *stated(plan.guarantees), step(plan))),
-            *group_blocks(plan.market, plan.guarantees.privacy))),
+        promised(plan, f"Made by: {plan.words.describe(plan.market)}.", *stated(plan.guarantees), _step(plan)),
     ]
 
 
@@ -81,9 +93,7 @@ def _points(plan: GoodsPlan) -> str:
 # ---- one person
 
 
-def explain(
-    plan: GoodsPlan, outcome: AnyOutcome, record: Any, index: int, stored: tuple[int, ...] | None
-) -> list[Section]:
+def explain(plan: GoodsPlan, outcome: AnyOutcome, record: Any, index: int) -> list[Section]:
     """What one person gets, and why.
 
     Args:
@@ -91,17 +101,15 @@ def explain(
         outcome: of the run.
         record: as the market takes it; None where no usable one is there.
         index: her place.
-        stored: the goods that were settled; None where only the public part is known.
     """
     share = plan.market.decode(record, index, outcome.billboard)
     goods, who = plan.goods_of(share), f"Participant {index + 1}"
+    stored = None if isinstance(outcome, PublicOutcome) else plan.goods_of(settled_share(outcome, index))
     if stored is not None and stored != goods:
-        return [Section(title=f"{who}: settled with {plan.called(stored)}", private=True, blocks=(Text((
-            f"The row that the file holds today would get {plan.called(goods)}: it is not the one that was settled. "
-            f"What counts is the settlement: {plan.called(stored)}.",)),))]
+        return settled_otherwise(who, plan.called(stored), plan.called(goods), thing="row", gets="get", at="with")
     if record is None:
-        return [Section(title=f"{who}: no good", private=True, blocks=(Text((
-            "No usable row arrived under this id: it counts as one to whom nothing is worth anything.",)),))]
+        return share_page(f"{who}: no good", "No usable row arrived under this id: it counts as one to whom nothing is "
+                          "worth anything.")
     told = plan.words.story(plan.market, outcome.billboard, plan.names, plan.told(record), index,
                             plan.said)
     if goods:
@@ -115,21 +123,12 @@ def explain(
         told.append("So you get no good.")
     told.append("All of this follows from your own row, your place and the public billboard. Nobody else can find it "
                 "from what is public; whoever hands you the good learns which it is.")
-    return [Section(title=f"{who}: {plan.called(goods)}", private=True, blocks=(Text(tuple(told)),))]
+    return share_page(f"{who}: {plan.called(goods)}", *told)
 
 
-_SHOWN = 20
-
-
-def study_sections(plan: GoodsPlan, crowd: Crowd, outcome: SimulatedOutcome) -> list[Section]:
-    """Welfare beside the best there is and rules of thumb, and copies that were given beyond the supply.
-
-    Args:
-        plan: the plan.
-        crowd: everybody.
-        outcome: of the simulated run.
-    """
-    it, told = plan.market, outcome.diagnostics
+def study_sections(plan: GoodsPlan, data: Any, outcome: SimulatedOutcome) -> list[Section]:
+    """Welfare beside the best there is and rules of thumb, and copies that were given beyond the supply."""
+    it, told, crowd = plan.market, outcome.diagnostics, plan.crowd(data)
     prices: np.ndarray = outcome.billboard.prices  # type: ignore[attr-defined]
     best, exact = crowd.best(it.copies, prices)
     given = counts(outcome.shares, it.goods)
@@ -145,3 +144,216 @@ def study_sections(plan: GoodsPlan, crowd: Crowd, outcome: SimulatedOutcome) -> 
             note=f"{int(given.sum()):,} copies are given, {int(told['over_allocated']):,} of them beyond the supply; "
                  "only the run itself hides anybody's values."),
     ))]
+
+
+_CLEAR = 2.0
+"""Standard errors from 0 from which a measured gain is called one."""
+
+
+def _selling_section(plan: GoodsPlan) -> Section:
+    """The fewest people who gain, and how much."""
+    second, it = plan.second, plan.market
+    told = [f"Measured on {second.crowds} made-up crowds of {second.people:,} people each, in runs with simulated "
+            "noise; +- is one standard error, between crowds. Values are on the scale from 0 to 1.",
+            *_alone(plan), *_second(plan),
+            "A second id moves what is published by no more than the promise of privacy says of one row."]
+    least = min(it.copies)
+    told.append(f"{least:,} people who ask for the scarcest good alone ({percent(least / it.people, 2)} of the "
+                "invited) can take all of its copies.")
+    told.append("The operator has to see to it that nobody has two ids.")
+    rows = tuple((size, gain) for size in (1, *SIZES) if (gain := group_gain(plan, size)) is not None)
+    bound = [Table(columns=("people who report something else together", "each gains at most"), rows=rows,
+                   note="Of people who would have ended satisfied, by what the prices' own loss says of a group.")]
+    return Section(title="Second identities and agreements", blocks=(Text(tuple(told)), *(bound if rows else ())))
+
+
+def _alone(plan: GoodsPlan) -> list[str]:
+    """What one person gains with one id; the smallest group there can be."""
+    free = [] if plan.charges else ["No prices are charged, so that nothing is promised of what a lie gains."]
+    if plan.lone is None:
+        return [*free, "What a lie of one person gains was not searched for."]
+    found = plan.lone
+    return [*free, f"Truth leaves {percent(found.left)} of them with nothing in every run. "
+            + (f"One of them, alone, gains {found.gain:.3f} +- {found.gain_error:.3f} by asking for one good only. No "
+               "promise of truth speaks of them." if found.gain > _CLEAR * found.gain_error else
+               "No gain from asking for one good only was found for one of them.")]
+
+
+def _second(plan: GoodsPlan) -> list[str]:
+    """What two ids of one person gain, to an owner who uses the better good, and to one who can use all."""
+    found = plan.second
+    gain, alone = f"{found.gain:.3f} +- {found.error:.3f}", f"{found.alone:.3f} +- {found.alone_error:.3f}"
+    if found.gain > _CLEAR * found.error:
+        said = f"With 2 ids of one person, with the same row, they gain {gain} more than with one, on average."
+    elif plan.charges:
+        said = (f"One second id, with the same row, gains its owner nothing on average: {gain}, since they pay for a "
+                "second good that they do not need.")
+    else:
+        said = f"One second id, with the same row, gains its owner nothing that was found on average: {gain}."
+    return [said, f"An owner who can use, or pass on, all that both ids get gains {alone}. In "
+                  f"{percent(found.both)} of cases both ids get something, and somebody else goes without it."]
+
+
+def _selling_warnings(plan: GoodsPlan) -> list[str]:
+    """What the operator should know before anybody is asked."""
+    said, it, found = list[str](), plan.market, plan.lone
+    if plan.charges and found is not None and found.gain > _CLEAR * found.gain_error:
+        said.append(f"one person alone can gain: somebody whom truth always leaves with nothing gains {found.gain:.2f} "
+                    f"+- {found.gain_error:.2f} of 1 by asking for one good only, on made-up people. The promise of "
+                    "truth does not cover them")
+    if (scarce := few(min(it.copies), it.people)) is not None:
+        said.append(f"{scarce}, can take all copies of the scarcest good")
+    return said
+
+
+_CLEARLY = 0.02  # of the best that is possible: what another method is better by, for a word about it
+
+
+# ---- before
+
+
+def sections(plan: GoodsPlan) -> list[Section]:
+    """What the operator would get, from public parameters alone."""
+    it, copies = plan.market, plan.market.copies
+    supply = f"{min(copies):,}" if min(copies) == max(copies) else f"{min(copies):,} to {max(copies):,}"
+    rows: list[tuple[str, str]] = [
+        ("people invited (fixed and public)", f"{it.people:,}"),
+        ("goods, and copies of each", f"{it.goods:,}; {supply}"),
+        ("people for each copy", f"{it.people / sum(copies):.3g}"),
+        ("what they write", plan.asked),
+        ("what is done", plan.words.describe(it)),
+        ("privacy of one person, towards everybody else together", str(it.loss)),
+        *plan.words.planned(it),
+        ("probability that some good is given more often than there are copies", _overflow(plan)),
+        ("public certificate of welfare",
+         f"{it.certify_with:.0%} of epsilon, but wrong with probability {it.failure_probability:g}"
+         if it.certificate_plan is not None else "none"),
+        *_predicted(plan),
+    ]
+    return plan_page(
+        plan, rows, "Everything here follows from public parameters. Privacy holds whatever anybody writes; what is "
+        "predicted is no promise.", _warnings(plan), *_methods(plan), _selling_section(plan), said=_step(plan))
+
+
+def _overflow(plan: GoodsPlan) -> str:
+    it = plan.market
+    if it.on_overflow == "truncate":
+        return f"0: the last in the public order go without; charged with a delta of {it.overflow_delta:.3g}"
+    return f"{it.failure_probability:g}: then they are given all the same, from a stock"
+
+
+def _predicted(plan: GoodsPlan) -> list[tuple[str, str]]:
+    made = plan.prediction
+    least, most = made.span
+    return [("predicted welfare of made-up people, of the best that is possible",
+             f"{made.share:.0%}; {least:.1%} to {most:.1%} in {made.runs} runs, each of another crowd"),
+            ("  where goods are handed out without asking anybody", f"{made.baseline:.0%}"),
+            *((f"  by {name}, which is not private", f"{share:.0%}") for name, share in made.baselines.items())]
+
+
+def _methods(plan: GoodsPlan) -> list[Section]:
+    """The methods side by side, where they can be tried out."""
+    if not plan.others:
+        return []
+    made = plan.prediction
+    rows: list[tuple[str, float, float | None, float | None]] = [
+        (name, each.share, *each.span) for name, each in {"as planned": made, **plan.others}.items()]
+    rows.append(("without asking anybody", made.baseline, None, None))
+    rows += [(f"{name} (not private)", share, None, None) for name, share in made.baselines.items()]
+    charging = ", charging prices" if plan.charges else ""
+    return [Section(title="What made-up people would get", blocks=(Table(
+        columns=("method", "share of the best that is possible", "in the worst run", "in the best run"),
+        rows=tuple(rows),
+        note=f"Runs with simulated noise on the same crowds of people with public tastes, who write what is asked for; "
+             f"with what is recommended for each method{charging}. Real people may get more or less: no promise."),))]
+
+
+def _right(plan: GoodsPlan, *, somebody: bool = False) -> str:
+    """How often a guess is right at most from all that others see."""
+    return guess_in_words(plan.market, plan.guarantees.privacy, Audience.OTHERS, thing="row", somebody=somebody)
+
+
+def _warnings(plan: GoodsPlan) -> list[str]:
+    found, it = list[str](), plan.market
+    if it.epsilon > PROMISES_LITTLE:
+        found.append(f"epsilon = {it.epsilon:g} promises little. {_right(plan, somebody=True).removesuffix('.')}")
+    if it.delta * it.people >= 1:
+        found.append(f"a delta of at least 1/{it.people:,} allows that somebody's row is told outright: choose it far "
+                     "smaller")
+    if it.on_overflow == "flag" and it.failure_probability > 1e-4:
+        found.append(f"with probability {it.failure_probability:g} some good is given more often than there are "
+                     "copies. Have a few more in stock, or a smaller failure_probability: to break the promise to "
+                     "somebody who was given one tells others something that nothing was charged for")
+    poor = [one for one in plan.prediction.crowds.values() if one.welfare < 1.1 * one.baseline]
+    if poor:
+        one = min(poor, key=lambda each: each.welfare - each.baseline)
+        found.append(f"hardly more is predicted than where nobody is asked, or less: {one.welfare:.0%} beside "
+                     f"{one.baseline:.0%} for the same made-up people. A larger epsilon or more copies of each good "
+                     "help")
+    for name, other in plan.others.items() if plan.charges else ():
+        if other.share > plan.prediction.share + _CLEARLY:
+            found.append(f"with prices charged, auction.method = {name!r} is predicted at {other.share:.0%}, and what "
+                         f"is planned at {plan.prediction.share:.0%}")
+    found += _selling_warnings(plan)
+    if plan.charges:
+        found.append("prices are charged, and nothing here collects them: what somebody owes is in her share, as a "
+                     "number on the scale from 0 to 1 and in points; what that is in money is the operator's to say "
+                     "before, and to collect afterwards")
+    return found
+
+
+def _step(plan: GoodsPlan) -> str:
+    """What one neighbour step changes, in words."""
+    step = "replaced by any other" if plan.market.neighbours == "replace" else "replaced by an empty one"
+    return (f"Privacy: when one person's row is {step}, and everybody else compares all that they get and see. Whoever "
+            "hands her good to her learns which it is.")
+
+
+# ---- the offer
+
+
+def offer(plan: GoodsPlan) -> list[Section]:
+    """The plan as a participant reads it."""
+    it = plan.market
+    delta = f", but for a probability of {it.delta:g}" if it.delta else ""
+    shown = ", ".join(f"{name} ({copies:,})" for name, copies in
+                      zip(plan.names[:_SHOWN], it.copies, strict=False))
+    more = f", and {it.goods - _SHOWN:,} more" if it.goods > _SHOWN else ""
+    other = "any other row" if it.neighbours == "replace" else "nothing"
+    certified = (" Two blurred sums say how well everybody did together." if it.certificate_plan is not None else "")
+    gets, lied = _truth(plan)
+    return [
+        Section(title="What there is", blocks=(Text((
+            f"{shown}{more}. {it.people:,} people are invited, and each gets {plan.words.limit(it)}.",)),)),
+        answer(Question.REPORT, as_sentence(plan.asked),
+               "Who takes no part, or hands in what cannot be used, counts as somebody to whom nothing is worth "
+               "anything.",
+               "Your place in the public order is the rank of your id. Hand in your row before the campaign is run: it "
+               "runs once."),
+        Section(title="How goods are handed out", blocks=(Text(tuple(plan.words.rule(it))),)),
+        answer(Question.SEES, "The operator sees your row. The public sees prices, and the noisy numbers that they "
+                              f"follow from.{certified} You find your own good from these and your own row, on your "
+                              "own device. Whoever hands you the good learns that it is yours; that you got it tells "
+                              "something of what you wrote."),
+        answer(Question.HIDES, f"All that everybody else gets and sees, put together{delta}, is at most "
+                               f"{likelier(it.epsilon)} times as likely as if you "
+                               f"had handed in {other}. {_right(plan)}"),
+        answer(Question.GETS, f"Of the goods that there are, you get {plan.words.limit(it)}, by what everybody wrote.",
+               gets),
+        answer(Question.LIES, lied),
+        answer(Question.TRUSTED, "The operator, with your row; nobody else."),
+        answer(Question.WITHDRAWING, *withdrawing(
+            absent="you count as somebody to whom nothing is worth anything, and nobody but the operator can tell")),
+    ]
+
+
+def _truth(plan: GoodsPlan) -> tuple[str, str]:
+    """What is paid, and what a lie would gain."""
+    it = plan.market
+    if not plan.charges:
+        return ("You pay nothing; prices only say who gets what.",
+                "Nothing is promised of what could be gained by writing something else than what you would give.")
+    said = lies(plan.guarantees,
+                f"At epsilon = {it.epsilon:g} nothing is promised of what could be gained by writing something else.")
+    return ("You pay the final price of your good, if you take it, and never more than it is worth to you by what you "
+            "wrote. The operator collects it.", said)

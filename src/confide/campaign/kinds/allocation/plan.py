@@ -1,50 +1,202 @@
-"""What a campaign that hands out goods would give, from public parameters alone."""
+"""What a campaign that hands out goods would give, one to each person or several, from public parameters alone."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 
+from confide.allocation.crowds import BundleCrowd, Crowd, SingleCrowd
 from confide.allocation.incentives import mean_shift, prices_loss
 from confide.allocation.market import Market
-from confide.allocation.planning.advice import hopeless, least_epsilon
+from confide.allocation.palloc import PAlloc
+from confide.allocation.planning.advice import hopeless, least_epsilon, worth_it
+from confide.allocation.planning.expected import (
+    Expected,
+    made_up,
+    made_up_bundles,
+    predicted,
+    predicted_bundles,
+    second_bundles,
+)
 from confide.allocation.planning.lone_lies import LoneLies, crowd_size, lone_lies
-from confide.allocation.planning.predicted import RUNS
+from confide.allocation.planning.predicted import RUNS, CrowdPrediction
 from confide.allocation.planning.second_ids import CROWDS, SecondIds
 from confide.allocation.pmatch import PMatch
-from confide.allocation.reading.scales import Scale
+from confide.allocation.reading.scales import Ranks, Scale
 from confide.allocation.reading.tables import Rows
 from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.allocation.valuations import Valuations
-from confide.campaign.kinds.allocation.asked import asked_for_goods
-from confide.campaign.kinds.allocation.config import GoodsConfig, MatchingConfig
-from confide.campaign.kinds.allocation.crowds import Crowd, SingleCrowd
-from confide.campaign.kinds.allocation.methods import MARKET_KEYS, alternatives, at_epsilon, build, words_of
-from confide.campaign.kinds.allocation.predicted import Expected, made_up, predicted
-from confide.campaign.kinds.allocation.words import MethodWords, worth
-from confide.contract.errors import Refused
-from confide.contract.guarantees import Audience, Guarantees, Truthfulness, promises_table
-from confide.contract.offering import Question, answer, lies, likelier, withdrawing
-from confide.contract.presentation import Block, Section, Table, Text
+from confide.campaign.kinds.allocation.config import (
+    AuctionTable,
+    BestTable,
+    BundleAuctionTable,
+    BundlesConfig,
+    GoodsConfig,
+    MatchingConfig,
+    Method,
+    PointsTogether,
+    RanksTogether,
+    ScalingTable,
+)
+from confide.campaign.kinds.allocation.words import (
+    AuctionWords,
+    BundleWords,
+    MethodWords,
+    ScalingWords,
+    asked_for_goods,
+    asked_for_order,
+    worth,
+)
+from confide.campaign.kinds.skeleton import ShownPlan
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.guarantees import Truthfulness
 from confide.contract.replanned import in_keys
 from confide.contract.wire import parts_of, wire_name
-from confide.contract.words import as_sentence, few, percent
-from confide.privacy.groups import SIZES, group_loss, groups_section, guess_in_words
-from confide.privacy.losses import PROMISES_LITTLE
+from confide.privacy.clamping import added_delta
+from confide.privacy.groups import group_loss
 
-__all__ = ["SHOWN", "GoodsPlan", "group_gain", "plan_of", "step"]
+__all__ = ["MARKET_KEYS", "BundlesPlan", "GoodsPlan", "alternatives", "at_epsilon", "build", "build_bundles",
+           "bundles_plan_of", "group_gain", "plan_of", "words_of"]
+
+_MAKERS: Mapping[type[Any], Callable[..., Market]] = {
+    AuctionTable: PMatch.for_budget,
+    ScalingTable: SinkhornMatch.for_budget,
+    BundleAuctionTable: PAlloc.for_budget,
+}
+_WORDS: Mapping[type[Market], MethodWords] = {
+    PMatch: AuctionWords(), SinkhornMatch: ScalingWords(), PAlloc: BundleWords()}
+
+_PLAINEST = {"increment": 1.0, "bid_cap": 1, "rounds": 1, "arity": 2}
+"""Settings of an auction with the least noise."""
+
+_PLACES = {"people": "people.count", "goods": "goods.count", "supply": "goods.supply", "epsilon": "privacy.epsilon",
+           "delta": "privacy.delta", "failure_probability": "privacy.failure_probability",
+           "neighbours": "privacy.neighbours", "on_overflow": "privacy.on_overflow",
+           "certify_with": "privacy.certify_with"}
+"""What a market calls a parameter -> the key of the file."""
+
+
+MARKET_KEYS = {"epsilon": "privacy.epsilon", "failure_probability": "privacy.failure_probability",
+               "reserve": "auction.reserve"}
+"""What a market calls a setting of a remedy -> the key of the file."""
+
+
+def build(config: MatchingConfig) -> Market:
+    """The market that a file asks for.
+
+    Raises:
+        InvalidInput: an option that is out of range; names the key.
+        Refused: no setting is possible at these sizes, or there is enough of everything for everybody.
+    """
+    if not isinstance(config.auction, BestTable):
+        return _made(config, config.auction)
+    found, refusals = list[Market](), list[Refused]()
+    for table in _usual(config):
+        try:
+            found.append(_made(config, table))
+        except Refused as error:
+            refusals.append(error)
+    if not found:
+        raise refusals[-1]
+    scale = config.rule()
+
+    def merit(market: Market) -> tuple[bool, float]:
+        made = predicted(market, scale)
+        return made.worth_it, made.share
+
+    return max(found, key=merit)  # the first of equals
+
+
+def at_epsilon(config: MatchingConfig, market: Market, epsilon: float) -> Market:
+    """A file's market with another epsilon: by the same method, whatever "best" would then be.
+
+    Args:
+        config: of the file.
+        market: that it asks for.
+        epsilon: > 0.
+
+    Raises:
+        Refused: no setting is possible.
+    """
+    table = config.auction
+    if isinstance(table, BestTable):
+        table = next(each for each in _usual(config) if isinstance(each, ScalingTable) is isinstance(
+            market, SinkhornMatch))
+    return _made(config.at_epsilon(epsilon), table)
+
+
+def _usual(config: MatchingConfig) -> tuple[ScalingTable | AuctionTable, ...]:
+    """Every method with what is recommended for it; prices are charged where the file says so."""
+    charge = config.auction.charge
+    return ScalingTable(method="scaling", charge=charge), AuctionTable(method="auction", charge=charge)
+
+
+def build_bundles(config: BundlesConfig) -> PAlloc:
+    """The auction of bundles that a file asks for.
+
+    Raises:
+        InvalidInput: an option that is out of range; names the key.
+        Refused: no setting is possible at these sizes.
+    """
+    scale = config.rule()
+    highest = (scale.highest - scale.lowest) / scale.total if isinstance(scale, PointsTogether) else None
+    found = _made(config, config.auction, valuation=config.valuation, highest=highest)
+    if not isinstance(found, PAlloc):
+        raise TypeError("another market was made")
+    return found
+
+
+def alternatives(config: MatchingConfig) -> dict[str, Market]:
+    """Each method with what is recommended for these sizes; without those that are refused."""
+    found = dict[str, Market]()
+    for table in _usual(config):
+        with suppress(Refused):
+            found[table.method] = _made(config, table)
+    return found
+
+
+def _made(config: GoodsConfig, table: Method | BundleAuctionTable, **more: Any) -> Market:
+    names, supply = config.goods.listed()
+    own = table.model_dump(exclude={"method"}, exclude_none=True)
+    public: dict[str, Any] = {"people": config.people.count, "goods": len(names), "supply": supply,
+                              **config.privacy.model_dump(), **more}
+    rule, privacy = config.rule(), config.privacy
+    if privacy.on_overflow == "truncate" and not privacy.delta:
+        costs = added_delta(privacy.epsilon, privacy.failure_probability)
+        raise Refused(f"privacy.on_overflow = 'truncate' costs a delta of {costs:.3g} with "
+                      f"privacy.failure_probability = {privacy.failure_probability:g}, and privacy.delta is 0",
+                      "add delta to [privacy] and to [budget], with a failure_probability below delta/(1 + e^epsilon); "
+                      "or on_overflow = 'flag'")
+    if isinstance(table, ScalingTable) and isinstance(rule, Ranks):
+        own.setdefault("spread", rule.step(len(names)))
+    try:
+        try:
+            return _MAKERS[type(table)](**public, **own)
+        except Refused:
+            if isinstance(table, AuctionTable):  # where the plainest auction is refused, it says why
+                PMatch(**{**public, **_PLAINEST, "batch": config.people.count, **own})
+            raise
+    except InvalidInput as error:
+        raise InvalidInput(_PLACES.get(error.field, f"auction.{error.field}"), error.problem, error.ways) from None
+
+
+def words_of(market: Market) -> MethodWords:
+    """What pages say of a market's method."""
+    return _WORDS[type(market)]
+
 
 _QUICK = 1_000_000  # values of made-up people for whom every method is tried out
 
 
 @dataclass(frozen=True, kw_only=True)
-class GoodsPlan:
+class GoodsPlan(ShownPlan):
     """A market with the names of its goods.
 
     Args:
@@ -63,10 +215,6 @@ class GoodsPlan:
     def mechanism(self) -> Market:
         """The market."""
         return self.market
-
-    @cached_property
-    def guarantees(self) -> Guarantees:
-        return self.market.guarantees()
 
     @property
     def words(self) -> MethodWords:
@@ -157,12 +305,6 @@ class GoodsPlan:
         people, goods = self.market.people, self.market.goods
         return SingleCrowd(Valuations.of(made_up(people, goods, self.scale, seed), people=people, goods=goods))
 
-    def sections(self) -> Sequence[Section]:
-        return plan_sections(self)
-
-    def offer(self) -> Sequence[Section]:
-        return offer_sections(self)
-
     def to_dict(self) -> dict[str, Any]:
         found, it = self.prediction, self.market
         return {
@@ -184,7 +326,7 @@ def _finite(found: LoneLies | SecondIds) -> dict[str, Any]:
 
 @lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
 @in_keys(MARKET_KEYS)
-def plan_of(config: MatchingConfig) -> GoodsPlan:
+def plan_of(config: MatchingConfig, pages: Any) -> GoodsPlan:
     """The plan of a file.
 
     Raises:
@@ -197,7 +339,7 @@ def plan_of(config: MatchingConfig) -> GoodsPlan:
     if min(supply) >= config.people.count:
         raise Refused(f"there are {min(supply):,} copies of every good, enough for all {config.people.count:,} people",
                       "hand everybody her favourite: nothing has to be decided together, and nobody's values be told")
-    found = GoodsPlan(market=build(config), config=config, names=names, scale=scale)
+    found = GoodsPlan(market=build(config), config=config, names=names, scale=scale, pages=pages)
     made = found.prediction
     if not made.worth_it:
         others = {name: predicted(market, scale) for name, market in alternatives(config).items()}
@@ -209,16 +351,10 @@ def plan_of(config: MatchingConfig) -> GoodsPlan:
     return found
 
 
-_CLEAR = 2.0
-"""Standard errors from 0 from which a measured gain is called one."""
 
 
 def searched(plan: GoodsPlan) -> LoneLies:
-    """What single people gain, on made-up crowds.
-
-    Args:
-        plan: that hands one good to each.
-    """
+    """What single people gain, on made-up crowds."""
     small = crowd_size(plan.market)
     return lone_lies(small, [made_up(small.people, small.goods, plan.scale, seed) for seed in range(1, CROWDS + 1)])
 
@@ -241,229 +377,110 @@ def group_gain(plan: GoodsPlan, size: int) -> float | None:
     return promised[0].gain - mean_shift(loss) + mean_shift(group_loss(loss, size))
 
 
-def selling_section(plan: GoodsPlan) -> Section:
-    """The fewest people who gain, and how much.
+@dataclass(frozen=True, kw_only=True)
+class BundlesPlan(GoodsPlan):
+    """An auction of bundles with the names of its goods.
 
     Args:
-        plan: that hands out goods.
+        market: the mechanism.
+        config: of the file.
     """
-    second, it = plan.second, plan.market
-    told = [f"Measured on {second.crowds} made-up crowds of {second.people:,} people each, in runs with simulated "
-            "noise; +- is one standard error, between crowds. Values are on the scale from 0 to 1.",
-            *_alone(plan), *_second(plan),
-            "A second id moves what is published by no more than the promise of privacy says of one row."]
-    least = min(it.copies)
-    told.append(f"{least:,} people who ask for the scarcest good alone ({percent(least / it.people, 2)} of the "
-                "invited) can take all of its copies.")
-    told.append("The operator has to see to it that nobody has two ids.")
-    rows = tuple((size, gain) for size in (1, *SIZES) if (gain := group_gain(plan, size)) is not None)
-    bound = [Table(columns=("people who report something else together", "each gains at most"), rows=rows,
-                   note="Of people who would have ended satisfied, by what the prices' own loss says of a group.")]
-    return Section(title="Second identities and agreements", blocks=(Text(tuple(told)), *(bound if rows else ())))
+
+    market: PAlloc
+    config: BundlesConfig
+
+    @cached_property
+    def prediction(self) -> Expected:
+        return predicted_bundles(self.market, self.scale)
+
+    @cached_property
+    def others(self) -> Mapping[str, Expected]:
+        """None: there is one method."""
+        return {}
+
+    @cached_property
+    def lone(self) -> None:
+        """None: there are too many lies to search."""
+        return None
+
+    @cached_property
+    def second(self) -> SecondIds:
+        return second_bundles(self.market, self.scale)
+
+    @property
+    def column(self) -> str:
+        return "bundle"
+
+    @property
+    def most(self) -> str:
+        return "the most that all goods of one person may be worth together"
+
+    @property
+    def asked(self) -> str:
+        scale, wanted, columns = self.scale, self.config.wanted, self.config.columns()
+        if isinstance(scale, RanksTogether):
+            return (f"{asked_for_order(scale.points, wanted)}; of your goods the best {wanted} count, and their worth "
+                    "adds up")
+        if not isinstance(scale, PointsTogether):
+            return asked_for_goods(scale)
+        total = (f"together {scale.total:g} at most, or the row counts as an empty one; a value is the number "
+                 f"{f'less {scale.lowest:g} ' if scale.lowest else ''}divided by {scale.total:g}")
+        if self.config.counted:
+            return ("what one good is worth to you, whichever it is, what a second one adds, and so on up to "
+                    f"{wanted}: numbers from {scale.lowest:g} to {scale.highest:g}, in the columns "
+                    f"{', '.join(columns[:6])}"
+                    f"{', ...' * (len(columns) > 6)}, none above the one before, {total}")
+        if wanted == 1:
+            return f"{asked_for_goods(scale)}; one good counts, the best"
+        count = "all of them" if wanted >= len(columns) else f"the best {wanted}"
+        return f"{asked_for_goods(scale)}. Of the goods that you get {count} count, and their worth adds up: {total}"
+
+    def goods_of(self, share: Mapping[str, Any]) -> tuple[int, ...]:
+        return tuple(share["bundle"])
+
+    def told(self, record: Any) -> Any:
+        return record
+
+    def worth_of(self, record: Any, goods: Sequence[int]) -> float:
+        return self.market.valuation.bidder(record, self.market.goods).value(goods)
+
+    def crowd(self, batches: Iterable[Rows]) -> BundleCrowd:
+        return BundleCrowd.of(self.market.valuation, batches, self.market.people, self.market.goods)
+
+    def made_up(self, seed: int) -> BundleCrowd:
+        return made_up_bundles(self.market.valuation, self.market.people, self.market.goods, self.scale, seed=seed)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**super().to_dict(), "class": self.config.bundles.name, "bundle": self.market.largest_bundle,
+                "wanted": self.config.wanted}
 
 
-def _alone(plan: GoodsPlan) -> list[str]:
-    """What one person gains with one id; the smallest group there can be."""
-    free = [] if plan.charges else ["No prices are charged, so that nothing is promised of what a lie gains."]
-    if plan.lone is None:
-        return [*free, "What a lie of one person gains was not searched for."]
-    found = plan.lone
-    return [*free, f"Truth leaves {percent(found.left)} of them with nothing in every run. "
-            + (f"One of them, alone, gains {found.gain:.3f} +- {found.gain_error:.3f} by asking for one good only. No "
-               "promise of truth speaks of them." if found.gain > _CLEAR * found.gain_error else
-               "No gain from asking for one good only was found for one of them.")]
+@lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
+@in_keys(MARKET_KEYS)
+def bundles_plan_of(config: BundlesConfig, pages: Any) -> BundlesPlan:
+    """The plan of a file.
 
-
-def _second(plan: GoodsPlan) -> list[str]:
-    """What two ids of one person gain, to an owner who uses the better good, and to one who can use all."""
-    found = plan.second
-    gain, alone = f"{found.gain:.3f} +- {found.error:.3f}", f"{found.alone:.3f} +- {found.alone_error:.3f}"
-    if found.gain > _CLEAR * found.error:
-        said = f"With 2 ids of one person, with the same row, they gain {gain} more than with one, on average."
-    elif plan.charges:
-        said = (f"One second id, with the same row, gains its owner nothing on average: {gain}, since they pay for a "
-                "second good that they do not need.")
-    else:
-        said = f"One second id, with the same row, gains its owner nothing that was found on average: {gain}."
-    return [said, f"An owner who can use, or pass on, all that both ids get gains {alone}. In "
-                  f"{percent(found.both)} of cases both ids get something, and somebody else goes without it."]
-
-
-def selling_warnings(plan: GoodsPlan) -> list[str]:
-    """What the operator should know before anybody is asked.
-
-    Args:
-        plan: that hands out goods.
+    Raises:
+        InvalidInput: a key out of range.
+        Refused: there is enough of everything for everybody; or what is planned is predicted to be no better than to
+            ask nobody.
     """
-    said, it, found = list[str](), plan.market, plan.lone
-    if plan.charges and found is not None and found.gain > _CLEAR * found.gain_error:
-        said.append(f"one person alone can gain: somebody whom truth always leaves with nothing gains {found.gain:.2f} "
-                    f"+- {found.gain_error:.2f} of 1 by asking for one good only, on made-up people. The promise of "
-                    "truth does not cover them")
-    if (scarce := few(min(it.copies), it.people)) is not None:
-        said.append(f"{scarce}, can take all copies of the scarcest good")
-    return said
-
-
-SHOWN = 20  # goods on a page; the table has all
-_CLEARLY = 0.02  # of the best that is possible: what another method is better by, for a word about it
-
-
-# ---- before
-
-
-def plan_sections(plan: GoodsPlan) -> list[Section]:
-    """What the operator would get, from public parameters alone."""
-    it, copies = plan.market, plan.market.copies
-    supply = f"{min(copies):,}" if min(copies) == max(copies) else f"{min(copies):,} to {max(copies):,}"
-    rows: list[tuple[str, str]] = [
-        ("people invited (fixed and public)", f"{it.people:,}"),
-        ("goods, and copies of each", f"{it.goods:,}; {supply}"),
-        ("people for each copy", f"{it.people / sum(copies):.3g}"),
-        ("what they write", plan.asked),
-        ("what is done", plan.words.describe(it)),
-        ("privacy of one person, towards everybody else together", str(it.loss)),
-        *plan.words.planned(it),
-        ("probability that some good is given more often than there are copies", _overflow(plan)),
-        ("public certificate of welfare",
-         f"{it.certify_with:.0%} of epsilon, but wrong with probability {it.failure_probability:g}"
-         if it.certificate_plan is not None else "none"),
-        *_predicted(plan),
-    ]
-    blocks: list[Block] = [Table(
-        columns=("what", "planned"), rows=tuple(rows),
-        note="Everything here follows from public parameters. Privacy holds whatever anybody writes; what is predicted "
-             "is no promise.")]
-    warnings = _warnings(plan)
-    if warnings:
-        blocks.append(Text(tuple(f"Warning: {each}." for each in warnings)))
-    return [
-        Section(title="Plan", blocks=tuple(blocks)), *_methods(plan),
-        selling_section(plan),
-        Section(title="Guarantees", blocks=(promises_table(plan.guarantees, step(plan)),)),
-        groups_section(plan.market, plan.guarantees.privacy),
-    ]
-
-
-def _overflow(plan: GoodsPlan) -> str:
-    it = plan.market
-    if it.on_overflow == "truncate":
-        return f"0: the last in the public order go without; charged with a delta of {it.overflow_delta:.3g}"
-    return f"{it.failure_probability:g}: then they are given all the same, from a stock"
-
-
-def _predicted(plan: GoodsPlan) -> list[tuple[str, str]]:
-    made = plan.prediction
-    least, most = made.span
-    return [("predicted welfare of made-up people, of the best that is possible",
-             f"{made.share:.0%}; {least:.1%} to {most:.1%} in {made.runs} runs, each of another crowd"),
-            ("  where goods are handed out without asking anybody", f"{made.baseline:.0%}"),
-            *((f"  by {name}, which is not private", f"{share:.0%}") for name, share in made.baselines.items())]
-
-
-def _methods(plan: GoodsPlan) -> list[Section]:
-    """The methods side by side, where they can be tried out."""
-    if not plan.others:
-        return []
-    made = plan.prediction
-    rows: list[tuple[str, float, float | None, float | None]] = [
-        (name, each.share, *each.span) for name, each in {"as planned": made, **plan.others}.items()]
-    rows.append(("without asking anybody", made.baseline, None, None))
-    rows += [(f"{name} (not private)", share, None, None) for name, share in made.baselines.items()]
-    charging = ", charging prices" if plan.charges else ""
-    return [Section(title="What made-up people would get", blocks=(Table(
-        columns=("method", "share of the best that is possible", "in the worst run", "in the best run"),
-        rows=tuple(rows),
-        note=f"Runs with simulated noise on the same crowds of people with public tastes, who write what is asked for; "
-             f"with what is recommended for each method{charging}. Real people may get more or less: no promise."),))]
-
-
-def _right(plan: GoodsPlan, *, somebody: bool = False) -> str:
-    """How often a guess is right at most from all that others see."""
-    return guess_in_words(plan.market, plan.guarantees.privacy, Audience.OTHERS, thing="row", somebody=somebody)
-
-
-def _warnings(plan: GoodsPlan) -> list[str]:
-    found, it = list[str](), plan.market
-    if it.epsilon > PROMISES_LITTLE:
-        found.append(f"epsilon = {it.epsilon:g} promises little. {_right(plan, somebody=True).removesuffix('.')}")
-    if it.delta * it.people >= 1:
-        found.append(f"a delta of at least 1/{it.people:,} allows that somebody's row is told outright: choose it far "
-                     "smaller")
-    if it.on_overflow == "flag" and it.failure_probability > 1e-4:
-        found.append(f"with probability {it.failure_probability:g} some good is given more often than there are "
-                     "copies. Have a few more in stock, or a smaller failure_probability: to break the promise to "
-                     "somebody who was given one tells others something that nothing was charged for")
-    poor = [one for one in plan.prediction.crowds.values() if one.welfare < 1.1 * one.baseline]
-    if poor:
-        one = min(poor, key=lambda each: each.welfare - each.baseline)
-        found.append(f"hardly more is predicted than where nobody is asked, or less: {one.welfare:.0%} beside "
-                     f"{one.baseline:.0%} for the same made-up people. A larger epsilon or more copies of each good "
-                     "help")
-    for name, other in plan.others.items() if plan.charges else ():
-        if other.share > plan.prediction.share + _CLEARLY:
-            found.append(f"with prices charged, auction.method = {name!r} is predicted at {other.share:.0%}, and what "
-                         f"is planned at {plan.prediction.share:.0%}")
-    found += selling_warnings(plan)
-    if plan.charges:
-        found.append("prices are charged, and nothing here collects them: what somebody owes is in her share, as a "
-                     "number on the scale from 0 to 1 and in points; what that is in money is the operator's to say "
-                     "before, and to collect afterwards")
+    market = build_bundles(config)
+    if market.plentiful:
+        raise Refused(f"there are {min(market.copies):,} copies of every good, enough for all "
+                      f"{market.people:,} people",
+                      "hand everybody what she likes best: nobody's values have to be told")
+    found = BundlesPlan(market=market, config=config, names=config.goods.listed()[0], scale=config.rule(), pages=pages)
+    made = found.prediction
+    if not worth_it(judged := _judged(config, made)):
+        enough = least_epsilon(lambda epsilon, runs: _judged(config, predicted_bundles(
+            build_bundles(config.at_epsilon(epsilon)), found.scale, runs)), config.privacy.epsilon, RUNS)
+        raise hopeless(found.market, judged, enough, "smaller bundles (auction.bundle)")
     return found
 
 
-def step(plan: GoodsPlan) -> str:
-    """What one neighbour step changes, in words."""
-    step = "replaced by any other" if plan.market.neighbours == "replace" else "replaced by an empty one"
-    return (f"Privacy: when one person's row is {step}, and everybody else compares all that they get and see. Whoever "
-            "hands her good to her learns which it is.")
-
-
-# ---- the offer
-
-
-def offer_sections(plan: GoodsPlan) -> list[Section]:
-    """The plan as a participant reads it."""
-    it = plan.market
-    delta = f", but for a probability of {it.delta:g}" if it.delta else ""
-    shown = ", ".join(f"{name} ({copies:,})" for name, copies in
-                      zip(plan.names[:SHOWN], it.copies, strict=False))
-    more = f", and {it.goods - SHOWN:,} more" if it.goods > SHOWN else ""
-    other = "any other row" if it.neighbours == "replace" else "nothing"
-    certified = (" Two blurred sums say how well everybody did together." if it.certificate_plan is not None else "")
-    gets, lied = _truth(plan)
-    return [
-        Section(title="What there is", blocks=(Text((
-            f"{shown}{more}. {it.people:,} people are invited, and each gets {plan.words.limit(it)}.",)),)),
-        answer(Question.REPORT, as_sentence(plan.asked),
-               "Who takes no part, or hands in what cannot be used, counts as somebody to whom nothing is worth "
-               "anything.",
-               "Your place in the public order is the rank of your id. Hand in your row before the campaign is run: it "
-               "runs once."),
-        Section(title="How goods are handed out", blocks=(Text(tuple(plan.words.rule(it))),)),
-        answer(Question.SEES, "The operator sees your row. The public sees prices, and the noisy numbers that they "
-                              f"follow from.{certified} You find your own good from these and your own row, on your "
-                              "own device. Whoever hands you the good learns that it is yours; that you got it tells "
-                              "something of what you wrote."),
-        answer(Question.HIDES, f"All that everybody else gets and sees, put together{delta}, is at most "
-                               f"{likelier(it.epsilon)} times as likely as if you "
-                               f"had handed in {other}. {_right(plan)}"),
-        answer(Question.GETS, f"Of the goods that there are, you get {plan.words.limit(it)}, by what everybody wrote.",
-               gets),
-        answer(Question.LIES, lied),
-        answer(Question.TRUSTED, "The operator, with your row; nobody else."),
-        answer(Question.WITHDRAWING, *withdrawing(
-            absent="you count as somebody to whom nothing is worth anything, and nobody but the operator can tell")),
-    ]
-
-
-def _truth(plan: GoodsPlan) -> tuple[str, str]:
-    """What is paid, and what a lie would gain."""
-    it = plan.market
-    if not plan.charges:
-        return ("You pay nothing; prices only say who gets what.",
-                "Nothing is promised of what could be gained by writing something else than what you would give.")
-    said = lies(plan.guarantees,
-                f"At epsilon = {it.epsilon:g} nothing is promised of what could be gained by writing something else.")
-    return ("You pay the final price of your good, if you take it, and never more than it is worth to you by what you "
-            "wrote. The operator collects it.", said)
+def _judged(config: BundlesConfig, made: Expected) -> Mapping[str, CrowdPrediction]:
+    """The crowds that must do better than if nobody of them were asked: where any good will do, those whose needs
+    differ, since there is nothing else to ask for. The plan warns of the others.
+    """
+    return {name: one for name, one in made.crowds.items() if name == "B" or not config.counted}

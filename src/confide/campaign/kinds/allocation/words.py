@@ -1,4 +1,4 @@
-"""What the pages of a campaign ask of each method that hands out goods."""
+"""What pages say of each method that hands out goods, and what it asks of people."""
 
 from __future__ import annotations
 
@@ -8,8 +8,19 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MethodWords", "Said", "worth"]
+from confide.allocation.billboards import AuctionBillboard
+from confide.allocation.bundles.decoding import BundleWalk, walk_bundle
+from confide.allocation.decoding import Walk, walk
+from confide.allocation.palloc import PAlloc
+from confide.allocation.pmatch import PMatch
+from confide.allocation.reading.scales import Points, Ranks, Scale
+from confide.allocation.sinkhorn_match import ScalingBillboard, SinkhornMatch
+from confide.contract.asked import Field
+from confide.people.column_fields import MOVED
+from confide.privacy.public_randomness import PUBLIC_RANGE, public_number_of
 
+__all__ = ["AuctionWords", "BundleWords", "MethodWords", "Said", "ScalingWords", "asked_for_goods", "asked_for_order",
+           "fields_of_goods", "worth"]
 
 Said = Callable[[float], str]
 """A value or a price in words, in both units."""
@@ -20,31 +31,297 @@ class MethodWords(Protocol):
 
     def describe(self, market: Any) -> str:
         """What it does, in a sentence."""
-        ...
 
     def planned(self, market: Any) -> list[tuple[str, str]]:
         """Lines of the plan: what, and how much."""
-        ...
 
     def limit(self, market: Any) -> str:
         """How many goods one person gets at most."""
-        ...
+        return "one of them at most"
 
     def rule(self, market: Any) -> list[str]:
         """How goods are handed out, as a participant reads it."""
-        ...
 
     def paths(self, market: Any, billboard: Any) -> NDArray[np.float64]:
         """(R + 1, k) prices before the first round, and after each."""
-        ...
 
     def story(
         self, market: Any, billboard: Any, names: Sequence[str], record: Any, index: int, said: Said
     ) -> list[str]:
         """Why she gets what she gets, in her own terms: from her record, as the market takes it."""
-        ...
+
+
+def _charged(market: Any) -> list[tuple[str, str]]:
+    return [("prices", "charged: who takes a good owes its final price")] if getattr(market, "charge", False) else []
 
 
 def worth(value: float) -> str:
     """A value or a price, on the scale from 0 to 1."""
     return f"{value:.3g}"
+
+
+def fields_of_goods(labels: Sequence[tuple[str, str]], scale: Scale, together: str = "") -> list[Field]:
+    """A number for each good, or for how many; what is left empty is worth nothing.
+
+    Args:
+        labels: (column, what is asked) of each.
+        scale: the public rule.
+        together: a rule on the whole row, as a sentence; it stands in the last field's note.
+    """
+    found = []
+    for place, (column, label) in enumerate(labels, 1):
+        rule = together if place == len(labels) else ""
+        if isinstance(scale, Points):
+            ends = f"From {scale.lowest:.12g} to {scale.highest:.12g}. Left empty, it is worth nothing."
+            clip = scale.out_of_bounds == "clip"
+            found.append(Field(
+                column=column, label=label, form="number", required=False, lowest=None if clip else scale.lowest,
+                highest=None if clip else scale.highest,
+                note=" ".join(filter(None, (ends, MOVED if clip else "", rule)))))
+        else:
+            note = "Its place: 1 for the best, ties allowed. Left empty, it is worth nothing."
+            found.append(Field(column=column, label=label, form="number", required=False, lowest=1.0, whole=True,
+                               note=" ".join(filter(None, (note, rule)))))
+    return found
+
+
+def asked_for_goods(scale: Scale) -> str:
+    """What is written of each good.
+
+    Args:
+        scale: the public rule.
+    """
+    if isinstance(scale, Points):
+        return (f"for each good a number from {scale.lowest:g} to {scale.highest:g}; what is left out is worth "
+                f"nothing, as {scale.lowest:g} is")
+    return asked_for_order(scale.points if isinstance(scale, Ranks) else (1.0,), 1)
+
+
+def asked_for_order(given: tuple[float, ...], parts: int) -> str:
+    """What an order is worth.
+
+    Args:
+        given: points of the first place, and so on.
+        parts: by how many the first place is divided.
+    """
+    points = ", ".join(worth(each / given[0] / parts) for each in given[:6])
+    more = ", ..." if len(given) > 6 else ""
+    return f"an order of the goods, ties allowed; places are worth {points}{more}, what is left out nothing"
+
+
+class AuctionWords(MethodWords):
+    """`PMatch` in words; of `PAlloc` a few are others."""
+
+    most, counted = "highest value", "people"
+
+    def describe(self, market: Any) -> str:
+        return (f"an ascending auction of {'up to ' if market.halting != 'fixed' else ''}{market.rounds:,} rounds in "
+                f"steps of {worth(market.increment)}, at most {market.bid_cap:,} bids{self.goods(market)} each, and "
+                + ("a final clearing" if market.clearing is not None else
+                   f"{market.effective_reserve:,} copies of each good in reserve"))
+
+    def goods(self, market: Any) -> str:
+        """Besides bids, what one person has at most."""
+        return ""
+
+    def planned(self, market: Any) -> list[tuple[str, str]]:
+        error, least = market.error, min(market.effective_supply)
+        rows = [
+            (f"from one price to the next, as a share of the {self.most}", worth(market.increment)),
+            ("rounds; bids of one person at most", f"{market.rounds:,}; {market.bid_cap:,}"),
+            ("people who bid between two releases; releases", f"{market.batch:,}; {market.counter.horizon:,}"),
+            (f"E: no published count is off by more, but with probability {market.failure_probability:g}",
+             f"{error:,.0f} {self.counted}, {error / least:.0%} of the scarcest good's supply"),
+            ("copies of each good in reserve", f"{market.effective_reserve:,}"),
+            ("noises drawn", f"{market.counter.horizon * market.goods:,}"),
+        ]
+        if market.halting != "fixed":
+            rows.append(("what may end it before its last round", f"{market.halting}, below {market.halt_below:,}"))
+        return [*rows, *_charged(market)]
+
+    def rule(self, market: PMatch) -> list[str]:
+        found = [
+            f"Your device bids for you, by what you wrote, in up to {market.rounds:,} "
+            "rounds. All prices start at 0 and rise with the published counts of bids. Each time that you hold no "
+            "good, it bids on the one that is worth most to you above its price, and on none where no price suits you; "
+            f"at most {market.bid_cap:,} times. You are outbid when more bids were counted after yours than there are "
+            "copies."]
+        if market.clearing is not None:
+            found.append("In the end each good goes to those who bid on it last and after whom few enough others were "
+                         "counted: who that is follows from a public number for each good.")
+        return found
+
+    def paths(self, market: Any, billboard: AuctionBillboard) -> NDArray[np.float64]:
+        return np.stack([billboard.rules.prices(counts) for counts in billboard.after_rounds()])
+
+    def story(
+        self, market: PMatch, billboard: AuctionBillboard, names: Sequence[str], record: NDArray[np.float64],
+        index: int,
+        said: Said,
+    ) -> list[str]:
+        hers = walk(record, index, billboard)
+        slots = billboard.rules.slots
+        found = [_place(billboard, index)]
+        for step, good in zip(hers.steps, hers.goods, strict=True):
+            before = billboard.counts(np.array([step - 1]))[0]
+            price = float(billboard.rules.prices(before)[good])
+            found.append(f"In round {(step - 1) // slots + 1:,} you bid on {names[good]}: worth "
+                         f"{said(float(record[good]))} to you, at a price of {said(price)}, it was the best for you "
+                         "above its price.")
+        if hers.latest < 0:
+            found.append("No good was worth its price to you." if hers.steps else "You bid on nothing.")
+        else:
+            found.append(self._end(billboard, names, record, hers, index, said))
+        return found
+
+    def _end(
+        self, billboard: AuctionBillboard, names: Sequence[str], row: NDArray[np.float64], hers: Walk, index: int,
+        said: Said,
+    ) -> str:
+        good, clearing = hers.latest, billboard.clearing
+        name, age = names[good], int(billboard.final_counts[good]) - hers.seen
+        if clearing is None:
+            if hers.good < 0:
+                return (f"You were outbid on {name}, with no bid left: {age:,} bids were counted from yours on, and "
+                        f"{billboard.rules.supply[good]:,} may be.")
+            ends = f"Nobody outbid you on {name}."
+        else:
+            cut = int(clearing.cuts[good])
+            ends = (f"From your last bid, on {name}, {age:,} bids on it were counted until the end; it goes to those "
+                    f"for whom that is at most {cut:,}" if cut >= 0 else
+                    f"Your last bid was on {name}; of it, the noisy counts left nothing to hand out for sure")
+            if age > cut:
+                return f"{ends}. So you go without."
+            ends += "."
+        if billboard.rules.charge and not row[good] >= billboard.prices[good]:
+            price = said(float(billboard.prices[good]))
+            return f"{ends} But its final price is {price}, more than it is worth to you."
+        if billboard.cutoffs is not None and index >= int(billboard.cutoffs[good]):
+            return f"{ends} But there were too many, and the last in the public order go without."
+        return ends
+
+
+_UNIT = 2.0**-20  # of the billboard's prices
+
+
+class ScalingWords(MethodWords):
+    """`SinkhornMatch` in words."""
+
+    def describe(self, market: SinkhornMatch) -> str:
+        return (f"{market.rounds:,} releases of noisy demand, from which prices follow, and a public lottery where too "
+                "many ask")
+
+    def planned(self, market: SinkhornMatch) -> list[tuple[str, str]]:
+        rows = [
+            ("releases of demand", f"{market.rounds:,}"),
+            ("temperatures, as shares of the highest value",
+             f"{worth(market.start_temperature)} to {worth(market.end_temperature)}"),
+            ("share of epsilon for the final count", f"{market.clear:.0%}"),
+            ("noises drawn", f"{(market.rounds + 1) * market.goods:,}"),
+        ]
+        return [*rows, *_charged(market)]
+
+    def rule(self, market: SinkhornMatch) -> list[str]:
+        return [
+            f"Prices follow from {market.rounds:,} noisy sums of what everybody would take. "
+            "At the last prices your device asks for the good that is worth most to you above its price, or for none.",
+            "Where more ask for a good than there are copies, a public coin of yours, drawn after all records are in, "
+            "says whether you are among those who get it."]
+
+    def paths(self, market: SinkhornMatch, billboard: ScalingBillboard) -> NDArray[np.float64]:
+        return np.asarray(billboard.paths.astype(np.float64) * _UNIT)
+
+    def story(
+        self, market: SinkhornMatch, billboard: ScalingBillboard, names: Sequence[str], record: NDArray[np.float64],
+        index: int, said: Said,
+    ) -> list[str]:
+        best = market.wanted(record, index, billboard)
+        if best < 0:
+            return ["At the last prices no good is worth its price to you: you ask for none."]
+        found = [f"At the last prices {names[best]} is the best for you, with what you lean to: it is worth "
+                 f"{said(float(record[best]))}, at a price of {said(float(billboard.prices[best]))}. You ask for it."]
+        rate = int(billboard.rates[best])
+        if not billboard.public_seed or rate >= PUBLIC_RANGE:
+            return [*found, "Everybody who asks for it gets it."]
+        coin = public_number_of(billboard.public_seed, index)
+        found.append(f"Who asks for it gets it with a coin below {rate / PUBLIC_RANGE:.4f}; yours is "
+                     f"{coin / PUBLIC_RANGE:.4f}.")
+        return found
+
+
+class BundleWords(AuctionWords):
+    """`PAlloc` in words."""
+
+    most, counted = "highest total", "bids"
+
+    def goods(self, market: PAlloc) -> str:
+        return f" and {market.largest_bundle:,} goods"
+
+    def planned(self, market: PAlloc) -> list[tuple[str, str]]:
+        wanted = market.valuation.largest(market.goods)
+        fewer = f"; more would be worth something up to {wanted:,}" if market.largest_bundle < wanted else ""
+        return [("goods that one person may hold", f"{market.largest_bundle:,}{fewer}"), *super().planned(market)]
+
+    def limit(self, market: PAlloc) -> str:
+        return f"up to {market.largest_bundle:,} of them" if market.largest_bundle > 1 else "one of them at most"
+
+    def rule(self, market: PAlloc) -> list[str]:
+        when = ("it lets go of goods" if market.outbid_tests == "slot" else "goods are let go of at the end of a round")
+        found = [
+            f"Your device bids for you, by what you wrote, in up to {market.rounds:,} "
+            "rounds. All prices start at 0 and rise with the published counts of bids. In your turn of a round "
+            f"{when} after which more bids were counted than there are copies, and it bids on one more, the one that "
+            "adds most above its price to what you hold, or on none where nothing does. You hold "
+            f"{market.largest_bundle:,} at most, and bid {market.bid_cap:,} times at most."]
+        if market.clearing is not None:
+            found.append("In the end each good goes to those who hold it and after whose bid few enough others were "
+                         "counted: who that is follows from a public number for each good.")
+        return found
+
+    def story(
+        self, market: PAlloc, billboard: AuctionBillboard, names: Sequence[str], record: Any, index: int, said: Said
+    ) -> list[str]:
+        hers = walk_bundle(market.valuation.bidder(record, market.goods), index, billboard)
+        slots = billboard.rules.slots
+        found = [_place(billboard, index)]
+        tried = set[int]()
+        for step, good in zip(hers.steps, hers.bid_on, strict=True):
+            before = billboard.counts(np.array([step - 1]))[0]
+            price = float(billboard.rules.prices(before)[good])
+            again = " again, having been outbid on it" if good in tried and not market.valuation.repeats else ""
+            tried.add(good)
+            found.append(f"In round {(step - 1) // slots + 1:,} you bid on {names[good]}{again}, at a price of "
+                         f"{said(price)}: it added most above its price to what you held.")
+        if not hers.steps:
+            return [*found, "You bid on nothing: no good was worth its price to you."]
+        lost = sorted(set(hers.bid_on) - set(hers.goods))
+        if lost:
+            found.append(f"You were outbid on {_listed([names[good] for good in lost])}.")
+        return [*found, *_ends(billboard, names, hers, index)]
+
+
+def _place(billboard: AuctionBillboard, index: int) -> str:
+    return (f"Your place in the public order is {index + 1:,}: you bid in batch "
+            f"{index // billboard.rules.batch + 1:,} of each round.")
+
+
+def _ends(billboard: AuctionBillboard, names: Sequence[str], hers: BundleWalk, index: int) -> list[str]:
+    found = list[str]()
+    for good, seen in sorted(zip(hers.goods, hers.seen, strict=True)):
+        age, clearing = int(billboard.final_counts[good]) - seen, billboard.clearing
+        most = int(billboard.rules.supply[good] if clearing is None else clearing.cuts[good])
+        counted = f"{names[good]}: from your bid on, {age:,} bids on it were counted until the end"
+        if age > most:
+            found.append(f"{counted}; it goes to those for whom that is at most {most:,}. So you go without it."
+                         if most >= 0 else
+                         f"{names[good]}: of it, the noisy counts left nothing to hand out for sure.")
+        elif billboard.cutoffs is not None and index >= int(billboard.cutoffs[good]):
+            found.append(f"{counted}, few enough. But there were too many, and the last in the public order go "
+                         "without.")
+        else:
+            found.append(f"{counted}; it goes to those for whom that is at most {most:,}. So it is yours.")
+    return found
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,34 +1,39 @@
-"""What the three kinds share: plan, reports, results, a participant's share, a rehearsal, an audit."""
+"""What the three kinds of bits share: reports as they are read and stored, results, shares, a rehearsal."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
 from confide import market
-from confide.campaign.kinds.market.config import BitConfig
-from confide.campaign.kinds.market.plan import BitPlan
-from confide.campaign.kinds.market.submissions import BitCodec, read_reports
+from confide.campaign.kinds.market.plan import BitConfig, BitPlan
+from confide.campaign.kinds.skeleton import (
+    KindSkeleton,
+    no_rehearsal,
+    promised,
+    settled_otherwise,
+    share_page,
+)
 from confide.contract.asked import Field
-from confide.contract.errors import InvalidInput, Refused
+from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Budget, stated
-from confide.contract.kinds import Collection, PayoutTerms, Progress, by_slots
+from confide.contract.kinds import Collection, PayoutTerms, Progress, Trial, by_slots
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_coins
-from confide.contract.presentation import Block, Section, Table, Text
+from confide.contract.presentation import Section, Table, Text
 from confide.contract.wire import wire_types
 from confide.market.collection import BitBillboard, BitCollection, Reports
+from confide.market.reading import BitCodec, read_reports
 from confide.market.strategies import NONE
 from confide.people.column_fields import field_of
-from confide.people.device_kind import ANSWER, exactly
-from confide.people.peoples_kind import PeoplesKind, absent, own_values
-from confide.privacy.groups import group_blocks
+from confide.people.device_kind import ANSWER, DeviceKind
+from confide.people.peoples_kind import absent, own_values
 from confide.privacy.noise import Noise
 from confide.tables import Category, Roster, TableSource, open_table
 
@@ -55,20 +60,15 @@ class Rehearsed:
         yield self.reports
 
 
-class BitKind(PeoplesKind, ABC):
+class BitKind(KindSkeleton, DeviceKind, ABC):
     """Buy one randomised bit from each person."""
 
-    name: ClassVar[str]
     summary: ClassVar[str]
-    notion: Literal["epsilon", "rho"] = "epsilon"
     config: type[Any]
+    runs = BitCollection
+    part = "collection"
     # One mechanism serves three markets: whoever reads an outcome of it may meet any of them.
     types: ClassVar[Mapping[str, type]] = wire_types(*(getattr(market, name) for name in _STORED))
-
-    @property
-    def template_file(self) -> str:  # type: ignore[override]
-        """In the folder of all kinds of bits."""
-        return f"templates/{self.name.replace('-', '_')}.toml"
 
     @abstractmethod
     def plan(self, config: Any) -> BitPlan: ...
@@ -132,7 +132,7 @@ class BitKind(PeoplesKind, ABC):
         """(slot, report) of the row that her device made, with her group, which the operator knows."""
         roster = self.roster(config)
         index = roster.rank(identity)
-        batch = self.typed(config, plan, index, own_values(values, _id(config), roster.identity(index)))
+        batch = self.typed(config, plan, index, own_values(values, self._id(config), roster.identity(index)))
         if batch.report[0] == NONE:
             raise absent()
         (slot,), (report,) = self.codec(plan).pack(batch)
@@ -159,26 +159,18 @@ class BitKind(PeoplesKind, ABC):
         """What is asked."""
         return config.bit.question
 
-    def asked(self, config: BitConfig, plan: BitPlan) -> Sequence[Field]:
-        """Her answer, for her own device alone; left empty, she takes no part."""
-        bit = config.bit
-        return [Field(column=ANSWER, label=bit.question, form="choice", choices=(bit.zero, bit.one), required=False,
-                      note="Your answer does not leave your device. Leave it empty to take no part.")]
-
     def known(self, config: BitConfig, plan: BitPlan) -> Sequence[Field]:
         """Her group of peers, where people are in groups."""
         group = self.group(config)
         return [] if group is None else [field_of(group, note="The operator knows it of everybody who is invited.")]
 
-    def device(self, config: BitConfig, plan: BitPlan, terms: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Randomised response at the campaign's level."""
-        level = exactly(plan.market.largest_level)
-        return {**self._response(config), "epsilon": {"numerator": str(level.numerator),
-                                                      "denominator": str(level.denominator)}}
+    def trials(self, config: Any, plan: Any) -> Iterable[Trial]:
+        """None: its mechanisms are tested."""
+        return ()
 
-    def _response(self, config: BitConfig) -> dict[str, Any]:
-        bit = config.bit
-        return {"law": "response", "column": bit.column, "input": ANSWER, "answers": [bit.zero, bit.one]}
+    def _role(self, config: Any) -> Category:
+        role: Category = config.role()
+        return role
 
     def level(self, plan: BitPlan) -> float:
         """What one report costs at most."""
@@ -194,8 +186,7 @@ class BitKind(PeoplesKind, ABC):
 
     def row(self, config: BitConfig, identity: str, report: int) -> dict[str, str]:
         """What she hands in: a row of the operator's file, but for her group, which the operator knows."""
-        bit = config.bit
-        return {_id(config): str(identity), bit.column: "" if report == NONE else (bit.one if report else bit.zero)}
+        return super().row(config, str(identity), None if report == NONE else int(report))
 
     def rows(self, config: BitConfig, data: Rehearsed) -> Sequence[dict[str, str]]:
         """What everybody hands in, where everybody is played; a file of rows without ids has one for every slot."""
@@ -213,14 +204,11 @@ class BitKind(PeoplesKind, ABC):
 
     def result(self, plan: BitPlan, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
         """The counts, what follows from them, and what is promised to whom."""
-        plan, board = _as_settled(plan, outcome), _billboard(outcome)
+        plan, board = self.settled(plan, outcome), outcome.billboard
         return [
             Section(title="Reports and payments", blocks=(self._counts(plan, board), *plan.pages.found(plan, board))),
-            Section(title="What is promised, and to whom", blocks=(Text((
-                *stated(plan.guarantees),
-                "Reports left the people already randomised: counts, payments and everything that is concluded from "
-                "them give nothing further away.",
-            )), *group_blocks(plan.collection, plan.guarantees.privacy))),
+            promised(plan, *stated(plan.guarantees), "Reports left the people already randomised: counts, payments and "
+                     "everything that is concluded from them give nothing further away."),
         ]
 
     def _counts(self, plan: BitPlan, board: BitBillboard) -> Table:
@@ -235,8 +223,8 @@ class BitKind(PeoplesKind, ABC):
 
     def tables(self, plan: BitPlan, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
         """`counts`: reports and payments of each group of peers."""
-        board, group = _billboard(outcome), self.group(plan.config)
-        units = float(_as_settled(plan, outcome).collection.minor_units)
+        board, group = outcome.billboard, self.group(plan.config)
+        units = float(self.settled(plan, outcome).collection.minor_units)
         return {"counts": pa.table({
             "peers": ["all"] if group is None else list(group.levels),
             "ones": board.ones, "zeros": board.zeros,
@@ -247,32 +235,28 @@ class BitKind(PeoplesKind, ABC):
         self, plan: BitPlan, outcome: Outcome | PublicOutcome | SimulatedOutcome, record: Any, index: int
     ) -> Sequence[Section]:
         """One participant's share: what, from what, and why."""
-        plan, board = _as_settled(plan, outcome), _billboard(outcome)
+        plan, board = self.settled(plan, outcome), outcome.billboard
         share = plan.collection.decode(record, index, board)["payment"]
         stored = None if isinstance(outcome, PublicOutcome) else settled_coins(outcome, index)
         who = f"Participant {index + 1}"
         if stored is not None and stored != share:
-            return [Section(title=f"{who}: settled at {plan.coins(stored)}", private=True, blocks=(Text((
-                f"The report that the file holds today would be paid {plan.coins(share)}: it is not the one that was "
-                f"settled. What counts is the settlement: {plan.coins(stored)}.",)),))]
+            return settled_otherwise(who, plan.coins(stored), plan.coins(share), thing="report")
         report, group = (NONE, 0) if record is None else record
         head = f"{who}: payment {plan.coins(share)}"
         if report == NONE:
-            return [Section(title=head, private=True, blocks=(Text((
-                "No report arrived under this id; who takes no part is paid nothing.",)),))]
+            return share_page(head, "No report arrived under this id; who takes no part is paid nothing.")
         bit = plan.config.bit
         own, other = (bit.one, bit.zero) if report else (bit.zero, bit.one)
         swapped = plan.coins(int((board.for_zero if report else board.for_one)[group]))
         peers = int(board.ones[group] + board.zeros[group]) - 1
         due = (f" With the deposit of {plan.coins(plan.deposit)}, {plan.coins(max(0, share + plan.deposit))} is paid "
                f"out in all; where none was left, {plan.coins(max(0, share))}." if plan.deposit else "")
-        blocks: list[Block] = [Text((
-            f"The report was {own}. " + (
+        return share_page(
+            head, f"The report was {own}. " + (
                 f"Of the {peers:,} other reports that it is compared with, {int(board.ones[group]) - (report == 1):,} "
                 f"say {bit.one}." if peers else "There is no other report that it could be compared with."),
             f"Everybody there who reported {own} is paid {plan.coins(share)}, everybody who reported {other} "
-            f"{swapped}. Both follow from the public counts alone.{due}", *plan.pages.why(plan)))]
-        return [Section(title=head, private=True, blocks=tuple(blocks))]
+            f"{swapped}. Both follow from the public counts alone.{due}", *plan.pages.why(plan))
 
     # ---- rehearsal
 
@@ -289,8 +273,7 @@ class BitKind(PeoplesKind, ABC):
         """
         table = config.rehearsal
         if table is None:
-            raise Refused("the campaign file has no [rehearsal]",
-                          "name a source of true answers that are public already")
+            raise no_rehearsal()
         source = open_table(table.source, folder=folder)
         if progress is not None:
             source = source.watched(by_slots(progress, config.people.count))
@@ -311,7 +294,7 @@ class BitKind(PeoplesKind, ABC):
 
     def study(self, plan: BitPlan, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
         """The true answers beside what was concluded from reports, and what would have been paid."""
-        board = _billboard(outcome)
+        board: Any = outcome.billboard
         truth = collection.data.truth
         group, bit = self.group(plan.config), plan.config.bit
         names = ("all",) if group is None else group.levels
@@ -328,20 +311,3 @@ class BitKind(PeoplesKind, ABC):
                   f"{plan.money(expected)}. That rests on the beliefs of the file, which these people need not "
                   "have.",)),
         ))]
-
-
-def _id(config: BitConfig) -> str:
-    return config.people.id if config.people.id != "row" else "id"
-
-
-def _as_settled(plan: BitPlan, outcome: Outcome | PublicOutcome | SimulatedOutcome) -> BitPlan:
-    """The plan with the mechanism that really ran, whatever this version would plan today."""
-    if not isinstance(outcome.mechanism, BitCollection):
-        raise TypeError("the outcome is not a collection of bits")
-    return replace(plan, collection=outcome.mechanism)
-
-
-def _billboard(outcome: Outcome | PublicOutcome | SimulatedOutcome) -> BitBillboard:
-    if not isinstance(outcome.billboard, BitBillboard):
-        raise TypeError("the outcome is not a collection of bits")
-    return outcome.billboard

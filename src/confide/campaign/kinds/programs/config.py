@@ -1,4 +1,4 @@
-"""The tables of a campaign of the kind `program`: every key is public, and nothing ever comes from data."""
+"""The tables of a campaign of the kind `program`, and the form of one participant: every key is public."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from confide.campaign.kinds.programs.coding import Coding
-from confide.campaign.kinds.programs.family_tables import Finite, ProgramTable, Share
+from confide.campaign.kinds.programs.family_tables import (
+    Finite,
+    ProgramTable,
+    Share,
+)
 from confide.contract.errors import InvalidInput
 from confide.contract.known_keys import Keys, keys_of
 from confide.people.campaign_tables import DataTable, PeopleTable
 from confide.programs.dude import Dude
 from confide.programs.priv_dude import PrivDude
+from confide.programs.reading.coding import Coding
 from confide.programs.reading.columns import Points
 from confide.programs.round_dude import RoundDude
 from confide.programs.tight_dude import TightDude
@@ -183,4 +187,3 @@ def coding_of(config: ProgramConfig) -> Coding:
         places = {"people": "people.count", "tau": "program.tau", "rows": "program.resources"}
         place = error.field if "." in error.field else places.get(error.field, f"program.{error.field}")
         raise InvalidInput(place, error.problem, error.ways) from None
-

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from confide.campaign.kinds.programs.coding import Coding, named, pairs, table_lines
 from confide.contract.errors import InvalidInput
 from confide.contract.known_keys import Keys, keys_of
 from confide.contract.remedies import printed
@@ -21,9 +20,10 @@ from confide.programs.families.shared_resources import SharedResources
 from confide.programs.families.unit_demand import UnitDemand
 from confide.programs.families.xor_bundles import XorBundles
 from confide.programs.reading.bids import Bids
+from confide.programs.reading.coding import Coding, named, pairs, table_lines
 from confide.programs.reading.columns import Choice, Number, Points
 
-__all__ = ["Finite", "Keys", "Positive", "ProgramTable", "Share"]
+__all__ = ["Finite", "Positive", "ProgramTable", "Share"]
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]

@@ -1,9 +1,9 @@
-"""What a campaign that shares by a program would give, from public parameters alone."""
+"""What a campaign that shares by a program would give, from public parameters alone, and how it is told."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -11,35 +11,135 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.campaign.kinds.programs.coding import Coding
 from confide.campaign.kinds.programs.config import MODES, ModeName, ProgramConfig, coding_of, with_alpha
-from confide.campaign.kinds.programs.made_up import made_up
-from confide.campaign.kinds.programs.words import described, said, settings, shared_out, sure
+from confide.campaign.kinds.skeleton import ShownPlan, plan_page
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import (
     Accuracy,
     Audience,
     Guarantee,
-    Guarantees,
     Participation,
     Truthfulness,
-    promises_table,
 )
 from confide.contract.offering import Question, answer, lies, withdrawing
-from confide.contract.presentation import Block, Section, Table, Text
+from confide.contract.presentation import Section, Table, Text
 from confide.contract.replanned import in_keys
 from confide.contract.wire import wire_name
 from confide.contract.words import as_sentence, few, percent
 from confide.numerics.fewest import fewest
-from confide.privacy.groups import SIZES, groups_section, guess_in_words
+from confide.privacy.groups import SIZES, guess_in_words
 from confide.privacy.losses import PROMISES_LITTLE
 from confide.privacy.noise import Noise
 from confide.programs.dude import Dude
+from confide.programs.grids import PRICE_UNIT
+from confide.programs.instances import made_up
 from confide.programs.planning import Mode, ProgramPlan, plan
+from confide.programs.reading.coding import Coding
 from confide.programs.reading.slots import collected
+from confide.programs.round_dude import RoundDude
+from confide.programs.tight_dude import TightDude
+from confide.programs.tighten_and_audit import TightenAndAudit
 from confide.tables.slot_rows import SlotRows
 
-__all__ = ["SharingPlan", "part_of_another", "plan_of", "sentence", "step"]
+__all__ = ["SharingPlan", "described", "offer", "part_of_another", "plan_of", "said", "sections", "sentence", "step",
+           "sure"]
+
+_WHAT: dict[ModeName, str] = {
+    "average": "everybody gets the average of her best choices at the prices of all main rounds",
+    "round": "everybody gets her best choice in one round that public randomness draws; flags keep each row "
+             "within supply",
+    "truthful": "everybody gets the average of her best choices, at prices; whoever would rather have something else "
+                "at the average prices gets it",
+    "tight": "everybody gets her best choice in one round that public randomness draws, at the average prices; a "
+             "reserve that is known beforehand keeps each row within supply",
+    "audited": "everybody gets her best choice in one round that public randomness draws, at prices of a little less "
+               "supply; a noisy audit accepts the run only if each row is within supply",
+}
+
+
+def _range(numbers: NDArray[np.float64], digits: int = 5) -> str:
+    low, high = (f"{float(end):,.{digits}g}" for end in (numbers.min(), numbers.max()))
+    return low if numbers.min() == numbers.max() else f"{low} to {high}"
+
+
+def described(mode: ModeName, mechanism: Dude) -> str:
+    """What is done, in a sentence.
+
+    Args:
+        mode: of the file.
+        mechanism: that does it.
+    """
+    return f"{wire_name(mechanism)}: {_WHAT[mode]}"
+
+
+def _settings(mechanism: Dude, coding: Coding) -> list[tuple[str, str]]:
+    """Lines of the plan: what, and how much."""
+    rows = [("rounds of prices, and rounds before them", f"{mechanism.rounds:,}; {mechanism.burn_in:,}"),
+            ("step of prices", mechanism.descent.rule), ("law of the noise", mechanism.law)]
+    if isinstance(mechanism, TightenAndAudit):
+        rows += [("share of the squared budget for the audit", f"{mechanism.audit_share:.0%}"),
+                 ("noise of the audit, standard deviation", _range(mechanism.audit_noise_std * coding.load_units, 4))]
+    if isinstance(mechanism, RoundDude):
+        rows += [("share of epsilon for the flags", f"{mechanism.flag_share:.0%}"),
+                 ("people between two looks at the flags", f"{mechanism.flags.batch:,}"),
+                 ("within supply for sure", "yes, at a part of delta" if mechanism.truncate else
+                  f"no, but with probability {1 - mechanism.failure_probability:g}")]
+    alpha = getattr(mechanism, "alpha", None)
+    if alpha is not None:
+        rows.append(("whoever could gain more than this at the charged prices gets her favourite",
+                     f"{said(coding, alpha)} {coding.worth}"))
+    if isinstance(mechanism, TightDude | TightenAndAudit) and alpha is not None:
+        rows.append(("payments", mechanism.payments))
+    return rows
+
+
+def _shared_out(mode: ModeName, mechanism: Dude, coding: Coding) -> list[str]:
+    """How things are shared, as a participant reads it."""
+    first = ("Prices follow from noisy sums of what everybody would take. In each round your device "
+             f"finds what is worth most to you above its price: your best {coding.thing}, or nothing.")
+    after: dict[ModeName, str] = {
+        "average": "You get the average of your best choices over all main rounds: each of them for its share of the "
+                   "rounds.",
+        "truthful": "You get the average of your best choices over all main rounds, and pay its price at the average "
+                    "prices. If something else would give you clearly more at these prices, you get that instead.",
+        "round": "Public randomness, drawn after all records are in, names one round for you: you get your best choice "
+                 "of that round, whole. Places are served in the order of ids; who comes late, when a row is nearly "
+                 "full, may go without.",
+        "tight": "Public randomness, drawn after all records are in, names one round for you: you get your best choice "
+                 "of that round, whole, at the average prices.",
+        "audited": "Public randomness, drawn after all records are in, names one round for you: you get your best "
+                   "choice of that round, whole. Then the load of all choices is measured, with noise. If it does not "
+                   "fit, nobody gets anything, and it is told.",
+    }
+    instead = list[str]()
+    if mode in ("tight", "audited") and getattr(mechanism, "alpha", None) is not None:
+        instead.append("If something else would give you clearly more at the average prices than the average of your "
+                       "best choices, you get that, whatever round was drawn for you.")
+        if getattr(mechanism, "payments", "") == "scaled":
+            instead.append("You pay as much of its value to you as your average would cost of its own. If that average "
+                           "is not worth its price to you, you get nothing, and owe nothing.")
+    return [first, after[mode], *instead]
+
+
+def said(coding: Coding, value: float) -> str:
+    """A value or a price in the file's own unit.
+
+    Args:
+        coding: its unit.
+        value: in units of the highest value.
+    """
+    found = value * coding.unit
+    return f"{0.0 if abs(found) < 0.5 * coding.unit / PRICE_UNIT else found:.4g}"
+
+
+def sure(failure_probability: float) -> str:
+    """How sure a promise is.
+
+    Args:
+        failure_probability: probability of failure.
+    """
+    return f"with probability {1 - failure_probability:g}"
+
 
 _PLACES = {"epsilon": "privacy.epsilon", "delta": "privacy.delta", "failure_probability": "privacy.failure_probability",
            "neighbours": "privacy.neighbours", "program": "solution.mode", "people": "people.count"}
@@ -51,7 +151,7 @@ _NAMES = {name: f"mode {mode!r}" for mode, name in MODES.items()}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SharingPlan:
+class SharingPlan(ShownPlan):
     """A mechanism with the names of its campaign.
 
     Args:
@@ -72,10 +172,6 @@ class SharingPlan:
     def mechanism(self) -> Dude:
         """That will run, or that ran."""
         return self.outlook.mechanism if self.ran is None else self.ran
-
-    @cached_property
-    def guarantees(self) -> Guarantees:
-        return self.mechanism.guarantees()
 
     @property
     def whole(self) -> bool:
@@ -111,12 +207,6 @@ class SharingPlan:
                 found.append((mode, error.problem if isinstance(error, InvalidInput) else error.reason))
         return tuple(found)
 
-    def sections(self) -> Sequence[Section]:
-        return plan_sections(self)
-
-    def offer(self) -> Sequence[Section]:
-        return offer_sections(self)
-
     def to_dict(self) -> dict[str, Any]:
         it, unit = self.mechanism, self.coding.unit
         return {"family": self.config.program.family, "mode": self.mode, "mechanism": wire_name(it),
@@ -135,7 +225,7 @@ class SharingPlan:
 
 @lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
 @in_keys(_KEYS)
-def plan_of(config: ProgramConfig) -> SharingPlan:
+def plan_of(config: ProgramConfig, pages: Any) -> SharingPlan:
     """The plan of a file.
 
     Raises:
@@ -145,7 +235,8 @@ def plan_of(config: ProgramConfig) -> SharingPlan:
     coding = coding_of(config)
     mode: ModeName = config.solution.mode or ("audited" if coding.program.constants.packing else "average")
     options = config.solution.options(mode)
-    return SharingPlan(config=config, coding=coding, mode=mode, outlook=_outlook(config, coding, mode, options))
+    return SharingPlan(config=config, coding=coding, mode=mode, outlook=_outlook(config, coding, mode, options),
+                       pages=pages)
 
 
 def _outlook(config: ProgramConfig, coding: Coding, mode: ModeName, options: Mapping[str, Any]) -> ProgramPlan:
@@ -178,12 +269,8 @@ def _placed(error: InvalidInput, coding: Coding) -> InvalidInput:
 _SHOWN = 20  # rows on a page; the table has all
 
 
-def plan_sections(plan: SharingPlan) -> list[Section]:
-    """What the operator would get, from public parameters alone.
-
-    Args:
-        plan: of the file.
-    """
+def sections(plan: SharingPlan) -> list[Section]:
+    """What the operator would get, from public parameters alone."""
     it, names = plan.mechanism, plan.coding
     rows: list[tuple[str, str]] = [
         ("people invited (fixed and public)", f"{it.program.people:,}"),
@@ -192,29 +279,14 @@ def plan_sections(plan: SharingPlan) -> list[Section]:
         ("what they hand in", names.asked),
         ("what is done", described(plan.mode, it)),
         ("privacy of one person, towards everybody else together", str(it.loss)),
-        *settings(it, names),
+        *_settings(it, names),
         ("noise of a row's average load, standard deviation", _range(it.noise_std * names.load_units)),
         *_expected(plan),
     ]
-    blocks: list[Block] = [Table(
-        columns=("what", "planned"), rows=tuple(rows),
-        note="Everything here follows from public parameters. Privacy holds whatever anybody hands in; what is "
-             "expected is no promise.")]
-    warnings = _warnings(plan)
-    if warnings:
-        blocks.append(Text(tuple(f"Warning: {each}." for each in warnings)))
-    return [
-        Section(title="Plan", blocks=tuple(blocks)), _modes(plan),
-        selling_section(plan),
-        Section(title="Guarantees", blocks=(promises_table(
-            plan.guarantees, step(plan), sentence=lambda each: sentence(names, each)),)),
-        groups_section(it, plan.guarantees.privacy),
-    ]
-
-
-def _range(numbers: np.ndarray) -> str:
-    low, high = float(np.min(numbers)), float(np.max(numbers))
-    return f"{low:,.5g}" if low == high else f"{low:,.5g} to {high:,.5g}"
+    return plan_page(
+        plan, rows, "Everything here follows from public parameters. Privacy holds whatever anybody hands in; what is "
+        "expected is no promise.", _warnings(plan), _modes(plan), _selling_section(plan), said=step(plan),
+        sentence=lambda each: sentence(names, each))
 
 
 def _expected(plan: SharingPlan) -> list[tuple[str, str]]:
@@ -282,18 +354,14 @@ def _warnings(plan: SharingPlan) -> list[str]:
         found.append("whoever prefers something else at the average prices gets it, beyond supply: the certificate "
                      "says how many at most")
     if plan.charges:
-        found += selling_warnings(plan)
+        found += _selling_warnings(plan)
         found.append("prices are charged, and nothing here collects them: what somebody owes is in her share, and the "
                      "operator collects it")
     return found
 
 
 def step(plan: SharingPlan) -> str:
-    """What a neighbour step is, and who learns what all the same.
-
-    Args:
-        plan: of the file.
-    """
+    """What a neighbour step is, and who learns what all the same."""
     moved = "replaced by any other" if plan.mechanism.neighbours == "replace" else "replaced by an empty one"
     return (f"Privacy: when one person's record is {moved}, and everybody else compares all that they get and see. "
             f"Whoever provides what she gets learns it.{_in_points(plan.coding)}")
@@ -330,12 +398,8 @@ def sentence(names: Coding, promise: Guarantee) -> str:
 # ---- the offer
 
 
-def offer_sections(plan: SharingPlan) -> list[Section]:
-    """The plan as a participant reads it.
-
-    Args:
-        plan: of the file.
-    """
+def offer(plan: SharingPlan) -> list[Section]:
+    """The plan as a participant reads it."""
     it, names = plan.mechanism, plan.coding
     shown = ", ".join(f"{name} ({supply:,.6g})" for name, supply in
                       zip(names.rows[:_SHOWN], names.supplies.tolist(), strict=False))
@@ -349,7 +413,7 @@ def offer_sections(plan: SharingPlan) -> list[Section]:
         answer(Question.REPORT, as_sentence(names.asked),
                "Who takes no part, or hands in what cannot be used, gets nothing.",
                "Your place is the rank of your id. Hand in your record before the campaign is run: it runs once."),
-        Section(title="How it is shared", blocks=(Text(tuple(shared_out(plan.mode, it, names))),)),
+        Section(title="How it is shared", blocks=(Text(tuple(_shared_out(plan.mode, it, names))),)),
         answer(Question.SEES, "The operator sees your record. The public sees prices, and the noisy sums that they "
                               "follow from. You find your own part from these and your own record, on your own device. "
                               "Whoever provides it learns that it is yours."),
@@ -402,9 +466,6 @@ def part_of_another(plan: SharingPlan) -> tuple[float, float] | None:
     A second identity with the record of somebody drawn from such a crowd is handed about as much; one of a given
     person more or less, by the record.
 
-    Args:
-        plan: of the file; where nothing is charged, the price is 0.
-
     Returns:
         In units of value, the mean over crowds and its standard error, each crowd with its own people and noise; None
         where a run of the plan's size takes long.
@@ -426,12 +487,8 @@ def _fewest_to_fill(plan: SharingPlan) -> int:
     return math.ceil(float(np.min(np.abs(np.asarray(one.supplies)))) / one.constants.largest_entry)
 
 
-def selling_section(plan: SharingPlan) -> Section:
-    """What a second identity is handed, and what a group gains at most.
-
-    Args:
-        plan: of the file.
-    """
+def _selling_section(plan: SharingPlan) -> Section:
+    """What a second identity is handed, and what a group gains at most."""
     it, names = plan.mechanism, plan.coding
     gain: Any = getattr(it, "gain_of", None)
     most, people = it.program.constants.most_value, it.program.people
@@ -476,12 +533,8 @@ def _second(plan: SharingPlan) -> str:
             "parts, and nothing where they cannot. It comes out of what all others share.")
 
 
-def selling_warnings(plan: SharingPlan) -> list[str]:
-    """What the operator should know before anybody is asked.
-
-    Args:
-        plan: of the file.
-    """
+def _selling_warnings(plan: SharingPlan) -> list[str]:
+    """What the operator should know before anybody is asked."""
     filling = few(_fewest_to_fill(plan), plan.mechanism.program.people)
     return [] if filling is None else [f"{filling}, can use up a row: they decide "
             + ("its price" if plan.charges else "what others get of it")]

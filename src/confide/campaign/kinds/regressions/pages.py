@@ -4,29 +4,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
-from confide.campaign.kinds.regressions.stand_ins import StandIns
+from confide.campaign.kinds.regressions.plan import PlannedRegression
+from confide.campaign.kinds.skeleton import AnyOutcome, plan_page, promised, settled_otherwise, share_page
 from confide.charts import curves, intervals
-from confide.contract.guarantees import Audience, Guarantee, in_full, promises_table, says_something
+from confide.contract.guarantees import Audience, Guarantee, in_full, says_something
 from confide.contract.offering import Question, answer, likelier, withdrawing
-from confide.contract.outcome import SimulatedOutcome
-from confide.contract.presentation import Block, Section, Table, Text
-from confide.contract.words import few, money, money_at_least, money_at_most, number, percent
-from confide.privacy.groups import group_blocks, groups_section, guess_in_words
+from confide.contract.outcome import PublicOutcome, SimulatedOutcome, settled_coins
+from confide.contract.presentation import Section, Table, Text
+from confide.contract.words import few, number, percent
+from confide.privacy.groups import guess_in_words
 from confide.regression.compared_releases import knowing_nothing
 from confide.regression.guarantees import CUT, EMPTY
-from confide.regression.planner import RegressionPlan
-from confide.regression.private_truthful_regression import PrivateTruthfulRegression, RegressionBillboard
-from confide.regression.records import Batch, as_batches, row_norms
+from confide.regression.private_truthful_regression import PrivateTruthfulRegression
+from confide.regression.records import Batch, as_batches, least_squares, r_squared, row_norms
 from confide.regression.release.output_perturbation import RIDGE_FORMULA, Averaged
-from confide.regression.second_identities import fewest_moving, moved_by
-from confide.tables import Design, Numeric
+from confide.regression.second_identities import moved_by
+from confide.regression.stand_ins import StandIns
+from confide.tables import Numeric
 
-__all__ = ["deciding", "explain", "identities_section", "identity_warnings", "least_squares", "offer_sections",
-           "plan_sections", "r_squared", "result_sections", "study_sections"]
+__all__ = ["explain", "offer", "result_sections", "result_tables", "sections", "study_sections"]
 
 LEVEL = 0.95
 
@@ -37,39 +39,14 @@ FEW = 0.05
 """A truth radius that rules out no answer for more than this share of people is warned of."""
 
 
-def _money(mechanism: PrivateTruthfulRegression, value: float) -> str:
-    digits = max(0, round(math.log10(mechanism.payment.minor_units)))
-    return f"{value:,.{digits}f} {mechanism.payment.currency}"
-
-
-def _at_most(mechanism: PrivateTruthfulRegression, value: float) -> str:
-    return money_at_most(value, mechanism.payment.minor_units, mechanism.payment.currency)
-
-
-def _at_least(mechanism: PrivateTruthfulRegression, value: float) -> str:
-    return money_at_least(value, mechanism.payment.minor_units, mechanism.payment.currency)
-
-
-def _range(mechanism: PrivateTruthfulRegression, lowest: float, highest: float, between: str) -> str:
+def _range(plan: PlannedRegression, lowest: float, highest: float, between: str) -> str:
     """Two bounds, each rounded to whole coins on its own side."""
-    return f"{_at_least(mechanism, lowest)} {between} {_at_most(mechanism, highest)}"
+    return f"{plan.at_least(lowest)} {between} {plan.at_most(highest)}"
 
 
-def _coins(mechanism: PrivateTruthfulRegression, coins: int) -> str:
-    return money(coins, mechanism.payment.minor_units, mechanism.payment.currency)
-
-
-def plan_sections(
-    plan: RegressionPlan, design: Design, response: Numeric, made_up: StandIns
-) -> list[Section]:
-    """What the buyer would get, from public parameters alone.
-
-    Args:
-        plan: the calibrated plan.
-        design: coding of the features.
-        response: role of the answer; errors and lies are told in its unit.
-        made_up: what is typical.
-    """
+def sections(plan: PlannedRegression) -> list[Section]:
+    """What the buyer would get, from public parameters alone."""
+    response, made_up = plan.response, plan.stand_ins
     m, f = plan.mechanism, plan.figures
     s = m.setting
     unit = response.unit or f"units of {response.column}"
@@ -88,16 +65,16 @@ def plan_sections(
         ("  if everybody were predicted at the center, at most", spread(knowing_nothing(s))),
         ("proved bound on the squared error of the coefficients (scaled)", number(f.accuracy.bound)
          if f.accuracy.bound < s.parameter_bound**2 else "none that says anything; see the intervals of the result"),
-        ("expected total, at most", _at_most(m, f.expected_total)),
-        ("  typical, if everybody is truthful", _money(m, s.people * made_up.payment)),
+        ("expected total, at most", plan.at_most(f.expected_total)),
+        ("  typical, if everybody is truthful", plan.money(s.people * made_up.payment)),
         ("a typical payment; nine in ten lie between",
-         f"{_money(m, made_up.payment)}; {_money(m, made_up.low)} and {_money(m, made_up.high)}"),
-        ("every payment lies between", _range(m, f.lowest, f.highest, "and")
+         f"{plan.money(made_up.payment)}; {plan.money(made_up.low)} and {plan.money(made_up.high)}"),
+        ("every payment lies between", _range(plan, f.lowest, f.highest, "and")
          + (f" (fails with probability {f.range_failure_probability:g})" if f.range_failure_probability else "")),
-        ("deposit that each participant leaves", _coins(m, f.deposit_coins)),
+        ("deposit that each participant leaves", plan.coins(f.deposit_coins)),
         *((("what a lie can gain", f"no promise: {_why_empty(plan)}"),) if _truth_of(plan).vacuous else (
             (f"no lie about {response.column} alone gains more, on average over everybody else, than",
-             _at_most(m, f.gain)),
+             plan.at_most(f.gain)),
             (f"truth radius: moves of the prediction that surely lose (it lies within +-{s.parameter_bound:g}, scaled)",
              number(f.truth_radius)),
             ("  people for whom some answer surely loses", f"{made_up.any_ruled_out:.0%}"),
@@ -106,36 +83,31 @@ def plan_sections(
          number(f.peer_error)),
         ("smallest eigenvalue of E[x x'] that the model assumes", number(s.eigenvalue)),
         ("covered: people whose privacy costs them at most", f"{f.threshold:.4g} epsilon^2 {m.payment.currency}, "
-         f"that is {_at_least(m, f.privacy_cost)}"),
+         f"that is {plan.at_least(f.privacy_cost)}"),
         ("lies and empty slots that truth and accuracy allow for",
          f"{m.behaviour.misreports:.3%} of the invited: {int(m.behaviour.misreports * s.people):,} people"),
     ]
-    if not math.isnan(plan.lie_bias):
-        rows.append(("shift of the coefficients if all used their slack one way (scaled)", number(plan.lie_bias)))
-    blocks: list[Block] = [Table(
-        columns=("what", "planned"), rows=tuple(rows),
-        note="Everything here follows from public parameters. Privacy holds for every data set; truth and accuracy "
-             "rest on the model in the campaign file. What is typical is no promise.",
-    )]
-    warnings: tuple[str, ...] = plan.warnings
+    if not math.isnan(plan.regression.lie_bias):
+        rows.append(("shift of the coefficients if all used their slack one way (scaled)",
+                     number(plan.regression.lie_bias)))
+    warnings: tuple[str, ...] = plan.regression.warnings
     if made_up.any_ruled_out < FEW:
         warnings += ("hardly any answer can move a prediction by the truth radius: what is promised of lies is only "
                      "what they can gain; invite more people, or pay more (a smaller truth_radius)",)
     if f.loss.to_dict().get("delta", 0.0) >= 1.0 / s.people:
         warnings += (f"a delta of at least 1/{s.people:,} allows that somebody's record is published outright: "
                      "choose it far smaller",)
-    warnings += identity_warnings(plan, response)
-    if warnings:
-        blocks.append(Text(tuple(f"Warning: {w}." for w in warnings)))
+    warnings += _identity_warnings(plan)
     compared = Table(
         columns=("release estimator", f"typical error of a prediction ({unit})"),
         rows=tuple((name, math.sqrt(error) * response.scale)
-                   for name, error in sorted(plan.compared.items(), key=lambda item: item[1])),
+                   for name, error in sorted(plan.regression.compared.items(), key=lambda item: item[1])),
         note="Predicted for a population with the public second moments.",
     )
-    return [
-        Section(title="Plan", blocks=tuple(blocks)),
-        Section(title="Precision to expect", blocks=(_precision(plan, design, response), compared, plan.plot())),
+    return plan_page(
+        plan, rows, "Everything here follows from public parameters. Privacy holds for every data set; truth and "
+        "accuracy rest on the model in the campaign file. What is typical is no promise.", warnings,
+        Section(title="Precision to expect", blocks=(_precision(plan), compared, plan.regression.plot())),
         Section(title="What lies cost", blocks=(Table(
             columns=(f"a lie of ({unit})", f"typical loss ({m.payment.currency})", "people for whom it surely loses"),
             rows=tuple((lie.size, f"{lie.cost:.4f}", f"{lie.ruled_out:.0%}") for lie in made_up.lies),
@@ -143,14 +115,10 @@ def plan_sections(
                  "made-up participants, with features anywhere between their public bounds, whose peers predict what "
                  "the truth foretells. Small lies cost little: a quadratic score has no edge.",
         ),)),
-        identities_section(plan, response, _money(m, made_up.payment)),
-        Section(title="Guarantees", blocks=(promises_table(
-            plan.guarantees,
-            "Privacy, and the range of payments where it cannot fail, hold for every data set. All else is about "
-            "people as the model draws them: no audit of it can show that the model is right. "
-            f"{_about(response)}", says=lambda each: _says(plan, each)),)),
-        groups_section(m, plan.guarantees.privacy),
-    ]
+        _identities(plan, plan.money(made_up.payment)),
+        said="Privacy, and the range of payments where it cannot fail, hold for every data set. All else is about "
+             "people as the model draws them: no audit of it can show that the model is right. "
+             f"{_about(response)}", says=lambda each: _says(plan, each))
 
 
 def _about(response: Numeric) -> str:
@@ -158,21 +126,21 @@ def _about(response: Numeric) -> str:
     return f"What is said of a lie is about {response.column} alone: the operator checks all else in a record."
 
 
-def _truth_of(plan: RegressionPlan) -> Guarantee:
+def _truth_of(plan: PlannedRegression) -> Guarantee:
     return next(g for g in plan.guarantees if g.name == "truthfulness")
 
 
-def _why_empty(plan: RegressionPlan) -> str:
+def _why_empty(plan: PlannedRegression) -> str:
     return CUT if plan.mechanism.setting.cuts else EMPTY
 
 
-def _says(plan: RegressionPlan, promise: Guarantee) -> str:
+def _says(plan: PlannedRegression, promise: Guarantee) -> str:
     return "no: answers are cut off" if promise.vacuous and plan.mechanism.setting.cuts else says_something(promise)
 
 
-def _precision(plan: RegressionPlan, design: Design, response: Numeric) -> Table:
+def _precision(plan: PlannedRegression) -> Table:
     """What one standard error of each coefficient is about, noise, sampling and shrinkage together."""
-    m = plan.mechanism
+    m, design, response = plan.mechanism, plan.design, plan.response
     deviation = math.sqrt(m.release.expected_error(m.setting) / m.setting.features)
     natural = design.natural(np.zeros(m.setting.features), response)
     sizes = np.linalg.norm(natural.matrix, axis=1) * deviation
@@ -191,15 +159,14 @@ def _release_loss(m: PrivateTruthfulRegression) -> str:
     return f"epsilon = {m.release.epsilon:g}" + (f", delta = {delta:g}" if delta else "")
 
 
-def offer_sections(
-    plan: RegressionPlan, design: Design, response: Numeric, made_up: StandIns
-) -> list[Section]:
+def offer(plan: PlannedRegression) -> list[Section]:
     """The plan as a participant reads it."""
+    design, response, made_up = plan.design, plan.response, plan.stand_ins
     m, f = plan.mechanism, plan.figures
     epsilon, delta = f.loss.epsilon, float(getattr(f.loss, "delta", 0.0))
     unit = response.unit or f"units of {response.column}"
     asked = ", ".join(feature.column for feature in design.features)
-    deposit = (f"You leave {_coins(m, f.deposit_coins)} at the start and get it back together with your payment, so "
+    deposit = (f"You leave {plan.coins(f.deposit_coins)} at the start and get it back together with your payment, so "
                "that you never owe anything." if f.deposit_coins else "")
     but = f", but for a probability of {delta:g}," if delta else ""
     return [
@@ -215,9 +182,9 @@ def offer_sections(
         answer(Question.GETS, "The other group's estimate predicts what people like you answer. You are paid more, the "
                               "better your own answer foretells that prediction.",
                Table(columns=("your payment", "amount"), rows=(
-                   ("typically", _money(m, made_up.payment)),
-                   ("nine times in ten", f"{_money(m, made_up.low)} to {_money(m, made_up.high)}"),
-                   (f"always{_unless(f.range_failure_probability)}", _range(m, f.lowest, f.highest, "to"))),
+                   ("typically", plan.money(made_up.payment)),
+                   ("nine times in ten", f"{plan.money(made_up.low)} to {plan.money(made_up.high)}"),
+                   (f"always{_unless(f.range_failure_probability)}", _range(plan, f.lowest, f.highest, "to"))),
                      note="The first two are of made-up people who answer truly."), deposit),
         answer(Question.LIES, *_lied(plan, made_up, unit)),
         answer(Question.TRUSTED, "The operator, with your record; nobody else."),
@@ -227,13 +194,13 @@ def offer_sections(
     ]
 
 
-def _lied(plan: RegressionPlan, made_up: StandIns, unit: str) -> list[str | Table]:
+def _lied(plan: PlannedRegression, made_up: StandIns, unit: str) -> list[str | Table]:
     """What is promised of a lie, and what it typically loses."""
     m, f = plan.mechanism, plan.figures
     if _truth_of(plan).vacuous:
         return [f"No promise is made that truth pays: {_why_empty(plan)}."]
-    said = (f"on average over everybody else, no lie gains you more than {_at_most(m, f.gain)}, if your privacy is "
-            f"worth at most {_at_least(m, f.privacy_cost)} to you")
+    said = (f"on average over everybody else, no lie gains you more than {plan.at_most(f.gain)}, if your privacy is "
+            f"worth at most {plan.at_least(f.privacy_cost)} to you")
     return [in_full(_truth_of(plan), lambda _: said),
             Table(columns=(f"answering more or less than the truth by ({unit})",
                            f"typically loses you, on average ({m.payment.currency})"),
@@ -244,10 +211,20 @@ def _unless(failure: float) -> str:
     return f" (but for a chance of {failure:g})" if failure else ""
 
 
-def result_sections(
-    plan: RegressionPlan, billboard: RegressionBillboard, design: Design, response: Numeric
-) -> list[Section]:
+def result_tables(plan: PlannedRegression, outcome: AnyOutcome) -> dict[str, pa.Table]:
+    """`coefficients`: each with the interval of noise, sampling and largest bias together."""
+    billboard: Any = outcome.billboard
+    natural = plan.design.natural(billboard.coef, plan.response)
+    reach = np.array([plan.mechanism.interval(billboard, row, LEVEL).total for row in natural.matrix])
+    return {"coefficients": pa.table({
+        "name": list(plan.design.natural_names()), "value": natural.coefficients, "lower": natural.coefficients - reach,
+        "upper": natural.coefficients + reach, "unit": list(plan.design.natural_units(plan.response))})}
+
+
+def result_sections(plan: PlannedRegression, outcome: AnyOutcome) -> list[Section]:
     """The public result: coefficients with labelled intervals, and what is promised to whom."""
+    design, response = plan.design, plan.response
+    billboard: Any = outcome.billboard
     m, f = plan.mechanism, plan.figures
     natural = design.natural(billboard.coef, response)
     rows: list[tuple[str | float, ...]] = []
@@ -294,64 +271,48 @@ def result_sections(
                 alt=f"Released coefficients in {unit}, each with two intervals: privacy noise alone, and noise, "
                     "sampling and the largest bias together.")),
         )),
-        Section(title="What is promised, and to whom", blocks=(Text((
-            formula,
-            f"Made by: {m.release.describe()}.",
-            _truth(plan), _about(response),
-            f"Money: the expected total is at most {_at_most(m, f.expected_total)}. What was really paid depends on "
-            "private records; it is the operator's and is not published.",
-        )), *group_blocks(m, plan.guarantees.privacy))),
+        promised(
+            plan, formula, f"Made by: {m.release.describe()}.", _truth(plan), _about(response),
+            f"Money: the expected total is at most {plan.at_most(f.expected_total)}. What was really paid depends on "
+            "private records; it is the operator's and is not published."),
     ]
 
 
-def _truth(plan: RegressionPlan) -> str:
+def _truth(plan: PlannedRegression) -> str:
     promise = _truth_of(plan)
     return f"Truth: nothing is promised ({_why_empty(plan)})." if promise.vacuous else f"Truth. {in_full(promise)}"
 
 
-def _due(plan: RegressionPlan, coins: int) -> str:
+def _due(plan: PlannedRegression, coins: int) -> str:
     """What a participant finds on her account."""
     deposit = plan.figures.deposit_coins
-    left = f"With the deposit of {_coins(plan.mechanism, deposit)} that was left with the record, " if deposit else ""
-    none = f" Where none was left, {_coins(plan.mechanism, max(0, coins))} is." if deposit else ""
-    return (f"{left}{_coins(plan.mechanism, max(0, coins + deposit))} is paid out in all: compare this with the money "
+    left = f"With the deposit of {plan.coins(deposit)} that was left with the record, " if deposit else ""
+    none = f" Where none was left, {plan.coins(max(0, coins))} is." if deposit else ""
+    return (f"{left}{plan.coins(max(0, coins + deposit))} is paid out in all: compare this with the money "
             f"that you received.{none}")
 
 
 def explain(
-    plan: RegressionPlan, billboard: RegressionBillboard, record: tuple[np.ndarray, float] | None, index: int,
-    identity: str, response: Numeric, stored: int | None,
+    plan: PlannedRegression, outcome: AnyOutcome, record: tuple[np.ndarray, float] | None, index: int
 ) -> list[Section]:
-    """One participant's share: what, from what, and what a lie would have been worth on average.
-
-    Args:
-        plan: the plan with the mechanism that ran.
-        billboard: the run's billboard.
-        record: hers.
-        index: her rank.
-        identity: her id.
-        response: role of the answer.
-        stored: what was settled; None where her record was typed and nothing of the shares is known.
-    """
+    """One participant's share: what, from what, and what a lie would have been worth on average."""
+    # Of what was settled, nothing is known in public but what follows from the billboard.
+    stored = None if isinstance(outcome, PublicOutcome) else settled_coins(outcome, index)
+    billboard: Any = outcome.billboard
+    response, who = plan.response, f"Participant {index + 1}"
     m, f = plan.mechanism, plan.figures
     share = m.decode(record, index, billboard)
-    paid = _coins(m, share["payment"])
+    paid = plan.coins(share["payment"])
     if stored is not None and share["payment"] != stored:
-        settled = _coins(m, stored)
-        return [Section(title=f"Participant {identity}: settled at {settled}", private=True, blocks=(Text((
-            f"The record that the file holds today would be paid {paid}: it is not the one that was "
-            f"settled. What counts is the settlement: {settled}.",
-            _due(plan, stored),
-        )),))]
+        return settled_otherwise(who, plan.coins(stored), paid, _due(plan, stored))
     group = billboard.group(index)
-    head = f"Participant {identity}: payment {paid}"
+    head = f"{who}: payment {paid}"
     if record is None:
-        return [Section(title=head, private=True, blocks=(Text((
-            "No usable record arrived under this id, so an empty one took its place; it is paid nothing.",
-        )),))]
+        return share_page(
+            head, "No usable record arrived under this id, so an empty one took its place; it is paid nothing.")
     X, y, null = m.setting.record_map.clip(Batch(np.array([index]), np.array([record[0]]), np.array([record[1]])))
     if null[0]:
-        return [Section(title=head, private=True, blocks=(Text(("The record was unusable and counts as empty.",)),))]
+        return share_page(head, "The record was unusable and counts as empty.")
     law = m.posterior
     own = float(law(X, y)[0]) + 0.0
     said = float(X[0] @ billboard.peers[1 - group])
@@ -379,7 +340,7 @@ def explain(
     empty = _truth_of(plan).vacuous
     why = (f"No promise is made that truth pays: {_why_empty(plan)}. What follows is what the model says." if empty else
            "At worst, with e against her and her privacy cost saved, no lie gains more than "
-           f"{_at_most(m, f.gain)}.")
+           f"{plan.at_most(f.gain)}.")
     typed = ("This is what the typed record is paid if it is the one that arrived and could be used.",)
     formula = "a + b (2 p q - q^2)" if rule.centred else "a - b (p - 2 p q + q^2)"
     picture = curves(
@@ -411,34 +372,10 @@ def explain(
     ]
 
 
-def _setting(plan: RegressionPlan, response: Numeric) -> tuple[int, float, float, float]:
-    """People, the largest residual and the typical error in the answer's unit, and the average leverage."""
-    m = plan.mechanism
-    return (m.setting.people, response.upper - response.lower,
-            math.sqrt(m.release.prediction_error(m.setting)) * response.scale, float(m.setting.features))
-
-
-def deciding(plan: RegressionPlan, response: Numeric) -> int | None:
-    """The fewest identities with average features that move predictions by their typical error.
-
-    Args:
-        plan: the calibrated plan.
-        response: role of the answer.
-    """
-    people, residual, error, leverage = _setting(plan, response)
-    return fewest_moving(error, people, residual, leverage)
-
-
-def identities_section(plan: RegressionPlan, response: Numeric, money: str) -> Section:
-    """The fewest identities that gain, what each gains, and what they do to the coefficients.
-
-    Args:
-        plan: the calibrated plan.
-        response: role of the answer.
-        money: a typical payment in words.
-    """
-    people, residual, error, leverage = _setting(plan, response)
-    many, unit = deciding(plan, response), response.unit or f"units of {response.column}"
+def _identities(plan: PlannedRegression, money: str) -> Section:
+    """The fewest identities that gain, what each gains, and what they do to the coefficients."""
+    (people, residual, error, leverage), response = plan.reach, plan.response
+    many, unit = plan.deciding, response.unit or f"units of {response.column}"
     rows = [
         ("ids of one person, who earns more than with one", "2"),
         ("  a second id with a copy of her record is paid, on average", money),
@@ -459,46 +396,17 @@ def identities_section(plan: RegressionPlan, response: Numeric, money: str) -> S
               "that nobody has two ids, and to check the features.",))))
 
 
-def identity_warnings(plan: RegressionPlan, response: Numeric) -> tuple[str, ...]:
-    """What the operator should know before anybody is asked.
-
-    Args:
-        plan: the calibrated plan.
-        response: role of the answer.
-    """
-    said = few(deciding(plan, response), plan.mechanism.setting.people, "identities")
+def _identity_warnings(plan: PlannedRegression) -> tuple[str, ...]:
+    """What the operator should know before anybody is asked."""
+    said = few(plan.deciding, plan.mechanism.setting.people, "identities")
     return () if said is None else (
         f"{said}, can move predictions by their typical error: whoever has so many ids can choose them within that",)
 
 
-def least_squares(batches: Iterable[Batch], features: int) -> np.ndarray:
-    """The least-squares coefficients (d,) of streamed records, without privacy."""
-    gram, cross = np.zeros((features, features)), np.zeros(features)
-    for batch in batches:
-        gram += batch.X.T @ batch.X
-        cross += batch.X.T @ batch.y
-    return np.linalg.lstsq(gram, cross, rcond=None)[0]
-
-
-def r_squared(batches: Iterable[Batch], coefficients: dict[str, np.ndarray]) -> dict[str, float]:
-    """R^2 of several coefficient vectors on streamed records."""
-    errors = dict.fromkeys(coefficients, 0.0)
-    count, total, squares = 0, 0.0, 0.0
-    for batch in batches:
-        count += len(batch.y)
-        total += float(batch.y.sum())
-        squares += float(batch.y @ batch.y)
-        for name, theta in coefficients.items():
-            errors[name] += float(np.sum((batch.y - batch.X @ theta) ** 2))
-    spread = squares - total**2 / max(1, count)
-    return {name: 1.0 - error / spread for name, error in errors.items()}
-
-
-def study_sections(
-    plan: RegressionPlan, billboard: RegressionBillboard, data: Iterable[Batch], outcome: SimulatedOutcome,
-    design: Design, response: Numeric,
-) -> list[Section]:
+def study_sections(plan: PlannedRegression, data: Iterable[Batch], outcome: SimulatedOutcome) -> list[Section]:
     """Released beside least squares, the fit of both, and what would have been paid in all."""
+    design, response = plan.design, plan.response
+    billboard: Any = outcome.billboard
     m = plan.mechanism
     plain = least_squares(as_batches(data, m.setting.features), m.setting.features)
     fits = r_squared(as_batches(data, m.setting.features), {"released": billboard.coef, "least squares": plain})
@@ -525,7 +433,7 @@ def study_sections(
         )),
         Section(title="What would have been paid", study=True, blocks=(
             Text((f"In all {coins:,.2f} {m.payment.currency}; promised in public: at most "
-                  f"{money_at_most(plan.figures.expected_total, m.payment.minor_units, m.payment.currency)} on "
+                  f"{plan.at_most(plan.figures.expected_total)} on "
                   "average.",)),
             Table(columns=("payments", m.payment.currency), rows=money),
         )),

@@ -24,7 +24,6 @@ from confide.audit import (
     heard,
 )
 from confide.campaign.kinds.release.plan import QueriesPlan
-from confide.campaign.kinds.release.results import Bars, bars, released_answers
 from confide.contract.guarantees import Accuracy, Guarantee
 from confide.contract.mechanism import Mechanism
 from confide.contract.outcome import SimulatedOutcome
@@ -39,6 +38,7 @@ from confide.release.baselines import NoisyAnswers
 from confide.release.dual_query import DualQuery
 from confide.release.made_up import table_of
 from confide.release.mwem import MWEM
+from confide.release.results import Bars, bars, released_answers
 from confide.release.reweighted import Reweighted
 
 __all__ = ["FALSE_ALARM", "errors", "queries"]

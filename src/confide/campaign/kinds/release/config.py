@@ -8,24 +8,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
+from confide.campaign.kinds.skeleton import Positive
 from confide.contract.errors import InvalidInput
 from confide.contract.known_keys import FileTable, Keys, keys_of
 from confide.privacy.accounting import written
 from confide.release.columns import Binned, Bit, Column, Levels
 from confide.release.dual_query import DualQuery
+from confide.release.results import MOST_QUERIES, MOST_ROWS
 from confide.release.schema import Schema
 from confide.release.workload import Workload
 
-__all__ = ["MOST_QUERIES", "MOST_ROWS", "Method", "QueriesConfig"]
+__all__ = ["Method", "QueriesConfig"]
 
-MOST_QUERIES = 1_000_000
-"""Queries of a campaign: each is a line of the published table."""
-
-MOST_ROWS = 1_000_000
-"""Synthetic rows of a campaign, all of them published."""
-
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Share = Annotated[float, Field(gt=0, lt=1)]
 Seed = Annotated[int, Field(ge=0, le=2**62, description="of public coins, which hide nobody")]
 
 

@@ -1,13 +1,18 @@
-"""What the custodian of a search holds: contacts, the public list of ids, and the answers that were had so far.
+"""What the custodian of a search holds, and where a search writes: nothing that is not its own is ever replaced.
 
 The tables are opened and checked for their columns before the ledger is charged, and the public list is read; contacts
-and answers are read after it.
+and answers are read after it. A run writes two things beside the campaign file: the list of whom to examine, and the
+folder of its noise. The list has a column whose name is a mark of the campaign. A file without the mark is somebody
+else's, whatever it is called.
 """
 
 from __future__ import annotations
 
+import csv
+import hashlib
+import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,49 +22,142 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from confide.campaign.kinds.searching.config import SearchConfig
-from confide.campaign.kinds.searching.places import check_places, file_of, waiting_path
+from confide.campaign.kinds.searching.plan import SearchConfig
 from confide.contract.errors import InvalidInput
+from confide.contract.files import check_unpublished
 from confide.search.answers import spelled
 from confide.search.graph import Graph
 from confide.search.identifiers import as_ids, lookup
-from confide.search.oracles import Investigation, OracleInconsistent
+from confide.search.oracles import AnswersSoFar, Investigation, OracleInconsistent
 from confide.tables import open_table
 from confide.tables._cells import integers, strings
 from confide.tables.sources import TableSource
 
-__all__ = ["AnswersSoFar", "HeldNetwork"]
+__all__ = ["LISTED", "HeldNetwork", "check_places", "file_of", "list_mark", "marked", "read_list", "waiting_path"]
+
+LISTED = "search-"
+"""What the name of the list's own column begins with."""
+
+_DIGITS = 16  # hexadecimal, of either half of a mark
+
+
+def waiting_path(config: SearchConfig, folder: Path) -> Path:
+    """The list of whom to examine."""
+    return folder / Path(config.oracle.waiting).expanduser()
+
+
+def file_of(source: str, folder: Path) -> Path:
+    """Where a table would be, if its source is a file.
+
+    Args:
+        source: as the campaign file names it.
+        folder: where relative paths start.
+    """
+    return folder / Path(source).expanduser()
+
+
+def list_mark(config: SearchConfig, campaign: str = "") -> str:
+    """The name of the list's own column.
+
+    Args:
+        config: the campaign file's tables.
+        campaign: digest of the whole file; empty for what is known before it.
+    """
+    tables = json.dumps(config.model_dump(mode="json", by_alias=True), sort_keys=True).encode()
+    return f"{LISTED}{hashlib.sha256(tables).hexdigest()[:_DIGITS]}-{campaign[:_DIGITS]}"
+
+
+def marked(config: SearchConfig, path: Path) -> str | None:
+    """The mark of a list that is there; None where there is none.
+
+    Args:
+        config: the campaign file's tables.
+        path: of the list.
+
+    Raises:
+        InvalidInput: what is there is no list of this campaign.
+    """
+    if not os.path.lexists(path):
+        return None
+    header = [] if path.is_symlink() or not path.is_file() else _rows(path, 1)
+    mine = [name for name in (header[0] if header else []) if name.startswith(list_mark(config))]
+    if len(mine) != 1:
+        raise InvalidInput(
+            "oracle.waiting", f"{path} is there, and is no list that this search wrote: it is not replaced",
+            "give the list a name of its own; answers that stand in another campaign's list belong in oracle.source")
+    return mine[0]
+
+
+def read_list(config: SearchConfig, path: Path) -> list[tuple[str, str]]:
+    """(id, answer) of every line of a list that has something in its column of answers, as it stands there.
+
+    Args:
+        config: the campaign file's tables.
+        path: of a list with the mark.
+    """
+    header, *lines = _rows(path) or [[]]
+    if not {config.oracle.id, config.oracle.targeted} <= set(header):
+        return []
+    one, other = header.index(config.oracle.id), header.index(config.oracle.targeted)
+    return [(line[one], line[other]) for line in lines if len(line) > max(one, other) and line[other].strip()]
+
+
+def check_places(config: SearchConfig, folder: Path) -> None:
+    """Refuse to write where something else is, before anything is charged.
+
+    Raises:
+        InvalidInput: the list or the journal is a table of the campaign, by whatever name; lies in a pack; has no
+            folder that can be written to; or is something that this campaign did not write.
+    """
+    waiting, journal = waiting_path(config, folder), folder / config.oracle.journal
+    tables = {key: file_of(source, folder) for key, source in (
+        ("graph.source", config.graph.source), ("graph.vertices", config.graph.vertices),
+        ("oracle.source", config.oracle.source)) if source is not None}
+    for key, path in (("oracle.waiting", waiting), ("oracle.journal", journal)):
+        for name, table in tables.items():
+            if _same(path, table):
+                raise InvalidInput(key, f"is the file of {name}", "give it one of its own")
+        check_unpublished(key, path)
+        check_unpublished(key, path.resolve())
+    inner, outer = waiting.resolve(), journal.resolve()
+    if inner == outer or outer in inner.parents:
+        raise InvalidInput("oracle.waiting", "lies in the journal, which is destroyed at the end",
+                           "give it a place of its own")
+    if not waiting.parent.is_dir():
+        raise InvalidInput("oracle.waiting", f"there is no folder {waiting.parent}", "make it first")
+    if not os.access(waiting.parent, os.W_OK | os.X_OK):
+        raise InvalidInput("oracle.waiting", f"the folder {waiting.parent} cannot be written to")
+    if os.path.lexists(journal) and not journal.is_dir():
+        raise InvalidInput("oracle.journal", f"{journal} is there, and is no folder", "choose another name")
+    marked(config, waiting)
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Whether two names are of the same file, also by links of either kind."""
+    if one.resolve() == other.resolve():
+        return True
+    return one.exists() and other.exists() and os.path.samefile(one, other)
+
+
+def _rows(path: Path, most: int | None = None) -> list[list[str]]:
+    """Lines of a file with commas; none where it is something else."""
+    found: list[list[str]] = []
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            for row in csv.reader(file):
+                if row:
+                    found.append(row)
+                if most is not None and len(found) >= most:
+                    break
+    except (OSError, ValueError, csv.Error):
+        return []
+    return found
+
 
 _NO_ID, _STRANGE, _NO_STATUS = "has no id", "the id is nobody's", "the answer is none of true, false, yes, no, 1 and 0"
 _FILES = (".csv", ".parquet", ".arrow", ".feather")
 _AHEAD = 4096
 _NONE = int(np.iinfo(np.int64).min)
-
-
-class AnswersSoFar:
-    """An oracle that answers from a table which is not complete: a missing answer stays missing.
-
-    Args:
-        known: id -> whether that one is a target.
-    """
-
-    def __init__(self, known: Mapping[Any, bool]) -> None:
-        self.known = known
-
-    def __repr__(self) -> str:
-        return "<AnswersSoFar>"
-
-    def __call__(self, vertex: Any) -> bool:
-        """One answer.
-
-        Raises:
-            LookupError: there is none.
-        """
-        return self.known[vertex]
-
-    def statuses(self, ids: Sequence[Any]) -> list[bool | None]:
-        """Each answer, None where there is none."""
-        return [self.known.get(each) for each in ids]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -84,10 +182,6 @@ class HeldNetwork:
     @classmethod
     def open(cls, config: SearchConfig, folder: Path) -> HeldNetwork:
         """Open the tables and check their columns.
-
-        Args:
-            config: the campaign file's tables.
-            folder: where relative paths start.
 
         Raises:
             InvalidInput: a file or a column is missing, or the public list is not one of `people` ids with the seeds

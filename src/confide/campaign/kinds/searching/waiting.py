@@ -16,9 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from confide.campaign.kinds.searching.config import SearchConfig
-from confide.campaign.kinds.searching.held import AnswersSoFar
-from confide.campaign.kinds.searching.places import check_places, list_mark, marked, read_list, waiting_path
+from confide.campaign.kinds.searching.held import check_places, list_mark, marked, read_list, waiting_path
+from confide.campaign.kinds.searching.plan import SearchConfig
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import check_private, read_json, replace_private
 from confide.contract.mechanism import NoiseSource
@@ -27,7 +26,7 @@ from confide.privacy.noise import JournalNoise
 from confide.search.errors import DegreeBoundViolated
 from confide.search.graph import Graph
 from confide.search.kept_searches import graph_digest
-from confide.search.oracles import Investigation, OracleInconsistent, OracleUnavailable
+from confide.search.oracles import AnswersSoFar, Investigation, OracleInconsistent, OracleUnavailable
 from confide.search.targeted import PTarget, Search
 
 __all__ = ["earlier_answers", "play", "used_before"]
@@ -209,12 +208,7 @@ def earlier_answers(keep: Path) -> dict[Any, bool]:
 
 
 def used_before(config: SearchConfig, folder: Path) -> dict[Any, bool]:
-    """Answers that unfinished searches of these tables have used; for a check, which knows no campaign by its digest.
-
-    Args:
-        config: the campaign file's tables.
-        folder: where relative paths start.
-    """
+    """Answers that unfinished searches of these tables have used: a check knows no campaign by its digest."""
     journal, found = folder / config.oracle.journal, dict[Any, bool]()
     for keep in sorted(journal.iterdir()) if journal.is_dir() else ():
         if (keep / _GRAPH).exists() and read_json("oracle.journal", keep / _GRAPH)[0]["tables"] == list_mark(config):

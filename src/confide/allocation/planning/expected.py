@@ -1,8 +1,10 @@
-"""What a campaign's auction of bundles would give to made-up people; and what they would get without being asked."""
+"""What a market would give to made-up people who write what is asked for; and without being asked."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -11,24 +13,103 @@ from numpy.typing import NDArray
 
 from confide.allocation.bundles.bidders import BundleClass
 from confide.allocation.bundles.rows import width
+from confide.allocation.crowds import BundleCrowd, counted_serially, lottery_of_bundles, serial_bundles, spread_evenly
 from confide.allocation.instances import instance_a, instance_b
+from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
+from confide.allocation.planning import predicted as simulation
+from confide.allocation.planning.advice import worth_it
 from confide.allocation.planning.predicted import LOTTERY, RUNS, SERIAL, CrowdPrediction
 from confide.allocation.planning.second_ids import CROWDS, SecondIds, second_ids
-from confide.allocation.reading.scales import Ranks, Scale
+from confide.allocation.reading.scales import PointsTogether, Ranks, Scale
 from confide.allocation.valuations import Valuations
-from confide.campaign.kinds.allocation.bundle_baselines import (
-    counted_serially,
-    lottery_of_bundles,
-    serial_bundles,
-    spread_evenly,
-)
-from confide.campaign.kinds.allocation.bundle_config import PointsTogether
-from confide.campaign.kinds.allocation.crowds import BundleCrowd
-from confide.campaign.kinds.allocation.predicted import Expected, made_up
 from confide.privacy.noise import Noise
 
-__all__ = ["made_up_bundles", "predicted_bundles", "second_bundles"]
+__all__ = ["Expected", "made_up", "made_up_bundles", "predicted", "predicted_bundles", "second_bundles"]
+
+_PRIOR = 4_000  # made-up orders
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expected:
+    """What made-up people would get, as shares of the best that is possible: means over all kinds of crowds.
+
+    Args:
+        crowds: what came out on each kind of them.
+    """
+
+    crowds: Mapping[str, CrowdPrediction]
+
+    @property
+    def share(self) -> float:
+        """From the market."""
+        return self._mean(lambda one: one.welfare)
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """The same in the worst and in the best of all runs."""
+        return min(one.lowest for one in self.crowds.values()), max(one.highest for one in self.crowds.values())
+
+    @property
+    def runs(self) -> int:
+        """Of all kinds together."""
+        return sum(one.runs for one in self.crowds.values())
+
+    @property
+    def baseline(self) -> float:
+        """From handing out the goods without asking anybody."""
+        return self._mean(lambda one: one.baseline)
+
+    @property
+    def baselines(self) -> Mapping[str, float]:
+        """From rules that are not private."""
+        names = next(iter(self.crowds.values())).baselines
+        return {name: self._mean(lambda one, name=name: one.baselines[name]) for name in names}  # type: ignore[misc]
+
+    @property
+    def worth_it(self) -> bool:
+        """Whether each kind of crowd does better than if nobody of it were asked."""
+        return worth_it(self.crowds)
+
+    def _mean(self, of: Callable[[CrowdPrediction], float]) -> float:
+        return math.fsum(of(one) for one in self.crowds.values()) / len(self.crowds)
+
+
+@lru_cache(maxsize=64)
+def predicted(market: Market, scale: Scale, runs: int = simulation.RUNS) -> Expected:
+    """On made-up people of the family's instances; where sizes are large, on smaller crowds (`reduced`).
+
+    Args:
+        market: which.
+        scale: how people's tastes become values.
+        runs: crowds of each kind.
+    """
+    rows = None
+    if isinstance(scale, Ranks):
+        rows = made_up(_PRIOR, market.goods, scale, seed=1).reshape(_PRIOR, market.goods)
+    return Expected(crowds=simulation.predicted(market, rows, runs=runs))
+
+
+def made_up(people: int, goods: int, scale: Scale, seed: int) -> NDArray[np.float32]:
+    """(n, k) values of made-up people of instance A, as they follow from what they would write.
+
+    Args:
+        people: n.
+        goods: k.
+        scale: the public rule; of ranks, everybody ranks all goods.
+        seed: public.
+
+    Example:
+        >>> sorted(made_up(1, 4, Ranks.borda(4), seed=3)[0].tolist())
+        [0.25, 0.5, 0.75, 1.0]
+    """
+    tastes = instance_a(people, goods, seed=seed)
+    if not isinstance(scale, Ranks):
+        return tastes
+    row = np.repeat(np.arange(people), goods)
+    place = np.argsort(np.argsort(-tastes, axis=1, kind="stable"), axis=1).astype(np.float64) + 1.0
+    return scale.values(row, place.reshape(-1)).reshape(people, goods)
+
 
 _CELLS = 250_000  # of the table that is made up
 

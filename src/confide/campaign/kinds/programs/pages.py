@@ -1,4 +1,4 @@
-"""What a settled campaign shows: prices and the certificate to everybody, her own part to one person."""
+"""What a campaign that shares by a program shows: prices and the certificate, one person's part, and a study."""
 
 from __future__ import annotations
 
@@ -8,25 +8,27 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from confide.campaign.kinds.programs.plan import SharingPlan, sentence, step
-from confide.campaign.kinds.programs.words import described, said, sure
+from confide.campaign.kinds.programs.plan import SharingPlan, described, offer, said, sections, sentence, step, sure
+from confide.campaign.kinds.skeleton import AnyOutcome, promised, settled_otherwise, share_page
 from confide.charts import curves
+from confide.contract.errors import Refused, SolverFailed
 from confide.contract.guarantees import stated
-from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
+from confide.contract.outcome import PublicOutcome, SimulatedOutcome, settled_share
 from confide.contract.presentation import Block, Picture, Section, Table, Text
-from confide.privacy.groups import group_blocks
 from confide.programs.averages import tally_of
 from confide.programs.billboards import PathBillboard
 from confide.programs.certifying import PathCertificate
+from confide.programs.exact_optimum import exact
 from confide.programs.families.shared_resources import SharedResources
 from confide.programs.grids import PRICE_UNIT
+from confide.programs.instances import in_order, lottery
 from confide.programs.integral_boards import AuditedBillboard, FlagBillboard
+from confide.programs.program import Program
+from confide.programs.reading.slots import collected
 from confide.programs.round_dude import RoundDude
 from confide.programs.rounding import drawn_round
 
-__all__ = ["excess_bound", "explain", "prices_table", "result_sections"]
-
-AnyOutcome = Outcome | PublicOutcome | SimulatedOutcome
+__all__ = ["explain", "offer", "result_sections", "result_tables", "sections", "study_sections"]
 
 _SHOWN = 20  # rows on a page; the table has all
 _DRAWN = 6  # rows of a picture
@@ -34,44 +36,37 @@ _DOTS = 200  # of a line
 _CHOICES = 12  # of one person on a page
 
 
-def prices_table(plan: SharingPlan, outcome: AnyOutcome) -> pa.Table:
-    """Every row: its average price, what it holds, and by how much its load can be above that.
-
-    Args:
-        plan: as it was settled.
-        outcome: of the run.
-    """
+def _prices_table(plan: SharingPlan, outcome: AnyOutcome) -> pa.Table:
+    """Every row: its average price, what it holds, and by how much its load can be above that."""
     board, names = _board(outcome), plan.coding
     prices = board.average_prices
     return pa.table({
         "row": pa.array(names.rows, pa.string()), "price": prices,
         "price_points": prices * names.unit / names.load_units, "supply": names.supplies,
-        "excess_bound": excess_bound(plan, outcome)})
+        "excess_bound": _excess_bound(plan, outcome)})
 
 
-def excess_bound(plan: SharingPlan, outcome: AnyOutcome) -> NDArray[np.float64]:
+def _excess_bound(plan: SharingPlan, outcome: AnyOutcome) -> NDArray[np.float64]:
     """(k,) by how much a row can be above its supply, with probability 1 - beta, in the file's own units.
 
     Of averages it is the certificate's; whole parts are kept within supply. What `truthful` hands out besides, to those
     who prefer something else, is in its claims.
-
-    Args:
-        plan: as it was settled.
-        outcome: of the run.
     """
     if plan.whole or not isinstance(outcome.certificate, PathCertificate):
         return np.zeros(plan.mechanism.program.rows)
     return np.asarray(outcome.certificate.excess * plan.coding.load_units)
 
 
-def result_sections(plan: SharingPlan, outcome: AnyOutcome) -> list[Section]:
-    """The public result.
-
-    Args:
-        plan: as it was settled.
-        outcome: of the run.
+def result_tables(plan: SharingPlan, outcome: AnyOutcome) -> dict[str, pa.Table]:
+    """`prices`: every row, its average price (in units of the highest value, and in the file's own), what it holds, and
+    by how much its load can be above that, with the probability that the plan says.
     """
-    names, table = plan.coding, prices_table(plan, outcome)
+    return {"prices": _prices_table(plan, outcome)}
+
+
+def result_sections(plan: SharingPlan, outcome: AnyOutcome) -> list[Section]:
+    """The public result."""
+    names, table = plan.coding, _prices_table(plan, outcome)
     prices, bounds = table["price_points"].to_numpy(), table["excess_bound"].to_numpy()
     dearest = np.argsort(-np.abs(prices), kind="stable")[:_SHOWN].tolist()
     order = sorted(dearest)  # as the file has them
@@ -90,10 +85,8 @@ def result_sections(plan: SharingPlan, outcome: AnyOutcome) -> list[Section]:
         Section(title="Prices", blocks=(whole, *_pictures(plan, _board(outcome), dearest[:_DRAWN]), *_bought(
             plan, _board(outcome)))),
         Section(title="What can be claimed of this run", blocks=(Text(tuple(_claimed(plan, outcome))),)),
-        Section(title="What is promised, and to whom", blocks=(Text((
-            f"Made by {described(plan.mode, plan.mechanism)}.",
-            *stated(plan.guarantees, lambda each: sentence(names, each)), step(plan),
-        )), *group_blocks(plan.mechanism, plan.guarantees.privacy))),
+        promised(plan, f"Made by {described(plan.mode, plan.mechanism)}.",
+                 *stated(plan.guarantees, lambda each: sentence(names, each)), step(plan)),
     ]
 
 
@@ -180,9 +173,7 @@ def _bought(plan: SharingPlan, board: PathBillboard) -> list[Block]:
 # ---- one person
 
 
-def explain(
-    plan: SharingPlan, outcome: AnyOutcome, record: Any, index: int, stored: dict[str, Any] | None
-) -> list[Section]:
+def explain(plan: SharingPlan, outcome: AnyOutcome, record: Any, index: int) -> list[Section]:
     """What one person gets, and why.
 
     Args:
@@ -190,22 +181,18 @@ def explain(
         outcome: of the run.
         record: as the program takes it; None where no usable one is there.
         index: her place.
-        stored: her share as it was settled; None where only the public part is known.
     """
     share, who = dict(plan.mechanism.decode(record, index, outcome.billboard)), f"Participant {index + 1}"
-    called = _called(plan, share)
+    called, stored = _called(plan, share), None if isinstance(outcome, PublicOutcome) else settled_share(outcome, index)
     if stored is not None and stored != share:
-        return [Section(title=f"{who}: settled with {_called(plan, stored)}", private=True, blocks=(Text((
-            f"The record that the file holds today would get {called}: it is not the one that was settled. What counts "
-            f"is the settlement: {_called(plan, stored)}.",)),))]
+        return settled_otherwise(who, _called(plan, stored), called, gets="get", at="with")
     if record is None:
-        return [Section(title=f"{who}: nothing", private=True, blocks=(Text((
-            "No usable record arrived under this id: it counts as an empty slot.",)),))]
+        return share_page(f"{who}: nothing", "No usable record arrived under this id: it counts as an empty slot.")
     mine, board = plan.mechanism.program.one(record), _board(outcome)
     told = _story(plan, board, mine, index, share)
     told.append("All of this follows from your own record, your place and the public billboard. Nobody else can find "
                 "it from what is public; whoever provides what you get learns it.")
-    return [Section(title=f"{who}: {called}", private=True, blocks=(_choices(plan, board, mine), Text(tuple(told))))]
+    return share_page(f"{who}: {called}", _choices(plan, board, mine), *told)
 
 
 def _called(plan: SharingPlan, share: dict[str, Any]) -> str:
@@ -306,3 +293,68 @@ def _otherwise(board: PathBillboard, got: str) -> str:
     if got == "nothing":
         return "Your average is not worth its price to you: you get nothing, and owe nothing."
     return "At the average prices something else gives you clearly more than your average: you get that instead."
+
+
+_MOST_CELLS = 4_000_000  # people x rows, up to which the optimum is found
+_SERVED = 50_000  # people, up to which rules of thumb are tried out
+_SHOWN = 20
+
+
+def study_sections(plan: SharingPlan, data: Any, outcome: SimulatedOutcome) -> list[Section]:
+    """Value beside the optimum and rules of thumb, and the load of every row beside what it holds.
+
+    Args:
+        plan: as it was run.
+        data: everybody's rows.
+        outcome: of the simulated run.
+    """
+    program, names = plan.mechanism.program, plan.coding
+    records = collected(program, data)
+    told: dict[str, Any] = dict(outcome.diagnostics or {})
+    excess = np.asarray(told["excess"]) * names.load_units
+    load = np.asarray(told["load"]) * names.load_units
+    order = np.argsort(-excess / np.maximum(np.abs(names.supplies), 1e-9), kind="stable")[:_SHOWN].tolist()
+    loads = Table(
+        columns=("row", "target" if program.two_sided else "supply", "load", "excess"),
+        rows=tuple((names.rows[j], float(names.supplies[j]), float(load[j]), float(excess[j])) for j in order),
+        note=f"All rows together are above by {float(excess.sum()):.5g}. Loads follow from everybody's records: they "
+             "are never published.")
+    if program.constants.most_value == 0.0 and program.constants.least_value == 0.0:
+        return [Section(title="How near the target is", study=True, blocks=(loads,))]
+    rows = [(f"this run ({plan.mode}, simulated noise)", float(told["value"])), *_thumbs(program, records)]
+    best, note = _best(program, records)
+    if best is not None:
+        rows.append((note, best))
+    shown = tuple((name, value * names.unit, value / best if best else None) for name, value in rows)
+    return [Section(title="Value, beside what there could have been", study=True, blocks=(
+        Table(columns=("allocation", f"value, in {names.worth}", "share of the optimum"), rows=shown,
+              note="Averages may be above the optimum where they are above supply. Only the run itself hides anybody's "
+                   "record." + ("" if best is not None else f" {note}")),
+        loads, *_paid(plan, told)))]
+
+
+def _paid(plan: SharingPlan, told: dict[str, Any]) -> tuple[Text, ...]:
+    if "paid" not in told:
+        return ()
+    return (Text((f"Everybody together owes {float(told['paid']) * plan.coding.unit:,.5g} {plan.coding.worth}; "
+                  f"{int(told.get('unsatisfied', 0)):,} people got their favourite in place of what the draw or the "
+                  "average gave.",)),)
+
+
+def _best(program: Program, records: Any) -> tuple[float | None, str]:
+    """The optimum, or why it is not shown."""
+    if program.people * program.rows > _MOST_CELLS:
+        return None, "The optimum is not looked for at this size."
+    try:
+        return exact(program, records).value, "the optimum (exact, not private)"
+    except (Refused, SolverFailed) as error:
+        return None, f"The optimum was not found: {error}."
+
+
+def _thumbs(program: Program, records: Any) -> list[tuple[str, float]]:
+    """Rules of thumb, none of them private."""
+    if not program.constants.packing or program.people > _SERVED:
+        return []
+    return [("one after another, by lot, the best of what is left (serial dictatorship)",
+             in_order(program, records, seed=0) / PRICE_UNIT),
+            ("a lottery: everybody's favourite, by lot, while it fits", lottery(program, records, seed=0) / PRICE_UNIT)]

@@ -1,4 +1,4 @@
-"""A campaign's reports, or true answers that are public already, as they are read and as they are stored."""
+"""Reports, or true answers that are public already, as they are read from a table and as they are stored."""
 
 from __future__ import annotations
 

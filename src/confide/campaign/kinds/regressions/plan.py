@@ -1,17 +1,23 @@
-"""The tables of a regression campaign's file: every key is public, and no bound ever comes from data."""
+"""The tables of a regression campaign's file, and what it would give: every key is public, and nothing is from data."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+import math
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
 
-from confide.contract.checks import is_power_of_ten
+from confide.campaign.kinds.skeleton import MoneyTable, MoneyWords, Positive, Share, ShownPlan
 from confide.contract.errors import InvalidInput
+from confide.contract.guarantees import Guarantees
 from confide.contract.known_keys import Keys, keys_of
-from confide.contract.remedies import printed
+from confide.contract.remedies import Remedy, printed
+from confide.contract.replanned import in_file, nearest
 from confide.people.campaign_tables import MOST_PEOPLE, DataTable, PeopleTable
+from confide.regression import planner
 from confide.regression.compared_releases import RELEASES
 from confide.regression.costs import ExponentialCosts, ParetoCosts
 from confide.regression.priors import (
@@ -23,15 +29,15 @@ from confide.regression.priors import (
     UniformNoise,
     UniformSphere,
 )
-from confide.regression.private_truthful_regression import PaymentScheme
+from confide.regression.private_truthful_regression import PaymentScheme, PrivateTruthfulRegression
 from confide.regression.release.ada_ssp import AdaSSP
+from confide.regression.second_identities import fewest_moving
 from confide.regression.setting import Setting
+from confide.regression.stand_ins import StandIns, stand_ins
 from confide.tables import Category, Design, Numeric
 
-__all__ = ["RegressionConfig", "largest_smallest_eigenvalue"]
+__all__ = ["PlannedRegression", "RegressionConfig", "largest_smallest_eigenvalue", "plan_of"]
 
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Fraction = Annotated[float, Field(gt=0, lt=1)]
 Bounds = Literal["reject", "clip"]
 
 
@@ -134,15 +140,13 @@ class PrivacyTable(Keys):
 
 
 @keys_of(PaymentScheme, "clip ridge", optional=True)
-class PaymentTable(Keys):
+class PaymentTable(MoneyTable):
     """`[payment]`: what truth is worth. Give truth_radius, or budget."""
 
     if TYPE_CHECKING:
         clip: float | None
         ridge: float | None
 
-    currency: str = Field(min_length=1, description="what it is called on pages and in files, such as euro")
-    minor_units: int = Field(default=100, ge=1, le=10**18, description="smallest coins per unit, a power of ten")
     truth_radius: Positive | None = Field(default=None, description="rho: lies that move the prediction further lose")
     budget: Positive | None = Field(default=None, description="bound on the expected total")
     rule: Literal["centred", "source"] = Field(
@@ -152,8 +156,6 @@ class PaymentTable(Keys):
     def _one(self) -> PaymentTable:
         if (self.truth_radius is None) == (self.budget is None):
             raise ValueError("give exactly one of truth_radius and budget")
-        if not is_power_of_ten(self.minor_units):
-            raise ValueError(f"minor_units must be a power of ten, not {self.minor_units}")
         return self
 
 
@@ -163,8 +165,8 @@ class Costs(Keys):
     law: Literal["pareto", "exponential"] = Field(default="pareto", description="law of c")
     exponent: float = Field(default=4.0, gt=1, description="of 'pareto': P[c > t] = (t/scale)^-exponent")
     scale: Positive = Field(default=1.0, description="least cost of 'pareto', mean of 'exponential'; in the currency")
-    misreports: Fraction = Field(default=0.001, description="alpha: tolerated share of lies and absences")
-    failure_probability: Fraction = Field(default=1e-6, description="beta: probability that there are more")
+    misreports: Share = Field(default=0.001, description="alpha: tolerated share of lies and absences")
+    failure_probability: Share = Field(default=1e-6, description="beta: probability that there are more")
 
     def build(self) -> ParetoCosts | ExponentialCosts:
         """The law of the cost coefficients."""
@@ -235,3 +237,118 @@ def _role(place: str, column: NumericColumn | CategoryColumn) -> Numeric | Categ
 
 if set(RELEASES) != set(PrivacyTable.model_fields["release"].annotation.__args__):  # type: ignore[union-attr]
     raise TypeError("the campaign file and the planner know different release estimators")
+
+
+_KEYS = {
+    "people": "people.count", "misreports": "costs.misreports", "failure_probability": "costs.failure_probability",
+    "truth_radius": "payment.truth_radius",
+    "budget": "payment.budget", "smallest_eigenvalue": "model.smallest_eigenvalue",
+    "spectrum_tolerance": "model.spectrum_tolerance", "radius": "model.radius",
+    "epsilon_release": "privacy.epsilon_release", "epsilon_payment": "privacy.epsilon_payment"}
+"""What the planner calls a setting -> its key in the file."""
+
+_NOTES = {"model.smallest_eigenvalue": ", for other features that really have it",
+          "costs.misreports": ", where so many really lie or stay away at most"}
+"""Key of the file -> what has to be true of the people, besides."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedRegression(ShownPlan, MoneyWords):
+    """A regression plan together with the public coding of the columns."""
+
+    regression: planner.RegressionPlan
+    design: Design
+    response: Numeric
+
+    @property
+    def mechanism(self) -> PrivateTruthfulRegression:
+        return self.regression.mechanism
+
+    @property
+    def coined(self) -> PaymentScheme:
+        return self.mechanism.payment
+
+    @property
+    def figures(self) -> Any:
+        """What is promised, in figures."""
+        return self.regression.figures
+
+    @cached_property
+    def guarantees(self) -> Guarantees:
+        return self.regression.guarantees
+
+    @cached_property
+    def stand_ins(self) -> StandIns:
+        """Made-up participants, for what is typical."""
+        return stand_ins(self.mechanism, self.design, self.response, self.regression.figures.truth_radius)
+
+    @property
+    def reach(self) -> tuple[int, float, float, float]:
+        """People, the largest residual and the typical error in the answer's unit, and the average leverage."""
+        m, response = self.mechanism, self.response
+        return (m.setting.people, response.upper - response.lower,
+                math.sqrt(m.release.prediction_error(m.setting)) * response.scale, float(m.setting.features))
+
+    @property
+    def deciding(self) -> int | None:
+        """The fewest identities with average features that move predictions by their typical error."""
+        people, residual, error, leverage = self.reach
+        return fewest_moving(error, people, residual, leverage)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**self.regression.to_dict(), "fewest_identities": {"second": 2, "deciding": self.deciding}}
+
+
+def _cut(response: Numeric, reach: float) -> bool:
+    """Whether the column's bounds keep out scaled answers in [-reach, reach], which the model allows."""
+    ends = (response.middle - response.lower, response.upper - response.middle)
+    return min(ends) / response.scale < reach * (1 - 1e-9)
+
+
+@lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
+def plan_of(config: RegressionConfig, pages: Any) -> PlannedRegression:
+    """The plan of a file."""
+    return _planned(config, pages)
+
+
+def _planned(config: RegressionConfig, pages: Any = None) -> PlannedRegression:
+    design, model, privacy, payment = config.design(), config.model, config.privacy, config.payment
+    response = config.response_role()
+    reach = model.parameter_bound + model.noise_bound
+    with in_file(config, _planned, _KEYS, lambda: _would_do(config), _NOTES):
+        found = planner.plan(
+            people=config.people.count,
+            features=design.dimension,
+            prior=model.coefficients(design.dimension),
+            noise=model.law(),
+            epsilon_release=privacy.epsilon_release,
+            epsilon_payment=privacy.epsilon_payment,
+            delta=privacy.delta,
+            release=privacy.release,
+            radius=model.radius,
+            response_bound=min(1.0, reach),  # scaled responses lie in [-1, 1]
+            answers_cut=_cut(response, reach),
+            smallest_eigenvalue=model.smallest_eigenvalue,
+            largest_eigenvalue=model.largest_eigenvalue,
+            spectrum_tolerance=model.spectrum_tolerance,
+            ridge_payment=payment.ridge,
+            costs=config.costs.build(),
+            misreports=config.costs.misreports,
+            failure_probability=config.costs.failure_probability,
+            truth_radius=payment.truth_radius,
+            budget=payment.budget,
+            centred=payment.rule == "centred",
+            clip=payment.clip,
+            currency=payment.currency,
+            minor_units=payment.minor_units,
+        )
+    return PlannedRegression(regression=found, design=design, response=response, pages=pages)
+
+
+def _would_do(config: RegressionConfig) -> list[str | Remedy]:
+    """How many people, or what epsilon, would do; each was tried on the whole plan as printed."""
+    found = [
+        *nearest(config, _planned, "people.count", config.people.count),
+        *nearest(config, _planned, "privacy.epsilon_release", config.privacy.epsilon_release),
+        *nearest(config, _planned, "privacy.epsilon_payment", config.privacy.epsilon_payment)]
+    return [*found] or ["no other [people] count and no other epsilon was found that does alone"]

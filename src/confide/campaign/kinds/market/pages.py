@@ -1,0 +1,238 @@
+"""What a campaign of bits shows: each kind says what is its own; everything else is said once, for all of them."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+from confide.campaign.kinds.market.plan import BitPlan
+from confide.campaign.kinds.skeleton import plan_page
+from confide.charts import intervals
+from confide.contract.offering import Question, answer, lies, likelier, withdrawing
+from confide.contract.presentation import Block, Picture, Section, Table, Text
+from confide.contract.words import few, number, percent
+from confide.market.coalitions import SHARE_FAILURE, AnswerCoalition, ShareCoalition
+from confide.market.collection import BitBillboard
+from confide.market.equilibrium import symmetric_equilibria
+from confide.market.pairs.market import PairMarket
+from confide.privacy.response import response_table
+
+__all__ = ["BitPages", "equilibria_table", "guessed"]
+
+
+class BitPages(ABC):
+    """What the pages of all three kinds say; a kind adds what is its own."""
+
+    @abstractmethod
+    def planned(self, plan: BitPlan) -> list[tuple[str, str]]:
+        """Lines of the plan: what, and how much."""
+
+    def warnings(self, plan: BitPlan) -> list[str]:
+        """What the operator should look at before she asks anybody."""
+        return []
+
+    @abstractmethod
+    def more(self, plan: BitPlan) -> list[Section]:
+        """Further sections of the plan."""
+
+    @abstractmethod
+    def paid(self, plan: BitPlan) -> Table:
+        """What reports are paid."""
+
+    @abstractmethod
+    def why(self, plan: BitPlan) -> list[str]:
+        """Why it pays to take part, and to be honest."""
+
+    @abstractmethod
+    def found(self, plan: BitPlan, billboard: BitBillboard) -> list[Block]:
+        """What follows from the counts."""
+
+    def sections(self, plan: BitPlan) -> list[Section]:
+        """What the operator would get."""
+        rows = [("people invited (fixed and public)", f"{plan.market.people:,}"), *self.planned(plan),
+                ("largest single payment, whoever takes part", plan.coins(plan.highest))]
+        if plan.deposit:
+            rows.append(("deposit that each participant leaves", plan.coins(plan.deposit)))
+        warnings = self.warnings(plan)
+        most, (lowest, largest) = plan.config.payment.most, map(float, plan.market.payment_range())
+        for words, amount in (("payment", largest), ("debt", -lowest)):
+            if most is not None and amount > most:
+                warnings.append(f"a single {words} can come to {plan.at_most(amount)}, above the {plan.money(most)} of "
+                                "[payment] most: more people, or a smaller epsilon, make it smaller")
+        if plan.collection.coin >= plan.market.margin:
+            warnings.append(f"rounding to whole coins can be worth more than the {plan.market.margin:.3g} by which "
+                            "truth pays, so that nothing is promised of it: choose smaller coins (minor_units), or a "
+                            "larger epsilon")
+        if (said := few(plan.agreements.deciding, plan.market.people, "identities")) is not None:
+            warnings.append(f"{said}, decide the result: whoever has so many ids, or brings so many people to one "
+                            "report, chooses it")
+        return plan_page(
+            plan, rows, "Everything here follows from public parameters. Money rests on the beliefs in the campaign "
+            "file, and on everybody playing the equilibrium; single payments never leave their range.", warnings,
+            *self.more(plan), _coalitions(plan),
+            said="Privacy holds for everybody whose own device drew her report at the offered level. Truth, "
+                 "participation and accuracy rest on the beliefs in the campaign file.")
+
+    def offer(self, plan: BitPlan) -> list[Section]:
+        """What she is asked, who sees what, the odds of her device's channel, what is paid, and what she may do."""
+        bit = plan.config.bit
+        deposit = (f" You leave {plan.coins(plan.deposit)} at the start and get it back together with your payment, so "
+                   "that you never owe anything." if plan.deposit else "")
+        return [
+            answer(Question.REPORT, f"You are asked: {bit.question}",
+                   f"You report {bit.one} or {bit.zero}, after your own device has changed your answer at random; or "
+                   "nothing, if you take no part.",
+                   "Decide whether to take part before your device reads your answer. Staying away is public in the "
+                   "counts, and is paid nothing."),
+            answer(Question.SEES, "The operator sees your report, never your answer. The public sees how many reported "
+                                  f"{bit.one} and {bit.zero}, and what each of them was paid."),
+            answer(Question.HIDES, *self._odds(plan),
+                   "Levels of several reports on the same question add up: look at what you answered before. A device "
+                   "that runs confide submit keeps a book, and refuses to answer the same words, or the same name, "
+                   "again without asking you; a browser keeps none, and whoever asks in other words is noticed by "
+                   "neither."),
+            answer(Question.GETS, f"At most {plan.coins(plan.highest)}, by whether your report agrees with those of "
+                                  f"others.{deposit}", self.paid(plan)),
+            answer(Question.LIES, f"{lies(plan.guarantees)} Your report is random already, and a lie is any other way "
+                                  "to make one.", *self.why(plan)),
+            answer(Question.TRUSTED, "Nobody, with your answer: it does not leave your device. The operator, with your "
+                                     "report and with paying you what it says."),
+            answer(Question.WITHDRAWING, *withdrawing(
+                absent="your report counts as none, as if you had taken no part: how many did is public, who did is "
+                       "not", deposit=bool(plan.deposit))),
+        ]
+
+    def _odds(self, plan: BitPlan) -> list[str]:
+        """The most telling channel of anybody's device, in plain words."""
+        level = plan.market.largest_level
+        if not math.isfinite(level):
+            return ["Only as much as your own device does: no level is promised."]
+        table = response_table(level)
+        least = response_table(plan.market.epsilon).truth
+        true = (percent(table.truth) if least == table.truth else
+                f"{percent(least)} to {percent(table.truth)}")
+        return [f"Your device reports your answer as it is with a probability of {true}, and the other one otherwise.",
+                f"Your report is at most {likelier(level)} times as likely under one answer as under the other. "
+                f"Who must guess your answer, even money beforehand, is right at most {percent(table.truth)} of the "
+                "time."]
+
+
+def equilibria_table(plan: BitPlan, *more: Block) -> Section:
+    """Everything that everybody could agree on, the collusive reports included."""
+    rows = tuple((each.name, each.payment, each.utility, "yes" if each.strict else "no",
+                  "yes" if each.informative else "no") for each in symmetric_equilibria(plan.market))
+    return Section(title="Everything that everybody could agree on", blocks=(
+        Table(columns=("everybody plays", f"payment ({plan.collection.currency})", "less the cost of privacy", "strict",
+                       "says anything"), rows=rows,
+              note="Symmetric equilibria. Those that say nothing usually pay more: a market cannot forbid that people "
+                   "agree to give one and the same report."), *more))
+
+
+def _coalitions(plan: BitPlan) -> Section:
+    """The smallest number of identities, and the smallest group, that gains; what each gains, and the result."""
+    it, known = plan.market, plan.agreements
+    truth, paid, one, among, peers = known.truthful, known.paid, known.with_one, known.among, known.peers
+    second, group, fixed, many = known.smallest.values()
+
+    def row(words: str, size: int | None, each: Callable[[AnswerCoalition | ShareCoalition], float]) -> list[Any]:
+        if size is None or size > among:
+            return []
+        pay = each(known.of(size))
+        return [(words, size, percent(size / it.people, 2), plan.money(pay), plan.money(size * pay),
+                 number(known.done(size)))]
+
+    rows = [*row("ids of one person, who is paid more than with one", second, lambda found: found.chosen),
+            *row("people who agree, each of whom earns more than by the truth", group,
+                 lambda found: found.drawn if found.drawn > paid else found.each),
+            *row("the same, where they give one report whatever is true", fixed, lambda found: found.each),
+            *row("identities that decide the result", many, lambda found: found.each)]
+    share = isinstance(it, PairMarket)
+    result = ("estimate moves by at most" if share else "answer is wrong with probability, where they report what is "
+              "not true")
+    stated = (f"the stated error of the estimate is {number(it.half_width(SHARE_FAILURE))}" if share else
+              f"without any agreement the answer is wrong with probability {number(it.error_probability())}")
+    more = [f"A truthful report is paid {plan.money(paid)} on average"
+            + (f". That is worth {plan.money(truth)} once the cost of its privacy is taken off." if hasattr(it, "cost")
+               else ", before the cost of its privacy.")]
+    if second is None:
+        more.append("By the routes computed here, with no number of ids one person is paid more than with one.")
+    else:
+        all_of_them = second * known.of(second).chosen
+        more.append(f"With {second} ids of one person they gain {plan.money(all_of_them - one)} more than with one: "
+                    f"{plan.money(all_of_them)} in place of {plan.money(one)} on average. This is the most by the "
+                    "routes computed here: all ids take part, and give the report that pays more by their owner's "
+                    "answer, without the device's noise. What the owner's privacy is worth is left out of both "
+                    "amounts.")
+    if group is None:
+        more.append("No group gains by agreeing on one report.")
+    else:
+        more.append(f"{group} people who agree {_gains(plan, group, paid, truth)}.")
+    if many is None or many > among:
+        more.append("No number of identities decides the result as it is counted here." if many is None else
+                    f"{many:,} identities ({percent(many / it.people, 2)} of the invited) decide the result.")
+    more.append("A promise of truth is about one person alone. The operator has to see to it that nobody has two ids.")
+    return Section(title="Second identities and agreements", blocks=(
+        Table(columns=("who gives one and the same report", "how many", "of the invited", "each is paid, on average",
+                       "all of them", result), rows=tuple(rows),
+              note=f"Exact, in money of the plan. All others keep to the equilibrium; {stated}. A result is decided "
+                   + ("where it moves by its stated error." if share else "where it is wrong in half of all cases.")
+                   + (" Payments are those within the smallest group of peers." if peers is not None else "")),
+        Text(tuple(more))))
+
+
+def _gains(plan: BitPlan, size: int, paid: float, truth: float) -> str:
+    """What the smallest group does, and what each of its members gains."""
+    found = plan.agreements.of(size)
+    if found.drawn > paid:
+        return (f"can all hand in one report, which the device of one of them draws: each gains "
+                f"{number(found.drawn - paid)} {plan.collection.currency} more than by the truth, on average, and "
+                "only one of them spends privacy")
+    return (f"can all hand in the report that is paid more, whatever is true: each gains "
+            f"{number(found.each - truth)} {plan.collection.currency} more than by the truth")
+
+
+_COVERED = 0.95
+
+
+def guessed(plan: BitPlan, billboard: BitBillboard, answer: str) -> list[Block]:
+    """The guess of the state with its error, and the reports beside those that were expected.
+
+    Args:
+        plan: of a market whose reports depend on one state.
+        billboard: of its run.
+        answer: the guess in words, with "%(state)s" for the state.
+    """
+    it, bit = plan.market, plan.config.bit
+    ones, zeros = int(billboard.ones[0]), int(billboard.zeros[0])
+    found = it.estimate(ones, zeros)
+    said = answer % {"state": bit.one if found.state else bit.zero}
+    return [Text((
+        f"{said}; it is wrong with probability {number(found.wrong)}, given these reports, if everybody played the "
+        f"equilibrium and the beliefs are right: prior {it.signal_model.prior_one:g}, and a bit equals the state with "
+        f"probability {it.signal_model.signal_accuracy:g}. Beforehand the error to be expected was "
+        f"{number(it.error_probability())}.",)),
+        *_beside_expected(plan, ones, zeros)]
+
+
+def _beside_expected(plan: BitPlan, ones: int, zeros: int) -> list[Picture]:
+    """The share of ones among all reports, and between what it would lie under either state; none without reports."""
+    people, it, bit = ones + zeros, plan.market, plan.config.bit
+    if not people:
+        return []
+    from scipy.stats import binom  # slow to import, and no plan needs it
+
+    chances: dict[str, Any] = {bit.one: it.reporting.agree, bit.zero: it.reporting.miss}
+    rows = []
+    for state, chance in chances.items():
+        low, high = (float(end) / people for end in binom.interval(_COVERED, people, float(chance)))
+        rows.append((f"expected if it is {state}", "share", float(chance), low, high))
+    share = ones / people
+    rows.append(("came in", "share", share, share, share))
+    words = "; ".join(f"if the answer is {state}, {row[3]:.1%} to {row[4]:.1%} would be expected"
+                      for state, row in zip(chances, rows, strict=False))
+    return intervals(
+        rows, title=f"Share of {bit.one} among the reports", axis=f"share of {bit.one}",
+        alt=f"{share:.1%} of {people:,} reports say {bit.one}; {words}, in 19 of 20 campaigns, if the beliefs are "
+            "right.")

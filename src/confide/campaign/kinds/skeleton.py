@@ -1,0 +1,231 @@
+"""What is the same in every kind: how plans, results and shares are laid out, and which tables several files have.
+
+A plan computes, and a kind has the sentences of its own; here are the parts around them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from importlib.resources import files
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+import pyarrow as pa
+from pydantic import Field, model_validator
+
+from confide.contract.checks import is_power_of_ten
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.guarantees import Guarantees, promises_table
+from confide.contract.kinds import Collection, HeldData
+from confide.contract.known_keys import Keys
+from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
+from confide.contract.presentation import Block, Section, Table, Text, joined
+from confide.contract.words import money, money_at_least, money_at_most
+from confide.privacy.groups import group_blocks, groups_section
+
+__all__ = ["AnyOutcome", "Finite", "KindSkeleton", "MoneyTable", "MoneyWords", "Positive", "Share", "ShownPlan",
+           "no_rehearsal", "plan_page", "promised", "settled_otherwise", "share_page"]
+
+AnyOutcome = Outcome | PublicOutcome | SimulatedOutcome
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Share = Annotated[float, Field(gt=0, lt=1)]
+
+
+class KindSkeleton:
+    """The part of each of confide's own kinds that follows from its name and its mechanism.
+
+    `runs` is the class of its mechanisms, and `part` the field of its plans that holds what ran. `pages` has its pages:
+    `sections` and `offer` of a plan; `result_sections` and `result_tables` of a settled plan and its outcome, `explain`
+    of these, a record and its index, and `study_sections` of these and the data.
+    """
+
+    name: ClassVar[str]
+    runs: ClassVar[type]
+    part: ClassVar[str] = "mechanism"
+    pages: ClassVar[Any]
+
+    if TYPE_CHECKING:
+        template: str
+    else:
+        @cached_property
+        def template(self) -> str:
+            """A commented campaign file to start from."""
+            return files(__package__).joinpath("templates", f"{self.name.replace('-', '_')}.toml").read_text("utf-8")
+
+    def settled(self, plan: Any, outcome: AnyOutcome) -> Any:
+        """The plan with the mechanism that really ran, whatever this version would plan today.
+
+        Raises:
+            InvalidInput: the outcome is of another kind.
+        """
+        if not isinstance(outcome.mechanism, self.runs):
+            raise InvalidInput("outcome", "is of another kind of campaign", f"must be of the kind {self.name!r}")
+        return plan if plan.mechanism == outcome.mechanism else replace(plan, **{self.part: outcome.mechanism})
+
+
+    def result(self, plan: Any, outcome: AnyOutcome) -> Sequence[Section]:
+        found: Sequence[Section] = self.pages.result_sections(self.settled(plan, outcome), outcome)
+        return found
+
+    def tables(self, plan: Any, outcome: AnyOutcome) -> Mapping[str, pa.Table]:
+        found: Mapping[str, pa.Table] = self.pages.result_tables(self.settled(plan, outcome), outcome)
+        return found
+
+    def explain(self, plan: Any, outcome: AnyOutcome, record: Any, index: int) -> Sequence[Section]:
+        found: Sequence[Section] = self.pages.explain(self.settled(plan, outcome), outcome, record, index)
+        return found
+
+    def study(self, plan: Any, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
+        data = collection.data.read() if isinstance(collection.data, HeldData) else collection.data
+        found: Sequence[Section] = self.pages.study_sections(self.settled(plan, outcome), data, outcome)
+        return found
+
+
+# ---- pages
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ShownPlan:
+    """A plan that computes alone: what is said of it, to the operator and to participants, stands in its kind.
+
+    Args:
+        pages: what has `sections` and `offer` of such a plan, such as a module.
+    """
+
+    pages: Any = field(repr=False)
+
+    if TYPE_CHECKING:
+        @property
+        def mechanism(self) -> Any:
+            """What runs, or ran."""
+
+    @cached_property
+    def guarantees(self) -> Guarantees:
+        found: Guarantees = self.mechanism.guarantees()
+        return found
+
+    def sections(self) -> Sequence[Section]:
+        return self._sections
+
+    @cached_property  # some take half a second, which each look at a desk would take
+    def _sections(self) -> tuple[Section, ...]:
+        return tuple(self.pages.sections(self))
+
+    def offer(self) -> Sequence[Section]:
+        found: Sequence[Section] = self.pages.offer(self)
+        return found
+
+
+def plan_page(
+    plan: Any, rows: Sequence[tuple[str, Any]], note: str, warnings: Iterable[str], *between: Section | Block,
+    said: str = "", **words: Callable[..., str],
+) -> list[Section]:
+    """A plan: its figures and warnings, what its kind has besides, its promises, and what they come to for several.
+
+    Args:
+        plan: with `mechanism` and `guarantees`.
+        rows: what, and how much.
+        note: below them.
+        warnings: clauses without a full stop.
+        between: further blocks of the first section, and further sections.
+        said: of all promises.
+        words: of `promises_table`.
+    """
+    warned = tuple(f"Warning: {each}." for each in warnings)
+    blocks = [each for each in between if not isinstance(each, Section)]
+    return [
+        Section(title="Plan", blocks=(Table(columns=("what", "planned"), rows=tuple(rows), note=note), *blocks,
+                                      *((Text(warned),) if warned else ()))),
+        *(each for each in between if isinstance(each, Section)),
+        Section(title="Guarantees", blocks=(promises_table(plan.guarantees, said, **words),)),
+        groups_section(plan.mechanism, plan.guarantees.privacy)]
+
+
+def promised(plan: Any, *said: str) -> Section:
+    """What a result promises, and to whom.
+
+    Args:
+        plan: as it was settled.
+        said: paragraphs.
+    """
+    return Section(title="What is promised, and to whom", blocks=(
+        Text(said), *group_blocks(plan.mechanism, plan.guarantees.privacy)))
+
+
+def share_page(title: str, *parts: str | Block) -> list[Section]:
+    """One participant's page, of one section.
+
+    Args:
+        title: of it.
+        parts: paragraphs, and other blocks between them.
+    """
+    return [Section(title=title, private=True, blocks=joined(*parts))]
+
+
+def settled_otherwise(
+    who: str, stored: str, today: str, *more: str, thing: str = "record", gets: str = "be paid", at: str = "at",
+) -> list[Section]:
+    """One participant's page where the file holds another record today than the one that was settled.
+
+    Args:
+        who: she is.
+        stored: what was settled.
+        today: what would be settled now.
+        more: paragraphs behind it.
+        thing: that the file holds.
+        gets: what becomes of it, in the infinitive.
+        at: between "settled" and what was.
+    """
+    return share_page(
+        f"{who}: settled {at} {stored}",
+        f"The {thing} that the file holds today would {gets} {today}: it is not the one that was settled. What counts "
+        f"is the settlement: {stored}.", *more)
+
+
+class MoneyWords:
+    """Amounts in the currency of whatever has `currency` and `minor_units`, which is `coined`."""
+
+    @property
+    def coined(self) -> Any:
+        """What has the money."""
+        raise NotImplementedError
+
+    def money(self, amount: float) -> str:
+        """An amount in the currency."""
+        return f"{amount:,.{len(str(self.coined.minor_units)) - 1}f} {self.coined.currency}"
+
+    def at_most(self, amount: float) -> str:
+        """An amount that is not exceeded, and a payment that is rounded up: in whole coins."""
+        return money_at_most(amount, self.coined.minor_units, self.coined.currency)
+
+    def at_least(self, amount: float) -> str:
+        """An amount that is reached, in whole coins."""
+        return money_at_least(amount, self.coined.minor_units, self.coined.currency)
+
+    def coins(self, coins: int) -> str:
+        """Whole coins in the currency."""
+        return money(coins, self.coined.minor_units, self.coined.currency)
+
+
+def no_rehearsal(what: str = "true answers") -> Refused:
+    """Told where everybody's side is to be played, and the file names nothing to play it with."""
+    return Refused("the campaign file has no [rehearsal]", f"name a source of {what} that are public already")
+
+
+# ---- tables
+
+
+class MoneyTable(Keys):
+    """In which money."""
+
+    currency: str = Field(min_length=1, description="what it is called on pages and in files, such as euro")
+    minor_units: int = Field(default=100, ge=1, le=10**18, description="smallest coins per unit, a power of ten")
+
+    @model_validator(mode="after")
+    def _power_of_ten(self) -> MoneyTable:
+        if not is_power_of_ten(self.minor_units):
+            raise ValueError(f"minor_units must be a power of ten, not {self.minor_units}")
+        return self

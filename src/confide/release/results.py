@@ -1,0 +1,310 @@
+"""What a settled release says: its answers, how far each may be off, its synthetic rows, and what else follows from it.
+
+All of it follows from the billboard: post-processing, which costs no privacy and may be done by anybody, any number of
+times. Of sums of measured answers the noise is known; of what a population answers, no error is promised.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from confide.contract.checks import whole
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.mechanism import Mechanism
+from confide.contract.outcome import Billboard, Certificate, Outcome, PublicOutcome, SimulatedOutcome
+from confide.contract.public_warnings import PublicWarning
+from confide.privacy.noise.simulated import study_generator
+from confide.release.baselines import (
+    IndependentBillboard,
+    NoisyAnswers,
+    NoisyBillboard,
+)
+from confide.release.certificate import AnswersCertificate
+from confide.release.dual_query import DualQuery
+from confide.release.marginal_fit import FittedMarginals, MarginalFit
+from confide.release.measured_sums import Sums, noise_bar
+from confide.release.mwem import MWEM, MWEMBillboard, MWEMCertificate
+from confide.release.query_texts import split
+from confide.release.reweighted import Reweighted, ReweightedCertificate, ReweightedRecords
+from confide.release.schema import Schema
+from confide.release.synthetic import SyntheticRecords
+from confide.release.workload import Workload
+
+__all__ = ["LEVEL", "MOST_QUERIES", "MOST_ROWS", "AnyOutcome", "Bars", "bars", "more_answers", "more_rows",
+           "released_answers", "synthetic_rows", "uncut_answers"]
+
+B = TypeVar("B", bound=Billboard)
+
+AnyOutcome = Outcome | PublicOutcome | SimulatedOutcome
+
+LEVEL = 0.95
+"""With which probability a bar of a result covers what it says."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Bars:
+    """How far answers may be from the truth about these n records.
+
+    Args:
+        each: (k,) of each answer, as a fraction of the records; NaN where nothing is known of it.
+        covers: what a bar covers, and with which probability; empty where there is none.
+        single: whether each bar holds by itself with that probability, and not all of them at once.
+        together: of all answers at once, a union over them; infinite where nothing says so.
+        together_covers: the same of that one.
+    """
+
+    each: NDArray[np.float64]
+    covers: str
+    single: bool
+    together: float
+    together_covers: str
+
+
+def released_answers(outcome: AnyOutcome, workload: Workload) -> NDArray[np.float64]:
+    """(k,) fractions in [0, 1]."""
+    board: Any = outcome.billboard
+    return np.clip(np.asarray(board.answers(workload), dtype=np.float64), 0.0, 1.0)
+
+
+def uncut_answers(outcome: AnyOutcome, workload: Workload) -> NDArray[np.float64] | None:
+    """(k,) the same before they were cut to [0, 1]; None where a synthetic population answers, and nothing is cut."""
+    board = outcome.billboard
+    return board.uncut(workload) if isinstance(board, NoisyBillboard | IndependentBillboard) else None
+
+
+def bars(
+    mechanism: Mechanism, board: Billboard, certificate: Certificate | None, workload: Workload, *,
+    failure_probability: float = 1 - LEVEL,
+) -> Bars:
+    """The error bars that hold, from public facts and the billboard.
+
+    Args:
+        mechanism: that ran.
+        board: its billboard.
+        certificate: its certificate, which has a failure probability of its own.
+        workload: the queries.
+        failure_probability: of the bars that are computed here, in (0, 1).
+    """
+    k, level = len(workload), 1 - failure_probability
+    held = f"{level:.10g}" if failure_probability < 0.005 else f"{level:.0%}"
+    each, covers, together, said = np.full(k, np.nan), "", math.inf, ""
+    match mechanism, certificate:
+        case NoisyAnswers(), _:
+            each = np.full(k, noise_bar(mechanism, (1,), failure_probability))
+            covers = f"the noise of that answer alone, with {held}"
+            together, said = mechanism.error(failure_probability), f"the noise of all answers at once, with {held}"
+        case DualQuery(), AnswersCertificate() if not certificate.vacuous:
+            together = certificate.bound
+            said = _all_at_once(certificate)
+        case Reweighted(), ReweightedCertificate():
+            each[_board(board, ReweightedRecords).chosen] = certificate.measured
+            covers = f"the measured answers at once, with {1 - certificate.measured_failure_probability:.0%}"
+            if not certificate.vacuous:
+                together, said = certificate.bound, _all_at_once(certificate)
+        case MarginalFit(), _ if workload.kind == "conjunctions":
+            found = _board(board, FittedMarginals).error_bars(workload, failure_probability=failure_probability)
+            each = np.where(np.isfinite(found), found, np.nan)
+            covers = f"noise and fit of all answers that were measured, at once, with {held}"
+        case MWEM(), MWEMCertificate():
+            each[_board(board, MWEMBillboard).chosen] = certificate.measured
+            covers = f"the measured answers at once, with {1 - certificate.failure_probability:.0%}"
+            if not certificate.vacuous:
+                together, said = certificate.everywhere, _all_at_once(certificate)
+    each[each >= 1.0] = np.nan  # says nothing of a share
+    if math.isinf(together) and not isinstance(mechanism, NoisyAnswers) and np.isfinite(each).all():
+        together, said = float(each.max()), covers  # the bars of all answers hold at once
+    return Bars(each=each, covers=covers, single=isinstance(mechanism, NoisyAnswers), together=together,
+                together_covers=said)
+
+
+def _all_at_once(certificate: AnswersCertificate | ReweightedCertificate | MWEMCertificate) -> str:
+    return f"all answers at once, with {1 - certificate.failure_probability:.0%}"
+
+
+def synthetic_rows(board: Billboard, schema: Schema, count: int) -> pa.Table | None:
+    """The synthetic rows of a release; None where it has none.
+
+    DualQuery's records are handed out as they are: more rows would only repeat them.
+
+    Args:
+        board: of the release.
+        schema: the public columns.
+        count: rows, where there can be any number of them.
+    """
+    match board:
+        case SyntheticRecords():
+            table = board.rows(schema)
+            # Nobody reads the last digits, and another computer may differ in them.
+            return table if board.even else table.append_column(
+                _weight(schema), pa.array(np.round(board.weights, 12)))
+        case MWEMBillboard():
+            return _shuffled(board.rows(schema, count))
+        case FittedMarginals():
+            return _shuffled(board.rows(count))
+    return None
+
+
+def _shuffled(table: pa.Table) -> pa.Table:
+    """In a public order that goes with no column: the first thousand rows are as good as any."""
+    return table.take(pa.array(study_generator(0, "rows").permutation(table.num_rows)))
+
+
+def _weight(schema: Schema) -> str:
+    """A name for the weights that no column has."""
+    taken = {column.column for column in schema.columns}
+    name = "weight"
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _board(board: Billboard, kind: type[B]) -> B:
+    if not isinstance(board, kind):
+        raise InvalidInput("billboard", f"{type(board).__name__} is no {kind.__name__}")
+    return board
+
+
+MOST_QUERIES = 1_000_000
+"""Queries of a campaign: each is a line of the published table."""
+
+MOST_ROWS = 1_000_000
+"""Synthetic rows of a campaign, all of them published."""
+
+
+
+def more_rows(schema: Schema, method: str, board: Billboard, count: int) -> pa.Table:
+    """So many synthetic rows in a public order: the same ones whoever asks.
+
+    Args:
+        schema: the public columns.
+        method: its name, for whoever asks.
+        board: what it published.
+        count: rows; of DualQuery's records no more than it has, and of reweighted ones all, with their weights.
+
+    Raises:
+        InvalidInput: a number out of range, or more records than there are.
+        Refused: the release is a list of answers, or of counts of single attributes, and no rows follow from it.
+    """
+    if whole("count", count, at_least=1) > MOST_ROWS:
+        raise InvalidInput("count", f"{count:,} rows are too many", f"must be at most {MOST_ROWS:,}")
+    table = synthetic_rows(board, schema, count)
+    if table is None:
+        raise Refused(f"the method {method!r} released answers alone, and no rows follow from them",
+                      'rows follow from a release by "marginal-fit", "mwem", "dual-query" or "reweighted"')
+    if isinstance(board, SyntheticRecords):
+        if count > len(board):
+            raise InvalidInput("count", f"{count:,} are more than the {len(board):,} records of the release",
+                               "more rows would only repeat them")
+        if not board.even and count < len(board):
+            raise InvalidInput("count", f"the records of this release have weights: {count:,} of them are no sample",
+                               f"must be all {len(board):,}")
+        if count < len(board):  # the first rounds' records are not like the others: take some of all, by a public seed
+            table = table.take(pa.array(np.sort(study_generator(0, "some rows").permutation(len(board))[:count])))
+    return table
+
+
+def more_answers(
+    schema: Schema, method: str, mechanism: Mechanism, board: Any, queries: Sequence[str | Sequence[str]]
+) -> pa.Table:
+    """Answers of a release to other conjunctions of literals: a table of `query` and `answer`, a share in [0, 1].
+
+    A release of measured answers gives what they add up to, each with the noise that it was measured with. The table
+    then has the sum before it is cut to [0, 1] (`uncut`), how far its noise moves it with 95 % (`plus_minus`, empty
+    from 1 on, where it says nothing), and how many measured answers are in it (`added`). A release of products has
+    `uncut`, too. What has to be added up further is `uncut`.
+
+    Args:
+        schema: the public columns.
+        method: its name, for whoever asks.
+        mechanism: that ran.
+        board: what it published.
+        queries: each a list of literals, such as ["job = none", "age in [20, 25)"], or a text of literals between
+            commas or "and" (`confide.release.query_texts`).
+
+    Raises:
+        InvalidInput: a literal that the columns do not know (names the query and the nearest), or too many queries.
+        Refused: the measured answers add up to no such query.
+    """
+    measured = isinstance(board, NoisyBillboard)
+    if board.workload.kind != "conjunctions" if measured else not isinstance(
+            board, FittedMarginals | SyntheticRecords | MWEMBillboard | IndependentBillboard):
+        raise Refused(f"the method {method!r} released the answers to its own queries alone",
+                      'others follow from a release by "marginal-fit", "mwem", "dual-query", "reweighted" or "product"')
+    if not 0 < len(queries) <= MOST_QUERIES:
+        raise InvalidInput("queries", f"{len(queries):,} of them", f"must be 1 to {MOST_QUERIES:,}")
+    asked = [_one(schema, split(schema, each) if isinstance(each, str) else each, number)
+             for number, each in enumerate(queries, 1)]
+    # One by one they are canonical, and none is dropped because it stands twice.
+    width = max(each.width for each in asked)
+    index = np.full((len(asked), width), -1, np.int32)
+    bits = np.ones((len(asked), width), np.bool_)
+    for place, each in enumerate(asked):
+        index[place, : each.width], bits[place, : each.width] = each.index[0], each.bits[0]
+    rows = np.concatenate([index, bits], axis=1)
+    different, where = np.unique(rows, axis=0, return_inverse=True)
+    found = Workload(kind="conjunctions", attributes=schema.attributes,
+                     index=different[:, :width].astype(np.int32), bits=different[:, width:].astype(np.bool_))
+    words = found.words(schema)
+    places = where.reshape(-1).tolist()
+    columns = _sums(mechanism, schema, board, found, words) if measured else _answers(board, found)
+    return pa.table({"query": [words[place] for place in places],
+                     **{name: pa.array([values[place] for place in places], pa.int64() if name == "added" else
+                                       pa.float64()) for name, values in columns.items()}})
+
+
+def _answers(board: Any, asked: Workload) -> dict[str, list[Any]]:
+    """What a population answers, or products of measured shares."""
+    uncut = np.asarray(board.uncut(asked) if isinstance(board, IndependentBillboard) else board.answers(asked))
+    cut = np.clip(uncut, 0.0, 1.0).tolist()
+    return {"answer": cut, "uncut": uncut.tolist()} if isinstance(board, IndependentBillboard) else {"answer": cut}
+
+
+def _sums(
+    it: Mechanism, schema: Schema, board: NoisyBillboard, asked: Workload, words: Sequence[str]
+) -> dict[str, list[Any]]:
+    """What measured answers add up to.
+
+    Raises:
+        Refused: nothing is known of a query.
+    """
+    if not isinstance(it, NoisyAnswers):
+        raise InvalidInput("billboard", f"is no {type(it).__name__}'s")
+    sums, found = Sums(it, schema), dict[str, list[Any]](answer=[], uncut=[], plus_minus=[], added=[])
+    for row, bits, text in zip(asked.index.tolist(), asked.bits.tolist(), words, strict=True):
+        parts = sums.of([(each, bit) for each, bit in zip(row, bits, strict=True) if each >= 0])
+        if parts is None:
+            raise Refused(f"the measured answers of this release do not add up to {text!r}",
+                          "ask for a sum of released queries, such as several levels of one of their columns")
+        share = parts.share(board.noisy[sums.measured], it.records)
+        bar = noise_bar(it, parts.times.values(), 1 - LEVEL)
+        for name, value in (("answer", min(max(share, 0.0), 1.0)), ("uncut", share),
+                            ("plus_minus", bar if bar < 1.0 else None), ("added", len(parts.times))):
+            found[name].append(value)
+    return found
+
+
+def _one(schema: Schema, literals: Sequence[str], number: int) -> Workload:
+    """One query.
+
+    Raises:
+        InvalidInput: by its number, whatever is wrong with it.
+    """
+    where = f"queries[{number}]"
+    if not literals:
+        raise InvalidInput(where, "has no literal", "must ask for at least one")
+    try:
+        for literal in literals:
+            Workload.conjunctions([[literal]], attributes=schema)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PublicWarning)  # what is dropped is the only one, and then it is refused
+            return Workload.conjunctions([list(literals)], attributes=schema)
+    except InvalidInput as error:
+        raise InvalidInput(where, error.problem, error.limit) from None
