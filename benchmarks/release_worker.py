@@ -127,6 +127,7 @@ def mwem(attributes: str, rounds: str) -> dict[str, float]:
 
 def responses(name: str, samples: str, limit: str) -> dict[str, float]:
     """The printed integer program, the disaggregated one and local search on a first round, the hardest."""
+    from confide.evidence.wu_2017.query_release import PrintedIntegerProgram
     from confide.release.oracle import IntegerProgram, LocalSearch, Terms  # brings HiGHS: not a part of other jobs
 
     schema, _ = published(name)
@@ -138,8 +139,8 @@ def responses(name: str, samples: str, limit: str) -> dict[str, float]:
     local.solve(terms, (zeros, coins), 1)
     found, seconds = clocked(lambda: local.solve(terms, (zeros, coins), 1))
     result = {"local search": float(found.value), "local search, s": seconds}
-    for form in ("printed", "disaggregated"):
-        program = IntegerProgram(form=form, time_limit=float(limit))
+    for form, oracle in (("printed", PrintedIntegerProgram), ("disaggregated", IntegerProgram)):
+        program = oracle(time_limit=float(limit))
         reply, taken = clocked(lambda it=program: _cold(it, terms, zeros, coins))
         result |= {form: float(reply.value), f"{form}, s": taken,
                    f"{form}, bound": math.inf if reply.upper_bound is None else reply.upper_bound}

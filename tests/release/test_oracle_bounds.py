@@ -22,7 +22,7 @@ from confide.release.oracle import (
     parity_row,
     upper_bound,
 )
-from confide.release.oracle.program import build, linear_duals
+from confide.release.oracle.program import build
 
 kinds = st.sampled_from(["conjunctions", "parities"])
 
@@ -88,15 +88,12 @@ def test_a_wrong_number_of_duals_is_refused() -> None:
         upper_bound(instance(1), 0.0)
 
 
-def test_the_disaggregated_bound_is_the_better_one() -> None:
-    """And often the optimum: the later rounds of the game are proved in milliseconds (spec, table of E2)."""
+def test_the_bound_is_often_the_optimum() -> None:
+    """The later rounds of the game are proved in milliseconds (spec, table of E2)."""
     tight = 0
     for t, (terms, start) in product_rounds(200, 200, (1, 5, 20, 30), seed=4, queries=20_000).items():
-        value = LocalSearch().solve(terms, start, t).value
-        printed = build(terms, "printed")
-        loose, bound = certified_bound(printed, linear_duals(printed)[0]), linear_bound(terms)
-        assert value <= bound.clauses <= bound.value <= loose + Fraction(1, 2**10)
-        assert loose - bound.value > 1
+        value, bound = LocalSearch().solve(terms, start, t).value, linear_bound(terms)
+        assert value <= bound.clauses <= bound.value
         tight += value == bound.clauses
     assert tight >= 1
 

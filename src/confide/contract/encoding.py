@@ -29,7 +29,7 @@ import pyarrow as pa
 import rfc8785
 
 from confide.contract.errors import InvalidInput
-from confide.contract.upgrades import newest
+from confide.contract.upgrades import newest, type_said
 from confide.contract.wire import named, wire_name, wire_of, wire_parts, word_of
 from confide.contract.words import cause
 
@@ -244,7 +244,7 @@ def _decode_column(name: str, dtype: str, shape: list[Any], columns: Mapping[str
 
 
 def _decode_dataclass(value: dict[str, Any], types: Mapping[str, type], columns: Mapping[str, bytes]) -> Any:
-    said = value["type"]
+    said = type_said(value, "type")
     name = named(said)[0] if isinstance(said, str) else ""
     if name not in types:
         raise InvalidInput("type", f"{said!r} is not a type of this kind", f"known: {', '.join(types)}")

@@ -29,7 +29,8 @@ from confide.contract.kinds import types_of
 from confide.contract.mechanism import Mechanism
 from confide.contract.metered import Metered, MeteredLine
 from confide.contract.outcome import FORMAT, Billboard, Certificate, Provenance
-from confide.contract.wire import named, wire_name, wire_types
+from confide.contract.upgrades import printed_types, type_said
+from confide.contract.wire import named, wire_name, wire_of, wire_types
 
 __all__ = ["known_types", "public_parts", "read_public", "read_shares", "rebuild", "write"]
 
@@ -116,7 +117,8 @@ def _rebuilt(manifest: Any, columns: Mapping[str, bytes], release_safe: bool) ->
 
 
 def known_types(manifest: Mapping[str, Any]) -> dict[str, type]:
-    """What a manifest may hold, by wire name: what the kind of its mechanism names, and what every outcome has.
+    """What a manifest may hold, by wire name: what the kind of its mechanism names, what is printed of it in a source,
+    and what every outcome has.
 
     Args:
         manifest: a stranger's.
@@ -127,7 +129,11 @@ def known_types(manifest: Mapping[str, Any]) -> dict[str, type]:
     mechanism = manifest["mechanism"]
     if not isinstance(mechanism, dict) or not isinstance(mechanism.get("type"), str):
         raise InvalidInput("mechanism", "names no type")
-    return {**types_of(named(mechanism["type"])[0]), **wire_types(Provenance, Metered, MeteredLine)}
+    name, printed = named(type_said(mechanism, "type"))[0], printed_types(mechanism)
+    if name in printed:
+        above = (each for each in printed[name].__mro__[1:] if issubclass(each, Mechanism))
+        name = next((wire_of(each).name for each in above), name)
+    return {**types_of(name), **printed, **wire_types(Provenance, Metered, MeteredLine)}
 
 
 def rebuild(files: Mapping[str, bytes], shares: bytes) -> dict[str, Any]:

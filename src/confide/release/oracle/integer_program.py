@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from confide.contract.wire import wire
 from confide.release.oracle.answer import Answer, answered, checked_start
 from confide.release.oracle.bounds import linear_bound
 from confide.release.oracle.local_search import LocalSearch
-from confide.release.oracle.program import Form, build, solve
+from confide.release.oracle.program import Rows, build, solve
 from confide.release.oracle.terms import Bits, Terms
 
 __all__ = ["IntegerProgram"]
@@ -33,8 +33,7 @@ class IntegerProgram(Declared):
     optimal; else HiGHS goes on from that record. Its own bound and its own word for an optimum are in doubles
     and nobody can check them, so `Answer.upper_bound` stays the certified one.
 
-    The form "disaggregated" has the better bound. The time limit leaves out the local search; an answer that ran into
-    it depends on the machine.
+    The time limit leaves out the local search; an answer that ran into it depends on the machine.
 
     Raises:
         InvalidInput: a parameter out of range.
@@ -49,17 +48,21 @@ class IntegerProgram(Declared):
         ([False, False, True], 6, 6.0, False)
     """
 
-    form: Annotated[Form, Parameter("of the program: \"disaggregated\" or \"printed\"")] = "disaggregated"
+    form: Annotated[Literal["disaggregated"], Parameter("as files say it: there is no other")] = "disaggregated"
     time_limit: Annotated[float, Parameter("time of a round at most", unit="seconds", above=0)] = 20.0
     search: Annotated[LocalSearch | None, Parameter(
         "search for the first record; None begins with the start records")] = _SEARCH
     literal: Annotated[bool, Parameter("as files say it: False, and nothing else")] = False
 
     def __post_init__(self) -> None:
+        if self.rows() is Rows and (self.literal or str(self.form) == "printed"):
+            raise InvalidInput("literal" if self.literal else "form", "the printed program is a class of its own",
+                               "take confide.evidence.wu_2017.query_release.PrintedIntegerProgram")
         super().__post_init__()
-        if self.literal:
-            raise InvalidInput("literal", "the misprinted row forbids records",
-                               "see confide.evidence.wu_2017.query_release.printed_parity_row")
+
+    def rows(self) -> type[Rows]:
+        """The form of its program."""
+        return Rows
 
     def solve(self, terms: Terms, start: tuple[Bits, ...], seed: int) -> Answer:
         """The best record found within the time limit.
@@ -82,7 +85,7 @@ class IntegerProgram(Declared):
         open_gap = terms.value(found) < bound.clauses
         stopped = stopped or (open_gap and left <= 0)
         if open_gap and left > 0:
-            solved = solve(build(terms, self.form), start=found, time_limit=left)
+            solved = solve(build(terms, self.rows()), start=found, time_limit=left)
             stopped = stopped or solved.timed_out
             if solved.record is not None:
                 # Free bits, and those that cost nothing, return to the default.

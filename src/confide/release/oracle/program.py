@@ -1,12 +1,9 @@
-"""Integer programs of the best response: the printed form, the disaggregated one, and HiGHS to solve them.
+"""Integer programs of the best response, and HiGHS to solve them.
 
-Bits are binary, and for every query one more variable says whether its clause is satisfied:
-
-    printed         x_a + x_b + x_c >= 3 c for a query; sum of (1 - x) >= c for a negation; every c binary
-    disaggregated   c <= x for each literal; the same row for a negation; every c continuous
-
-A required bit 0 replaces x by 1 - x. A parity is one equation with a whole number (`parity_row`) in the printed form,
-and the facets c <= sum over F of (1 - x) + sum over S - F of x, for every F that fails, in the disaggregated one.
+Bits are binary, and for every query one more variable c, continuous in [0, 1], says whether its clause is satisfied:
+c <= x for each literal of a query, and sum of (1 - x) >= c for a negation. A required bit 0 replaces x by 1 - x. A
+parity has the facets c <= sum over F of (1 - x) + sum over S - F of x, for every F that fails; over many attributes it
+is one equation with a whole number (`parity_row`). `Rows` is where another form of program differs.
 
 Source: spec query_release E1, E2.2, E3.
 """
@@ -15,20 +12,18 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import highspy
 import numpy as np
 from numpy.typing import NDArray
 
 from confide.numerics.quiet_highs import QuietHighs
-from confide.release.oracle.parities import ParityRow, parity_row
+from confide.release.oracle.parities import parity_row
 from confide.release.oracle.terms import Bits, Terms
 
-__all__ = ["WIDEST_FACETS", "Form", "Program", "Solved", "build", "linear_duals", "solve"]
+__all__ = ["WIDEST_FACETS", "Program", "Rows", "Solved", "build", "linear_duals", "solve"]
 
-Form = Literal["disaggregated", "printed"]
 _Integers = NDArray[np.int64]
 
 _GAP = 0.99  # below 1: the objective is a whole number
@@ -82,8 +77,16 @@ class Solved(NamedTuple):
         return self.bound - self.found > _GAP + 1e-6
 
 
-class _Rows:
-    """Rows gathered in blocks of equal length."""
+class Rows:
+    """The rows of a program, gathered in blocks of equal length: one row a literal, which bounds best."""
+
+    widest_facets: ClassVar[int] = WIDEST_FACETS
+    """A parity over more attributes is one equation."""
+
+    whole_clauses: ClassVar[bool] = False
+    """Whether the variables of clauses must be whole numbers, where the bits are."""
+
+    parity_row: ClassVar = staticmethod(parity_row)
 
     def __init__(self) -> None:
         self._blocks: list[tuple[_Integers, _Integers, _Integers, bool]] = []
@@ -105,14 +108,36 @@ class _Rows:
             np.concatenate([np.zeros(0, np.bool_), *(np.full(len(u), equal) for _, _, u, equal in self._blocks)]),
         )
 
+    def conjunctions(self, index: _Integers, bits: Bits, clause: _Integers, *, positive: bool) -> None:
+        """Those of conjunctions of one width, or of their negations.
 
-def build(terms: Terms, form: Form = "disaggregated", *, row_of: Callable[..., ParityRow] = parity_row) -> Program:
+        Args:
+            index: (rows, width) columns of the attributes.
+            bits: (rows, width) what each attribute has to be.
+            clause: (rows,) columns of the clauses' variables.
+            positive: the queries themselves, else their negations.
+        """
+        sign = np.where(bits, 1, -1)
+        if positive:
+            self.literals(index, bits, clause)
+        else:  # c <= sum of (1 - literal)
+            self.add(np.column_stack([index, clause]), np.column_stack([sign, np.ones(len(clause), np.int64)]),
+                     bits.sum(axis=1, dtype=np.int64))
+
+    def literals(self, index: _Integers, bits: Bits, clause: _Integers) -> None:
+        """A clause holds where all of its literals do: c <= literal, for each. Arguments as of `conjunctions`."""
+        sign = np.where(bits, 1, -1)
+        self.add(np.column_stack([index.reshape(-1), np.repeat(clause, index.shape[1])]),
+                 np.column_stack([-sign.reshape(-1), np.ones(index.size, np.int64)]),
+                 (~bits).reshape(-1).astype(np.int64))
+
+
+def build(terms: Terms, form: type[Rows] = Rows) -> Program:
     """The integer program of some terms.
 
     Args:
         terms: the netted samples.
-        form: "disaggregated" or "printed".
-        row_of: a parity's row, from its size and whether it is the query or its negation (`positive`).
+        form: of the program.
     """
     variables = terms.active()
     local = np.full(terms.attributes + 1, -1, dtype=np.int64)
@@ -122,17 +147,17 @@ def build(terms: Terms, form: Form = "disaggregated", *, row_of: Callable[..., P
     clause = variables.size + np.arange(queries, dtype=np.int64)
     pairs = clause + queries  # of parities with an equation
     top = np.ones(variables.size + queries, dtype=np.int64)
-    rows, whole_pairs = _Rows(), False
+    rows, whole_pairs = form(), False
     for width in np.unique(widths):
         for positive in (True, False):
             at = np.flatnonzero((widths == width) & ((terms.weights > 0) == positive))
             some, bits = index[at, :width], terms.bits[at, :width]
             if terms.kind == "conjunctions":
-                _conjunction_rows(rows, some, bits, clause[at], positive=positive, form=form)
-            elif form == "disaggregated" and width <= WIDEST_FACETS:
+                rows.conjunctions(some, bits, clause[at], positive=positive)
+            elif width <= form.widest_facets:
                 _facets(rows, some, clause[at], positive=positive)
             else:
-                row = row_of(int(width), positive=positive)
+                row = form.parity_row(int(width), positive=positive)
                 values = np.concatenate([np.ones(width, np.int64), [row.half, row.clause]])
                 rows.add(np.column_stack([some, pairs[at], clause[at]]), np.tile(values, (at.size, 1)),
                          np.full(at.size, row.total), equal=True)
@@ -143,29 +168,12 @@ def build(terms: Terms, form: Form = "disaggregated", *, row_of: Callable[..., P
     cost = np.zeros(top.size, dtype=np.int64)
     cost[clause] = np.abs(terms.weights)
     integral = np.ones(top.size, dtype=np.bool_)
-    integral[clause] = form == "printed"
+    integral[clause] = form.whole_clauses
     return Program(terms, variables, cost, top, integral, *rows.finish(),
                    terms.constant + int(terms.weights[terms.weights < 0].sum()))
 
 
-def _conjunction_rows(
-    rows: _Rows, index: _Integers, bits: Bits, clause: _Integers, *, positive: bool, form: Form
-) -> None:
-    width = index.shape[1]
-    sign = np.where(bits, 1, -1)
-    if not positive:  # c <= sum of (1 - literal)
-        rows.add(np.column_stack([index, clause]), np.column_stack([sign, np.ones(len(clause), np.int64)]),
-                 bits.sum(axis=1, dtype=np.int64))
-    elif form == "printed":  # r c <= sum of literals
-        rows.add(np.column_stack([index, clause]), np.column_stack([-sign, np.full(len(clause), width)]),
-                 width - bits.sum(axis=1, dtype=np.int64))
-    else:  # c <= literal
-        rows.add(np.column_stack([index.reshape(-1), np.repeat(clause, width)]),
-                 np.column_stack([-sign.reshape(-1), np.ones(index.size, np.int64)]),
-                 (~bits).reshape(-1).astype(np.int64))
-
-
-def _facets(rows: _Rows, index: _Integers, clause: _Integers, *, positive: bool) -> None:
+def _facets(rows: Rows, index: _Integers, clause: _Integers, *, positive: bool) -> None:
     width = index.shape[1]
     columns = np.column_stack([index, clause])
     for pattern in range(2**width):
@@ -175,7 +183,7 @@ def _facets(rows: _Rows, index: _Integers, clause: _Integers, *, positive: bool)
             rows.add(columns, np.tile(values, (len(clause), 1)), np.full(len(clause), sum(ones), dtype=np.int64))
 
 
-def _group_rows(rows: _Rows, terms: Terms, local: _Integers) -> None:
+def _group_rows(rows: Rows, terms: Terms, local: _Integers) -> None:
     """Of a group's active attributes exactly one is on, or at most one where others could be."""
     for members in terms.groups:
         places = local[members]

@@ -8,10 +8,15 @@ from confide._lazy import doors
 
 if TYPE_CHECKING:
     from confide.evidence.wu_2017.query_release.printed_dual_query import PrintedDualQuery
-    from confide.evidence.wu_2017.query_release.printed_parities import printed_parity_row, row_defects
+    from confide.evidence.wu_2017.query_release.printed_program import (
+        PrintedIntegerProgram,
+        printed_parity_row,
+        row_defects,
+    )
 
 __all__ = [
     "PrintedDualQuery",
+    "PrintedIntegerProgram",
     "printed_parity_row",
     "row_defects",
 ]
@@ -20,6 +25,6 @@ __getattr__, __dir__ = doors(
     __name__,
     {
         "printed_dual_query": ("PrintedDualQuery",),
-        "printed_parities": ("printed_parity_row", "row_defects"),
+        "printed_program": ("PrintedIntegerProgram", "printed_parity_row", "row_defects"),
     },
 )

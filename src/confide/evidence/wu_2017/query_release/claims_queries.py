@@ -13,15 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.evidence.claim import Recomputed, claims_of
-from confide.evidence.wu_2017.query_release.printed_parities import printed_parity_row, row_defects
+from confide.evidence.wu_2017.query_release.printed_program import (
+    MisprintedRows,
+    PrintedIntegerProgram,
+    PrintedRows,
+    row_defects,
+)
 from confide.evidence.wu_2017.query_release.stand_ins import ADULT, KDD99, published_schema
 from confide.privacy.divergences import exact_epsilon
 from confide.privacy.noise.simulated import study_generator
 from confide.release.oracle.bounds import certified_bound
 from confide.release.oracle.enumeration import Enumeration
-from confide.release.oracle.integer_program import IntegerProgram
-from confide.release.oracle.parities import all_on_from_parities, parity_row
-from confide.release.oracle.program import build, linear_duals
+from confide.release.oracle.parities import all_on_from_parities
+from confide.release.oracle.program import Rows, build, linear_duals
 from confide.release.oracle.program import solve as solve_program
 from confide.release.oracle.terms import Terms
 from confide.release.workload import Workload
@@ -118,7 +122,7 @@ def literals_of_the_experiments() -> Recomputed:
 def integer_program() -> Recomputed:
     """The largest difference of the printed program's optimum from the best of all records, over 6 cases of 8 bits."""
     worst = 0
-    oracle = IntegerProgram(form="printed", search=None)
+    oracle = PrintedIntegerProgram(search=None)
     for seed in range(6):
         terms = _drawn(seed, 8, 40)
         best = Enumeration().solve(terms, _zeros(terms), 0).value
@@ -139,7 +143,7 @@ def relaxations() -> Recomputed:
     g = study_generator(3, "claims", "draws")
     terms = Terms.netted(workload, g.integers(0, 4000, 300), g.random(300) < 0.5)
     bounds = []
-    for form in ("printed", "disaggregated"):
+    for form in (PrintedRows, Rows):
         program = build(terms, form)
         bounds.append(float(certified_bound(program, linear_duals(program)[0])))
     return Recomputed("holds-with-correction" if bounds[1] < bounds[0] else "holds", bounds[0], bounds[1])
@@ -287,8 +291,8 @@ def parity_program() -> Recomputed:
                   weights=np.array([-3, -3, -3, 2, 2, 1]), constant=9)
     best = Enumeration().solve(terms, _zeros(terms), 0).value
     lost = []
-    for row_of in (printed_parity_row, parity_row):
-        solved = solve_program(build(terms, "printed", row_of=row_of), start=None, time_limit=10.0)
+    for form in (MisprintedRows, PrintedRows):
+        solved = solve_program(build(terms, form), start=None, time_limit=10.0)
         lost.append(best - (0 if solved.record is None else terms.value(solved.record)))
     return Recomputed("holds-with-correction" if lost[0] > 0 == lost[1] else "holds", 0.0, float(lost[0]))
 

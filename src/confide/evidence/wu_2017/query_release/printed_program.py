@@ -1,0 +1,106 @@
+"""The integer program as printed: one row for three literals, and a parity's row that forbids records.
+
+    x_a + x_b + x_c >= 3 c for a query; sum of (1 - x) >= c for a negation; every c binary
+
+Source: Wu 2017, sections 3.5 and 3.6; spec query_release E1, E3, erratum 4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.parameters import Parameter
+from confide.contract.wire import wire
+from confide.release.oracle.integer_program import IntegerProgram
+from confide.release.oracle.parities import ParityRow, parity_row
+from confide.release.oracle.program import Rows
+
+__all__ = ["MisprintedRows", "PrintedIntegerProgram", "PrintedRows", "printed_parity_row", "row_defects"]
+
+
+def printed_parity_row(size: int, *, positive: bool) -> ParityRow:
+    """As printed: `sum x = 2 d + c - 1` for a query, which no record with three ones meets.
+
+    Args:
+        size: of S, >= 0.
+        positive: the query (an even number of ones counts), else its negation, whose row is right in print.
+
+    Example:
+        >>> printed_parity_row(3, positive=True)
+        ParityRow(half=-2, clause=-1, total=-1, most=1)
+    """
+    corrected = parity_row(size, positive=positive)
+    return corrected._replace(clause=-1, total=-1) if positive else corrected
+
+
+class PrintedRows(Rows):
+    """The rows of the printed program, with the corrected row of parities."""
+
+    widest_facets: ClassVar[int] = 0
+    whole_clauses: ClassVar[bool] = True
+
+    def literals(self, index: NDArray[np.int64], bits: NDArray[np.bool_], clause: NDArray[np.int64]) -> None:
+        """r c <= sum of r literals."""
+        width = index.shape[1]
+        sign = np.where(bits, 1, -1)
+        self.add(np.column_stack([index, clause]), np.column_stack([-sign, np.full(len(clause), width)]),
+                 width - bits.sum(axis=1, dtype=np.int64))
+
+
+class MisprintedRows(PrintedRows):
+    """The rows of the printed program, with the row of parities as printed."""
+
+    parity_row: ClassVar = staticmethod(printed_parity_row)
+
+
+@wire("PrintedIntegerProgram", "form time_limit search literal")
+@dataclass(frozen=True, kw_only=True)
+class PrintedIntegerProgram(IntegerProgram):
+    """The printed program, solved as `IntegerProgram` is: its linear relaxation is looser, its optimum the same.
+
+    With the printed row of parities it forbids records with three ones, so that its best record may not be the best.
+
+    Example:
+        >>> from confide.release.oracle import Terms
+        >>> terms = Terms(kind="conjunctions", attributes=2, index=[[0, 1], [1, -1]], bits=[[1, 0], [1, 1]],
+        ...               weights=[2, -1], constant=1)
+        >>> answer = PrintedIntegerProgram(search=None).solve(terms, (np.zeros(2, dtype=bool),), seed=0)
+        >>> answer.record.tolist(), answer.value
+        ([True, False], 3)
+    """
+
+    form: Annotated[Literal["printed"], Parameter("as files say it: there is no other")] = (  # type: ignore[assignment]
+        "printed")
+    literal: Annotated[bool, Parameter("whether parities have the row as printed, too")] = False
+
+    def rows(self) -> type[Rows]:
+        """The form of its program, with the row of parities as printed where `literal` says so."""
+        return MisprintedRows if self.literal else PrintedRows
+
+
+def row_defects(*, literal: bool, sizes: tuple[int, ...] = (1, 2, 3)) -> list[tuple[int, int]]:
+    """(size, number of ones) for which a row does not force c to be what it should be: the clause's truth.
+
+    Args:
+        literal: of the row as printed, else of the corrected one.
+        sizes: of S.
+
+    Example:
+        >>> row_defects(literal=True), row_defects(literal=False)
+        ([(3, 3)], [])
+    """
+    row_of = printed_parity_row if literal else parity_row
+    defects = set()
+    for size in sizes:
+        for positive in (True, False):
+            row = row_of(size, positive=positive)
+            for ones in range(size + 1):
+                allowed = {c for c in (0, 1) for d in range(row.most + 1)
+                           if ones + row.half * d + row.clause * c == row.total}
+                if allowed != {int((ones % 2 == 0) == positive)}:
+                    defects.add((size, ones))
+    return sorted(defects)
