@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from confide._lazy import doors
 
 if TYPE_CHECKING:
-    from confide.allocation import audit, bundles
+    from confide.allocation import bundles
     from confide.allocation.ascending.auction import Auction
     from confide.allocation.ascending.mechanism import Ascending
     from confide.allocation.ascending.running import Rules
@@ -71,7 +71,6 @@ __all__ = [
     "Walk",
     "WelfareCertificate",
     "auction_reach",
-    "audit",
     "bundle_dual_bound",
     "bundle_reach",
     "bundle_welfare_bound",
@@ -124,7 +123,7 @@ __getattr__, __dir__ = doors(
         "sinkhorn_match": ("ScalingBillboard", "SinkhornMatch"),
         "valuations": ("Valuations",),
     },
-    packages=("audit", "bundles"),
+    packages=("bundles",),
     renamed={"Billboard": "AuctionBillboard", "Optimum": "OptimalAllocation", "Prediction": "CrowdPrediction"},
     moved={
         "evidence.wu_2017.private_matchings": (

@@ -62,8 +62,8 @@ def jointly(mechanism: Market, seed: int = 0) -> Transcripts:
     Example:
         >>> for row in jointly(CRAFTED).rows():
         ...     print(row.promise, row.verdict.value)
-        privacy: everything that others see, jointly kept
         privacy: counts kept
+        privacy: everything that others see, jointly kept
     """
     claims = charges(mechanism)
     return Transcripts(
