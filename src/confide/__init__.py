@@ -7,10 +7,9 @@ ZCDP(rho=0.5)
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from confide._lazy import doors
 
+TYPE_CHECKING = False  # what type checkers take for true; `typing` itself is half of this import's time
 if TYPE_CHECKING:
     from confide import (
         acquisition,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -52,6 +51,8 @@ def submit(
         emit(output.SubmitOutput(**head(it), id=identity, report=dict(row), spent=spent.level, notion=spent.notion,
                                  drawn_before=before))
         return
+    import csv  # a command line's help needs no tables
+
     written = csv.writer(sys.stdout, lineterminator="\n")  # a name with a comma stands in quotes
     written.writerows([row.keys(), row.values()])
     notes = ["the second line above is what she hands in"]

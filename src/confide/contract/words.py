@@ -7,7 +7,6 @@ import errno
 import json
 import math
 from collections.abc import Iterable, Mapping
-from decimal import Decimal
 from typing import Any
 
 __all__ = ["as_sentence", "cause", "did_you_mean", "few", "json_ready", "money", "money_at_least", "money_at_most",
@@ -122,6 +121,8 @@ def money(coins: int, minor_units: int, currency: str) -> str:
         '1,234.56 EUR'
     """
     digits = len(str(minor_units)) - 1
+    from decimal import Decimal  # a command line's help needs no decimals
+
     return f"{Decimal(f'{coins}E-{digits}'):,.{digits}f} {currency}"
 
 

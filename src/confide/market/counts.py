@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import fftconvolve
 
 from confide.contract.errors import InvalidInput, Unsupported
 
@@ -83,6 +82,8 @@ def joint_counts(groups: Sequence[tuple[int, NDArray[np.float64]]]) -> tuple[NDA
     if fixed + sum(size for size, _ in unsteady) > LARGEST_EXACT:
         raise InvalidInput("others", "are too many of different strategies, some of them sometimes absent",
                            f"at most {LARGEST_EXACT}, or one common strategy")
+    from scipy.signal import fftconvolve  # slow to import, and most plans need none
+
     table = np.zeros((fixed + 1, fixed + 1))
     table[heads, fixed - heads] = ones
     for size, law in unsteady:

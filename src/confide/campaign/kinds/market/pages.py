@@ -7,8 +7,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-from scipy.stats import binom
-
 from confide.campaign.kinds.market.plan import BitPlan
 from confide.campaign.kinds.skeleton import plan_page
 from confide.charts import intervals
@@ -223,6 +221,8 @@ def _beside_expected(plan: BitPlan, ones: int, zeros: int) -> list[Picture]:
     people, it, bit = ones + zeros, plan.market, plan.config.bit
     if not people:
         return []
+    from scipy.stats import binom  # slow to import, and no plan needs it
+
     chances: dict[str, Any] = {bit.one: it.reporting.agree, bit.zero: it.reporting.miss}
     rows = []
     for state, chance in chances.items():
