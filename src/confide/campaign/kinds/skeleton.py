@@ -45,7 +45,7 @@ class KindSkeleton:
     name: ClassVar[str]
     runs: ClassVar[type]
     part: ClassVar[str] = "mechanism"
-    pages: ClassVar[Any]
+    pages: Any
 
     if TYPE_CHECKING:
         template: str

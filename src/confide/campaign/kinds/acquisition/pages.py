@@ -291,7 +291,8 @@ def explain(
 
 def study_sections(plan: PlannedMean, data: Any, outcome: SimulatedOutcome) -> Sequence[Section]:
     """The true mean beside what was bought, and what it cost."""
-    it, board = plan.mechanism, outcome.billboard
+    it = plan.mechanism
+    board: Any = outcome.billboard
     truth = data.truth[~np.isnan(data.truth)]
     inside = np.clip(truth, it.low, it.high)
     paid = int(outcome.shares["payment"].to_numpy().sum())

@@ -29,7 +29,7 @@ from confide.allocation.planning.lone_lies import LoneLies, crowd_size, lone_lie
 from confide.allocation.planning.predicted import RUNS, CrowdPrediction
 from confide.allocation.planning.second_ids import CROWDS, SecondIds
 from confide.allocation.pmatch import PMatch
-from confide.allocation.reading.scales import Ranks, Scale
+from confide.allocation.reading.scales import PointsTogether, Ranks, RanksTogether, Scale
 from confide.allocation.reading.tables import Rows
 from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.allocation.valuations import Valuations
@@ -41,8 +41,6 @@ from confide.campaign.kinds.allocation.config import (
     GoodsConfig,
     MatchingConfig,
     Method,
-    PointsTogether,
-    RanksTogether,
     ScalingTable,
 )
 from confide.campaign.kinds.allocation.words import (

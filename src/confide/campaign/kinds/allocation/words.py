@@ -12,7 +12,6 @@ from confide.allocation.billboards import AuctionBillboard
 from confide.allocation.bundles.decoding import BundleWalk, walk_bundle
 from confide.allocation.decoding import Walk, walk
 from confide.allocation.palloc import PAlloc
-from confide.allocation.pmatch import PMatch
 from confide.allocation.reading.scales import Points, Ranks, Scale
 from confide.allocation.sinkhorn_match import ScalingBillboard, SinkhornMatch
 from confide.contract.asked import Field
@@ -139,7 +138,7 @@ class AuctionWords(MethodWords):
             rows.append(("what may end it before its last round", f"{market.halting}, below {market.halt_below:,}"))
         return [*rows, *_charged(market)]
 
-    def rule(self, market: PMatch) -> list[str]:
+    def rule(self, market: Any) -> list[str]:
         found = [
             f"Your device bids for you, by what you wrote, in up to {market.rounds:,} "
             "rounds. All prices start at 0 and rise with the published counts of bids. Each time that you hold no "
@@ -155,9 +154,7 @@ class AuctionWords(MethodWords):
         return np.stack([billboard.rules.prices(counts) for counts in billboard.after_rounds()])
 
     def story(
-        self, market: PMatch, billboard: AuctionBillboard, names: Sequence[str], record: NDArray[np.float64],
-        index: int,
-        said: Said,
+        self, market: Any, billboard: AuctionBillboard, names: Sequence[str], record: Any, index: int, said: Said
     ) -> list[str]:
         hers = walk(record, index, billboard)
         slots = billboard.rules.slots

@@ -15,6 +15,7 @@ import pyarrow as pa
 from confide import market
 from confide.campaign.kinds.market.plan import BitConfig, BitPlan
 from confide.campaign.kinds.skeleton import (
+    AnyOutcome,
     KindSkeleton,
     no_rehearsal,
     promised,
@@ -184,11 +185,11 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
         """What a nat of privacy is worth to her, where the market depends on it."""
         return None
 
-    def row(self, config: BitConfig, identity: str, report: int) -> dict[str, str]:
+    def row(self, config: BitConfig, identity: str, report: int | None) -> dict[str, str]:
         """What she hands in: a row of the operator's file, but for her group, which the operator knows."""
-        return super().row(config, str(identity), None if report == NONE else int(report))
+        return super().row(config, str(identity), None if report in (None, NONE) else report)
 
-    def rows(self, config: BitConfig, data: Rehearsed) -> Sequence[dict[str, str]]:
+    def rows(self, config: BitConfig, data: Any) -> Sequence[dict[str, str]]:
         """What everybody hands in, where everybody is played; a file of rows without ids has one for every slot."""
         group, played, found = self.group(config), data.reports, dict[int, dict[str, str]]()
         columns = (each.tolist() for each in (played.index, played.report, played.group))
@@ -202,9 +203,13 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
 
     # ---- results
 
-    def result(self, plan: BitPlan, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
+    def _settled(self, plan: BitPlan, outcome: AnyOutcome) -> tuple[BitPlan, BitBillboard]:
+        board: Any = outcome.billboard
+        return self.settled(plan, outcome), board
+
+    def result(self, plan: BitPlan, outcome: AnyOutcome) -> Sequence[Section]:
         """The counts, what follows from them, and what is promised to whom."""
-        plan, board = self.settled(plan, outcome), outcome.billboard
+        plan, board = self._settled(plan, outcome)
         return [
             Section(title="Reports and payments", blocks=(self._counts(plan, board), *plan.pages.found(plan, board))),
             promised(plan, *stated(plan.guarantees), "Reports left the people already randomised: counts, payments and "
@@ -221,10 +226,10 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
                               f"each {bit.zero} is paid"), rows=rows,
                      note=f"{plan.market.people - board.present:,} of {plan.market.people:,} invited took no part.")
 
-    def tables(self, plan: BitPlan, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
+    def tables(self, plan: BitPlan, outcome: AnyOutcome) -> Mapping[str, pa.Table]:
         """`counts`: reports and payments of each group of peers."""
-        board, group = outcome.billboard, self.group(plan.config)
-        units = float(self.settled(plan, outcome).collection.minor_units)
+        (plan, board), group = self._settled(plan, outcome), self.group(plan.config)
+        units = float(plan.collection.minor_units)
         return {"counts": pa.table({
             "peers": ["all"] if group is None else list(group.levels),
             "ones": board.ones, "zeros": board.zeros,
@@ -235,7 +240,7 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
         self, plan: BitPlan, outcome: Outcome | PublicOutcome | SimulatedOutcome, record: Any, index: int
     ) -> Sequence[Section]:
         """One participant's share: what, from what, and why."""
-        plan, board = self.settled(plan, outcome), outcome.billboard
+        plan, board = self._settled(plan, outcome)
         share = plan.collection.decode(record, index, board)["payment"]
         stored = None if isinstance(outcome, PublicOutcome) else settled_coins(outcome, index)
         who = f"Participant {index + 1}"
