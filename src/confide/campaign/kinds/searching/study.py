@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from confide.campaign.kinds.searching.pages_after import release_of
 from confide.campaign.kinds.searching.plan import PlannedSearch
 from confide.charts import curves
+from confide.charts.shapes import told_apart
 from confide.contract.outcome import SimulatedOutcome
 from confide.contract.presentation import Section, Table, Text
 from confide.privacy.noise import Noise
 from confide.search.baselines import random_order, target
-from confide.search.line_styles import told_apart
 from confide.search.oracles import Investigation
 from confide.search.releases import OperatorLog
 
