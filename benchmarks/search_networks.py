@@ -8,8 +8,9 @@ import numpy as np
 
 from benchmarks.peer import Peer
 from confide.contract.errors import InvalidInput
+from confide.evidence.wu_2017.targeted_search import costars_like_imdb, film_casts
 from confide.privacy.noise.simulated import study_generator
-from confide.search import Graph, affiliation_network, costars_like_imdb, film_casts, infect
+from confide.search import Graph, affiliation_network, infect
 
 COAUTHORS = Path(__file__).resolve().parents[2] / "shared" / "data" / "coauthors_condmat2005.parquet"
 CASTS = Peer(folder="recbole", requirements=("--no-deps", "recbole==1.2.1"), module="recbole", worker="")

@@ -38,12 +38,14 @@ napoleon_numpy_docstring = False
 suppress_warnings = ["myst.header", "mystnb.unknown_mime_type", "myst-nb.lexer"]
 
 
-def _plain_bars(app, what, name, obj, options, lines):
-    """Docstrings are plain text: |x| is an absolute value, not a substitution."""
+def _plain_text(app, what, name, obj, options, lines):
+    """Docstrings are plain text: |x| is no substitution, and what a property says before a colon is no type."""
+    if what in ("property", "attribute", "data"):
+        lines.insert(0, "")
     for k, line in enumerate(lines):
         if not line.lstrip().startswith((">>>", "...")):
             lines[k] = line.replace("|", "\\|")
 
 
 def setup(app):
-    app.connect("autodoc-process-docstring", _plain_bars, priority=100)
+    app.connect("autodoc-process-docstring", _plain_text, priority=100)

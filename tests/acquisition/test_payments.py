@@ -15,10 +15,8 @@ from confide.acquisition.beliefs.virtual_cost import Piece, VirtualCost
 from confide.acquisition.optimum.grid import solve_grid
 from confide.acquisition.optimum.solver import Solution, solve
 from confide.acquisition.paying import rents
-from confide.acquisition.paying.certificate import incentive_bound
 from confide.acquisition.paying.incentives import audit_ic, direct_from_indirect
-from confide.acquisition.paying.interim import interim_payments
-from confide.acquisition.paying.payments import Offer, OfferRule, PaymentRule
+from confide.acquisition.paying.payments import Offer, OfferRule, PaymentRule, incentive_bound
 from confide.acquisition.paying.rents import Sellers, exact_rents
 from confide.contract.errors import InvalidInput, SolverFailed
 
@@ -291,24 +289,6 @@ def test_smooth_virtual_costs(monkeypatch: pytest.MonkeyPatch) -> None:
         PaymentRule(vague, *prices(400.0), rent_tolerance=1e-6).pay([0.1, 0.2])
     with pytest.raises(InvalidInput, match="reports: one at least is outside"):
         rule.pay([0.1, 1.2])
-
-
-def test_interim_payments() -> None:
-    """The mean of the ex-post payments: by quadrature, by random points and by shifted ones."""
-    rule = PaymentRule(UNIFORM, *prices(400.0))
-    x, w = np.polynomial.legendre.leggauss(24)
-    others, weight = ((1 + x) / 2) ** 4, 2 * ((1 + x) / 2) ** 3 * w
-    exact = [sum(part * rule(np.array([z, c]), 1).payment for z, part in zip(others, weight, strict=True))
-             for c in (0.2, 0.7)]
-    for method, draws, most in (("mc", 100, 1.0), ("qmc", 64, 0.3)):
-        found = interim_payments(rule, UniformPrior(), 2, [0.2, 0.7], person=1, draws=draws, seed=3, method=method)
-        assert np.all(found.standard_errors < most)
-        assert np.all(np.abs(found.payments - exact) < 3.5 * found.standard_errors)
-        assert found.epsilon_local[0] > found.epsilon_local[1] > found.epsilon_central[1]
-    with pytest.raises(InvalidInput, match="draws: are 65; must be a multiple of 16"):
-        interim_payments(rule, UniformPrior(), 2, [0.2], draws=65)
-    with pytest.raises(InvalidInput, match="people: are 3, with 2 priors"):
-        interim_payments(rule, [UniformPrior()] * 2, 3, [0.2])
 
 
 def test_direct_from_indirect() -> None:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from confide.channels.analyser import analyse
 from confide.channels.constants import PriorConstants
 from confide.channels.distortion import least_distortion, privacy_distortion
-from confide.channels.infeasible import Infeasible
 from confide.channels.kernels import h, h_inverse
+from confide.channels.notions import Infeasible
 from confide.channels.priors import Exchangeable, FullPrior, IndependentRows
 from confide.channels.row_bounds import RowBounds
 from confide.contract.errors import InvalidInput

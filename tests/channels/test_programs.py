@@ -19,8 +19,7 @@ from confide.channels.kernels import h
 from confide.channels.priors import Exchangeable, FullPrior, IndependentRows
 from confide.channels.solvers.certificates import lower_bound, repaired
 from confide.channels.solvers.full_program import full_program
-from confide.channels.solvers.programs import as_exchangeable, check_size, solve_program
-from confide.channels.solvers.types_program import types_program
+from confide.channels.solvers.programs import as_exchangeable, check_size, solve_program, types_program
 from confide.contract.errors import SolverFailed, Unsupported
 
 PAIR = FullPrior([0.45, 0.05, 0.05, 0.45], 2, 2)

@@ -9,8 +9,8 @@ import pytest
 
 from cases import fast
 from confide.charts import curves, fault, heat_map, histogram, intervals, to_svg
+from confide.charts.shapes import told_apart
 from confide.contract import Picture
-from confide.search.line_styles import told_apart
 
 NAMES = ["a", "noisy order", "price of <x> & y's", "item 1e12 with a rather long name that is cut somewhere", "",
          "日本語のとても長いラベルです、切られるはずの長さ", 'q"uote', " lead ", "é", "1", "x: 2; y"]

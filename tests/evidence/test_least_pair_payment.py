@@ -19,7 +19,7 @@ from confide.market import (
     best_response,
     least_payment,
 )
-from confide.market.pairs.reports import log_report_law
+from confide.market.pairs.prior import log_report_law
 
 COST = LinearCost(1.0)
 

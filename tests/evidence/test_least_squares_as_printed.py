@@ -14,11 +14,11 @@ from confide.regression import (
     UniformBall,
     UniformNoise,
 )
-from confide.regression.least_squares_bounds import (
+from confide.regression.spectrum import Spectrum
+from confide.regression.truthful_regression import (
     least_expected_error,
     least_squares_error,
 )
-from confide.regression.spectrum import Spectrum
 
 N, D = 200, 7
 

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from casts import real_casts
 from quick_runs import _findings, last_table, quick_run
 
 from confide.charts import curves
+from confide.charts.shapes import told_apart
 from confide.contract.errors import InvalidInput
 from confide.contract.presentation import Table
 from confide.evidence import study
@@ -19,9 +21,8 @@ from confide.evidence.wu_2017.targeted_search.studies.runs import BUDGETS, COMPO
 from confide.privacy.noise import Noise
 from confide.search import Investigation, OperatorLog, PTarget, affiliation_network, compare_searches
 from confide.search.discovery import Found, made_up_group, without_noise
-from confide.search.infection import infect
-from confide.search.line_styles import told_apart
-from real_networks import real_casts, real_coauthors
+from confide.search.synthetic import infect
+from real_networks import real_coauthors
 
 TARGET = {  # found without noise, on film casts (spec 6)
     "dominant component": (32, 60, 105, 229, 379, 427), "even sizes": (17, 31, 51, 92, 127, 127),

@@ -30,7 +30,7 @@ from confide.market import (
     symmetric_equilibria,
 )
 from confide.market.pairs.prices import cheapest_level, pair_prices
-from confide.market.pairs.reports import log_report_law
+from confide.market.pairs.prior import log_report_law
 
 COST = LinearCost(1.0)
 AGREE = PairPrior.beta_binomial(2.0, 3.0, 10)

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 import pytest
 
-from confide.numerics.ray_shards import RayShards
+from confide.numerics.shards import RayShards
 from confide.privacy.noise import Noise
 from confide.programs import PrivDude, UnitDemand
 from confide.programs.instances import popular

@@ -32,11 +32,11 @@ from confide.regression import (
     UniformSphere,
 )
 from confide.regression.interim_utility import interim_utility
-from confide.regression.least_squares_bounds import (
-    truthful_payments,
-)
 from confide.regression.leave_one_out import fitted, leverages, on_grid, sums
 from confide.regression.records import Batch, as_batches
+from confide.regression.truthful_regression import (
+    truthful_payments,
+)
 
 N, D = 200, 7
 

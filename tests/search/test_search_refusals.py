@@ -12,8 +12,7 @@ from toy_network import TARGETS, TOY, toy
 from confide.contract import InvalidInput
 from confide.privacy.noise import Noise
 from confide.search.component_search import sfs
-from confide.search.errors import DegreeBoundViolated
-from confide.search.graph import Graph
+from confide.search.graph import DegreeBoundViolated, Graph
 from confide.search.oracles import Investigation, OracleUnavailable, SeedNotTargeted
 from confide.search.releases import PublicRelease
 from confide.search.statistics import CommonNeighboursMulti, Contacts, LargestFlow, Triangles

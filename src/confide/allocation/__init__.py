@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from confide.allocation.guarantees import EquilibriumPromises
     from confide.allocation.incentives import lie_gain
     from confide.allocation.instances import instance_a, instance_b, sparse_instance
-    from confide.allocation.optimum.handout import Handout
-    from confide.allocation.optimum.solver import OptimalAllocation, exact_optimum
+    from confide.allocation.optimum.solver import Handout, OptimalAllocation, exact_optimum
     from confide.allocation.palloc import PAlloc
     from confide.allocation.planning.advice import AllocationPlan, plan
     from confide.allocation.planning.predicted import CrowdPrediction
@@ -113,8 +112,7 @@ __getattr__, __dir__ = doors(
         "guarantees": ("EquilibriumPromises",),
         "incentives": ("lie_gain",),
         "instances": ("instance_a", "instance_b", "sparse_instance"),
-        "optimum.handout": ("Handout",),
-        "optimum.solver": ("OptimalAllocation", "exact_optimum"),
+        "optimum.solver": ("Handout", "OptimalAllocation", "exact_optimum"),
         "palloc": ("PAlloc",),
         "pmatch": ("PMatch",),
         "planning.predicted": ("CrowdPrediction",),

@@ -14,9 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from confide.allocation.ascending.auction import FREE, bid, outbid
 from confide.allocation.favourites import best_goods
-from confide.allocation.optimum.handout import Handout, welfare_of
 from confide.allocation.optimum.priorities import enqueue, take
-from confide.allocation.optimum.solver import as_supply
+from confide.allocation.optimum.solver import Handout, as_supply, welfare_of
 from confide.allocation.valuations import Valuations
 from confide.contract.checks import positive, whole
 from confide.contract.errors import InvalidInput

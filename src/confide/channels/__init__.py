@@ -26,16 +26,15 @@ if TYPE_CHECKING:
     from confide.channels.closed_forms import closed_form
     from confide.channels.constants import PriorConstants
     from confide.channels.distortion import PrivacyDistortion, least_distortion, privacy_distortion
-    from confide.channels.infeasible import Infeasible
-    from confide.channels.mechanisms.joint_type_mechanism import JointTypeMechanism
+    from confide.channels.mechanisms.base import ReleasedLetters
     from confide.channels.mechanisms.kernel_mechanism import KernelMechanism
     from confide.channels.mechanisms.randomized_response import RandomizedResponse
     from confide.channels.mechanisms.row_mechanisms import TopK, WaterFilling
-    from confide.channels.mechanisms.table_mechanism import TableMechanism
+    from confide.channels.mechanisms.table_mechanism import JointTypeMechanism, TableMechanism
+    from confide.channels.notions import Infeasible
     from confide.channels.planning import ChannelPlan, plan
     from confide.channels.printed import PrintedBounds, printed_bounds
     from confide.channels.priors import Exchangeable, FullPrior, IndependentRows, Prior
-    from confide.channels.released import ReleasedLetters
     from confide.channels.reports import ReportMeanings, report_meanings
     from confide.channels.risk import AttackRisk, OthersUnknown, attack_risk, best_advantage, best_hits
     from confide.channels.surveys import ShareEstimate, group_errors, survey_errors, survey_shares
@@ -100,19 +99,18 @@ __getattr__, __dir__ = doors(
         "closed_forms": ("closed_form",),
         "constants": ("PriorConstants",),
         "distortion": ("PrivacyDistortion", "least_distortion", "privacy_distortion"),
-        "infeasible": ("Infeasible",),
-        "mechanisms.joint_type_mechanism": ("JointTypeMechanism",),
+        "notions": ("Infeasible",),
+        "mechanisms.table_mechanism": ("JointTypeMechanism", "TableMechanism"),
         "mechanisms.kernel_mechanism": ("KernelMechanism",),
         "planning": ("ChannelPlan", "plan"),
         "printed": ("PrintedBounds", "printed_bounds"),
         "priors": ("Exchangeable", "FullPrior", "IndependentRows", "Prior"),
         "mechanisms.randomized_response": ("RandomizedResponse",),
-        "released": ("ReleasedLetters",),
+        "mechanisms.base": ("ReleasedLetters",),
         "reports": ("ReportMeanings", "report_meanings"),
         "risk": ("AttackRisk", "OthersUnknown", "attack_risk", "best_advantage", "best_hits"),
         "mechanisms.row_mechanisms": ("TopK", "WaterFilling"),
         "surveys": ("ShareEstimate", "group_errors", "survey_errors", "survey_shares"),
-        "mechanisms.table_mechanism": ("TableMechanism",),
         "translation": ("Step", "composed_level", "translate"),
     },
 )

@@ -30,11 +30,10 @@ from confide.channels.independent import (
     information,
     row_distortions,
 )
-from confide.channels.infeasible import Infeasible
 from confide.channels.kernels import entropy_of_row, h, h_inverse, row_kernel
 from confide.channels.mechanisms.base import ChannelMechanism, PriorProvenance
 from confide.channels.mechanisms.best import constant_channel, formula_mechanism, table_mechanism
-from confide.channels.notions import Level, Notion, as_notion
+from confide.channels.notions import Infeasible, Level, Notion, as_notion
 from confide.channels.priors import LARGEST_FULL, Exchangeable, IndependentRows, Prior, as_prior
 from confide.channels.row_bounds import RowBounds
 from confide.channels.rows import top_tables, water_tables

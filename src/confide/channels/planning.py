@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from confide.channels.distortion import PrivacyDistortion, least_distortion, privacy_distortion
-from confide.channels.infeasible import Infeasible
 from confide.channels.mechanisms.base import ChannelMechanism, PriorProvenance
 from confide.channels.mechanisms.randomized_response import RandomizedResponse
-from confide.channels.notions import Notion, as_notion
+from confide.channels.notions import Infeasible, Notion, as_notion
 from confide.channels.priors import Prior, as_prior
 from confide.charts import curves
 from confide.contract.checks import non_negative

@@ -1,6 +1,6 @@
 """One published claim: its row of the table, and the function that recomputes what decides it.
 
-A module of claims names its source once and decorates its evidence:
+A module of claims names its source once and decorates its evidence::
 
     claim = claims_of("Doe 2020", family="zoo")
 

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from confide.contract.errors import InvalidInput
 from confide.contract.parameters import Parameter
 from confide.contract.wire import wire
-from confide.market.settled import Settled
+from confide.market.plain_numbers import PlainNumbers
 
 __all__ = ["Cost", "CustomCost", "ExponentialCost", "LinearCost", "PowerCost", "SumCost", "as_cost", "sinh_excess"]
 
@@ -91,7 +91,7 @@ def _parts(cost: Cost) -> tuple[Cost, ...]:
 
 @wire("LinearCost", "rate")
 @dataclass(frozen=True)
-class LinearCost(Settled, Cost):
+class LinearCost(PlainNumbers, Cost):
     """g(x) = rate x.
 
     Example:
@@ -117,7 +117,7 @@ class LinearCost(Settled, Cost):
 
 @wire("PowerCost", "rate exponent")
 @dataclass(frozen=True)
-class PowerCost(Settled, Cost):
+class PowerCost(PlainNumbers, Cost):
     """g(x) = rate x^exponent.
 
     Example:
@@ -146,7 +146,7 @@ class PowerCost(Settled, Cost):
 
 @wire("ExponentialCost", "rate growth")
 @dataclass(frozen=True)
-class ExponentialCost(Settled, Cost):
+class ExponentialCost(PlainNumbers, Cost):
     """g(x) = rate (e^(growth x) - 1).
 
     Example:
@@ -182,7 +182,7 @@ class ExponentialCost(Settled, Cost):
 
 @wire("SumCost", "parts")
 @dataclass(frozen=True)
-class SumCost(Settled, Cost):
+class SumCost(PlainNumbers, Cost):
     """The sum of costs; `a + b` makes one.
 
     Example:
@@ -221,7 +221,7 @@ def _total(values: Sequence[Any]) -> Any:
 
 
 @dataclass(frozen=True)
-class CustomCost(Settled, Cost):
+class CustomCost(PlainNumbers, Cost):
     """A function of one's own, checked on 200 levels between 1e-6 and 50.
 
     Raises:

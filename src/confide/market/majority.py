@@ -16,7 +16,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from confide.contract.checks import fraction, whole
 from confide.contract.errors import InvalidInput
-from confide.contract.guarantees import Guarantees
+from confide.contract.guarantees import (
+    Accuracy,
+    Audience,
+    Budget,
+    Guarantees,
+    Participation,
+    Privacy,
+    Relation,
+    Source,
+    Truthfulness,
+)
 from confide.contract.parameters import Parameter
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
@@ -31,15 +41,15 @@ from confide.market.binomials import (
 from confide.market.costs import Cost
 from confide.market.counts import binomial_weights
 from confide.market.decision import StateEstimate, error_probability, errors_at, posterior_one
-from confide.market.known_level import KnownLevel
 from confide.market.matching import MatchingPayment, PeerStatistic, check_payable, price_floor
-from confide.market.paid import Paid
+from confide.market.paid import KnownLevel, Paid
 from confide.market.quotes import Quote, quote_of
-from confide.market.settled import Settled
+from confide.market.plain_numbers import PlainNumbers
 from confide.market.signal_model import LARGEST_LEVEL, Reporting, SignalModel
 from confide.market.totals import TotalPayment
+from confide.privacy.losses import PureDP
 
-__all__ = ["MajorityMarket", "excess", "majority_statistic", "proof_function"]
+__all__ = ["MajorityMarket", "excess", "known_cost_guarantees", "majority_statistic", "proof_function"]
 
 
 def majority_statistic(signal_model: SignalModel, errors: MajorityErrors) -> PeerStatistic:
@@ -68,7 +78,7 @@ def proof_function(signal_model: SignalModel, beta: Any, gamma: float) -> Any:
 @wire("MajorityMarket", "people signal_accuracy prior_one cost epsilon presence")
 @renamed(nature="signal_model")
 @dataclass(frozen=True)
-class MajorityMarket(Settled, KnownLevel):
+class MajorityMarket(PlainNumbers, KnownLevel):
     """Buys one randomised bit from each person at a level epsilon that everybody knows to be worth it.
 
     All epsilon-strategies are a strict Nash equilibrium, with `quote().margin` over every report that ignores the bit.
@@ -316,6 +326,34 @@ class MajorityMarket(Settled, KnownLevel):
 
     def guarantees(self) -> Guarantees:
         """What is promised, from public parameters alone."""
-        from confide.market.guarantees import known_cost_guarantees
-
         return known_cost_guarantees(self)
+
+
+_DOCUMENT = "Wang 2016"
+
+
+def known_cost_guarantees(market: MajorityMarket) -> Guarantees:
+    """Privacy, truth, participation, accuracy and budget of a majority market, in reading order."""
+    quote, signal_model = market.quote(), market.signal_model
+    theorem = Source(document=_DOCUMENT, statement="Theorem 4", spec="data_market 2.2",
+                     erratum="needs at least two people; the equilibrium is strict with a margin that is stated")
+    others = "each person while all others play the same strategy and all hold the design's prior"
+    attended = market.people * market.presence
+    return Guarantees((
+        Privacy(loss=PureDP(market.epsilon), neighbours=Relation.BIT, audience=Audience.COLLECTOR, part="one report",
+                source=Source(document=_DOCUMENT, statement="Definition 5", spec="data_market 1"),
+                note="of the randomiser that runs on her side, never of the payments; towards everybody, since counts, "
+                     "payments and decisions are made from the report; levels of repeated reports add up"),
+        Truthfulness(gain=0.0, baseline=quote.participation, who=others, source=theorem,
+                     note=f"over all channels; the best report that ignores the bit earns {quote.margin:.6g} less. Not "
+                          "the only equilibrium: everybody reporting the same is one too, and usually pays more"),
+        Participation(utility=quote.participation, who=others, source=theorem, note="in expectation; no payment is "
+                      "negative"),
+        Accuracy(bound=market.error_probability(), baseline=min(signal_model.prior_one, signal_model.prior_zero),
+                 source=Source(
+            document="confide", statement="maximum a posteriori rule", spec="data_market 2.5"),
+            measure="the probability, before anybody reports, of guessing the state wrongly",
+            note="exact, when all play the equilibrium and take part as expected"),
+        Budget(expected=attended * quote.expected_payment, lowest=0.0, highest=market.worst_payment()[0],
+               source=theorem, note="in this equilibrium; largest payment over all numbers of participants"),
+    ))

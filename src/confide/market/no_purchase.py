@@ -18,7 +18,7 @@ from confide.contract.parameters import Parameter
 from confide.contract.wire import wire
 from confide.market.decision import StateEstimate
 from confide.market.paid import Paid, PaidByCounts
-from confide.market.settled import Settled
+from confide.market.plain_numbers import PlainNumbers
 from confide.privacy.losses import PureDP
 
 __all__ = ["NoPurchase"]
@@ -26,7 +26,7 @@ __all__ = ["NoPurchase"]
 
 @wire("NoPurchase", "guess prior_error")
 @dataclass(frozen=True)
-class NoPurchase(Settled, PaidByCounts):
+class NoPurchase(PlainNumbers, PaidByCounts):
     """A market in which nobody is asked and nobody is paid; the state is guessed by the prior.
 
     Raises:

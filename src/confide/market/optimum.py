@@ -26,7 +26,7 @@ from confide.contract.renamed import renamed
 from confide.market.costs import Cost, as_cost
 from confide.market.counts import binomial_pmf
 from confide.market.matching import check_payable, payment_unit, price_floor
-from confide.market.settled import Settled
+from confide.market.plain_numbers import PlainNumbers
 from confide.market.signal_model import LARGEST_LEVEL, Reporting, SignalModel, as_level
 
 __all__ = ["CapTooLow", "OptimalCountMechanism", "Optimum", "least_payment"]
@@ -140,7 +140,7 @@ class CapTooLow(Refused):
 
 @renamed(nature="signal_model")
 @dataclass(frozen=True)
-class OptimalCountMechanism(Settled):
+class OptimalCountMechanism(PlainNumbers):
     """The cheapest mechanism whose single payments stay within a cap, paying by one's report and the others' ones.
 
     It has no `for_budget`, because it is a baseline that no campaign runs: `MajorityMarket` has one.

@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
-from confide.market.strategies import as_reports
+from confide.market.costs import Cost
+from confide.market.strategies import Strategy, as_reports
 
-__all__ = ["Paid", "PaidByCounts"]
+__all__ = ["KnownLevel", "Paid", "PaidByCounts"]
 
 
 class Paid(NamedTuple):
@@ -63,3 +64,39 @@ class PaidByCounts:
         found = as_reports(reports, self.people)
         paid = self.pay(int(np.sum(found == 1)), int(np.sum(found == 0)))
         return np.choose(found, [paid.zero, paid.one, 0.0])
+
+
+class KnownLevel(PaidByCounts):
+    """A market in which each person's one best reply is the epsilon-strategy."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def cost(self) -> Cost: ...
+
+        @property
+        def epsilon(self) -> float: ...
+
+    @property
+    def strategy(self) -> Strategy:
+        """What everybody who takes part does in equilibrium: the epsilon-strategy."""
+        return Strategy.randomised(self.epsilon)
+
+    @property
+    def peers(self) -> Strategy:
+        """What each of the others is expected to do: the same, if she takes part."""
+        return self.strategy.thinned(self.presence)
+
+    @property
+    def largest_level(self) -> float:
+        """The largest level at which anybody's client reports: epsilon."""
+        return self.epsilon
+
+    def level_of(self, worth: float | None = None) -> float:
+        """The level at which a person reports: epsilon, whatever a nat of privacy is worth to her."""
+        return self.epsilon
+
+    @property
+    def margin(self) -> float:
+        """By how much the epsilon-strategy beats every report that ignores the bit."""
+        return float(self.cost.margin(self.epsilon))

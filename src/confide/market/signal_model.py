@@ -15,7 +15,7 @@ from scipy.special import expit
 
 from confide.contract.checks import positive
 from confide.contract.parameters import Parameter
-from confide.market.settled import Settled
+from confide.market.plain_numbers import PlainNumbers
 
 __all__ = ["LARGEST_LEVEL", "Reporting", "SignalModel", "as_level"]
 
@@ -29,7 +29,7 @@ def as_level(field: str, value: object) -> float:
 
 
 @dataclass(frozen=True)
-class SignalModel(Settled):
+class SignalModel(PlainNumbers):
     """The joint law of the state and of one bit.
 
     Source: Wang 2016, section 3.2; spec data_market section 2.

@@ -9,8 +9,7 @@ from confide._lazy import doors
 if TYPE_CHECKING:
     from confide.numerics.integer_cross import IntegerCross
     from confide.numerics.map_reduce import accumulate, block_rows, map_blocks, threads
-    from confide.numerics.ray_shards import RayShards
-    from confide.numerics.shards import Shards, ThreadShards
+    from confide.numerics.shards import RayShards, Shards, ThreadShards
 
 __all__ = [
     "IntegerCross",
@@ -26,7 +25,7 @@ __all__ = [
 __getattr__, __dir__ = doors(
     __name__,
     {"integer_cross": ("IntegerCross",), "map_reduce": ("accumulate", "block_rows", "map_blocks", "threads"),
-     "ray_shards": ("RayShards",), "shards": ("Shards", "ThreadShards")},
+     "shards": ("RayShards", "Shards", "ThreadShards")},
     renamed={"root_down": "confide.privacy.accounting.roots.root_down",
              "root_up": "confide.privacy.accounting.roots.root_up"},
 )

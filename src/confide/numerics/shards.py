@@ -2,19 +2,21 @@
 
 Each shard is held by one worker, which is asked the same public question in every round. The answers come back in the
 order of the shards; who joins them must not depend on how many there are, which sums of whole numbers do not. Threads
-of this process are the default; `ray_shards` puts the shards on many machines.
+of this process are the default; `RayShards` puts the shards on many machines.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, Protocol, Self
 
+from confide.contract.errors import InvalidInput
 from confide.numerics.map_reduce import one_core_each, threads
 
-__all__ = ["Shards", "ThreadShards"]
+__all__ = ["RayShards", "Shards", "ThreadShards"]
 
 
 class Shards(Protocol):
@@ -67,3 +69,50 @@ class ThreadShards:
         if len(self._shards) == 1:
             return [work(self._shards[0], *arguments)]
         return list(self._pool.map(lambda shard: work(shard, *arguments), self._shards))
+
+
+class RayShards:
+    """Shards on a Ray cluster: the one that this process is connected to, or a local one that ends with the shards.
+
+    Args:
+        shards: parts of the records.
+        options: of `ray.init`, where no cluster is connected yet; `num_cpus=2`, for instance.
+
+    Raises:
+        InvalidInput: Ray is not installed.
+    """
+
+    def __init__(self, shards: Sequence[Any], **options: Any) -> None:
+        try:
+            import ray
+        except ImportError:
+            raise InvalidInput("shards", "ray is not installed", "pip install 'confide[ray]'") from None
+        self._ray, self._shards, self._options = ray, list(shards), options
+        self._ours, self._kept = False, []  # type: ignore[var-annotated]
+
+    def __enter__(self) -> Self:
+        if not self._ray.is_initialized():
+            os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a campaign tells nobody that it runs
+            self._ray.init(**{"include_dashboard": False, "log_to_driver": False, "logging_level": "ERROR",
+                              **self._options})
+            self._ours = True
+        self._asked = self._ray.remote(_asked)
+        self._kept = [self._ray.put(shard) for shard in self._shards]
+        self._shards = []
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._kept = []
+        if self._ours:
+            self._ray.shutdown()
+
+    def map(self, work: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """`work(shard, *arguments)` of every shard, in their order; computed where the shard lies."""
+        question = self._ray.put((work, arguments))
+        answers: list[Any] = self._ray.get([self._asked.remote(shard, question) for shard in self._kept])
+        return answers
+
+
+def _asked(shard: Any, question: tuple[Callable[..., Any], tuple[Any, ...]]) -> Any:
+    work, arguments = question
+    return work(shard, *arguments)

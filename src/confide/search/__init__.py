@@ -10,11 +10,8 @@ if TYPE_CHECKING:
     from confide.search.baselines import FoundTargets, random_order, target
     from confide.search.component_search import ComponentSearch, search_component, sfs
     from confide.search.discovery import compare_searches
-    from confide.search.errors import DegreeBoundViolated
     from confide.search.exact_laws import exact_law, rewirings
-    from confide.search.graph import Dropped, Graph
-    from confide.search.infection import infect
-    from confide.search.instances import film_casts
+    from confide.search.graph import DegreeBoundViolated, Dropped, Graph
     from confide.search.oracles import Investigation, OracleInconsistent, OracleUnavailable, SeedNotTargeted
     from confide.search.order_statistics import call_law, examined_chances
     from confide.search.planning import SearchPlan, plan
@@ -30,7 +27,7 @@ if TYPE_CHECKING:
         Triangles,
         Walks,
     )
-    from confide.search.synthetic import affiliation_network, coauthors_like_dblp, costars_like_imdb
+    from confide.search.synthetic import affiliation_network, infect
     from confide.search.targeted import PTarget, Search
 
 
@@ -61,13 +58,10 @@ __all__ = [
     "Walks",
     "affiliation_network",
     "call_law",
-    "coauthors_like_dblp",
     "compare_searches",
     "compositions",
-    "costars_like_imdb",
     "exact_law",
     "examined_chances",
-    "film_casts",
     "infect",
     "multipliers",
     "plan",
@@ -85,11 +79,9 @@ __getattr__, __dir__ = doors(
         "baselines": ("FoundTargets", "random_order", "target"),
         "component_search": ("ComponentSearch", "search_component", "sfs"),
         "order_statistics": ("call_law", "examined_chances"),
-        "errors": ("DegreeBoundViolated",),
+        "graph": ("DegreeBoundViolated", "Dropped", "Graph"),
         "exact_laws": ("exact_law", "rewirings"),
-        "graph": ("Dropped", "Graph"),
-        "infection": ("infect",),
-        "instances": ("film_casts",),
+        "synthetic": ("affiliation_network", "infect"),
         "oracles": ("Investigation", "OracleInconsistent", "OracleUnavailable", "SeedNotTargeted"),
         "planning": ("SearchPlan", "plan"),
         "releases": ("CappedOutcome", "OperatorLog", "PublicRelease", "SearchCertificate"),
@@ -104,11 +96,12 @@ __getattr__, __dir__ = doors(
             "Triangles",
             "Walks",
         ),
-        "synthetic": ("affiliation_network", "coauthors_like_dblp", "costars_like_imdb"),
         "targeted": ("PTarget", "Search"),
     },
     renamed={"Findings": "FoundTargets", "Flow": "LargestFlow"},
     moved={
-        "evidence.wu_2017.targeted_search": ("printed_search",),
+        "evidence.wu_2017.targeted_search": (
+            "coauthors_like_dblp", "costars_like_imdb", "film_casts", "printed_search",
+        ),
     },
 )

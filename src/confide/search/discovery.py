@@ -15,9 +15,9 @@ from confide.privacy.noise import Noise
 from confide.search.baselines import random_order, target
 from confide.search.component_search import sfs
 from confide.search.graph import Graph
-from confide.search.infection import infect
 from confide.search.oracles import Investigation
 from confide.search.releases import OperatorLog
+from confide.search.synthetic import infect
 from confide.search.targeted import PTarget
 
 __all__ = ["Found", "Group", "compare_searches", "components_of", "in_random_order", "made_up_group", "privately",

@@ -17,12 +17,28 @@ from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput
 from confide.search import interchange
 from confide.search.adjacency import Lists, adjacency, is_sound
-from confide.search.errors import DegreeBoundViolated
 from confide.search.graph_folder import open_arrays, save_arrays
 from confide.search.identifiers import MOST, IdKind, Ids, coded, find, has_nul, ranked
 from confide.tables.frames import is_table
 
-__all__ = ["Dropped", "Graph"]
+__all__ = ["DegreeBoundViolated", "Dropped", "Graph"]
+
+
+class DegreeBoundViolated(InvalidInput):
+    """Some vertex has more neighbours than the public bound admits. How many, and whose, is not said.
+
+    The promise is made for graphs within the bound, so there is nothing to run: cutting lists short would change other
+    people's lists too, and taking the largest degree as the bound would tell it.
+
+    Args:
+        bound: the public one.
+        after: what follows from it, for the end of the message.
+    """
+
+    def __init__(self, bound: int, after: str = "") -> None:
+        self.bound = bound
+        super().__init__("degree_bound", "the graph is not admissible: some vertex has more neighbours than the bound",
+                         f"degrees must be at most {bound}{after}")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

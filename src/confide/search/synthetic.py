@@ -1,16 +1,80 @@
-"""Networks at published sizes, made up: people of communities who appear together in groups."""
+"""Made-up networks and target groups: people of communities who appear together, and a contagion among them."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import non_negative, positive, whole
+from confide.contract.checks import finite, non_negative, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.privacy.noise.simulated import study_generator
 from confide.search.graph import Graph
 
-__all__ = ["affiliation_network", "coauthors_like_dblp", "costars_like_imdb"]
+__all__ = ["affiliation_network", "infect"]
+
+
+def infect(graph: Graph, seed_vertex: Any, p: float, q: float, rounds: int, *, seed: int = 0) -> NDArray[np.bool_]:
+    """Who belongs to a made-up target group: a study of a search needs one, a release never does.
+
+    In each round everybody who has an infected neighbour when the round begins, and is not infected, becomes so with
+    probability p: one trial, whatever the number of infected neighbours, and another in the next round. So nobody is
+    further from the start than the number of rounds. In the end each, the start included, stays with probability
+    1 - q.
+
+    Args:
+        graph: the network.
+        seed_vertex: the id where it starts, or several.
+        p: of one trial, in [0, 1].
+        q: of leaving in the end, in [0, 1].
+        rounds: k >= 0.
+        seed: of the draws.
+
+    Returns:
+        bool (n,): statuses, as an oracle of an investigation.
+
+    Raises:
+        InvalidInput: an unknown id, a probability out of range.
+
+    Source: Wu 2017, Algorithm 15, read as synchronous rounds; spec targeted_search 3.5.
+
+    Example:
+        >>> path = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
+        >>> infect(path, 0, p=1.0, q=0.0, rounds=2).tolist()
+        [True, True, True, False, False]
+    """
+    join, leave = _probability("p", p), _probability("q", q)
+    several = isinstance(seed_vertex, list | tuple | set | frozenset | np.ndarray)
+    starts = [graph.index_of(each) for each in (seed_vertex if several else [seed_vertex])]
+    draw = study_generator(seed, "infect")
+    infected = np.zeros(graph.people, np.bool_)
+    infected[starts] = True
+    exposed = np.zeros(graph.people, np.bool_)
+    news = np.flatnonzero(infected)
+    for _ in range(whole("rounds", rounds)):
+        exposed[_neighbours(graph, news)] = True
+        frontier = np.flatnonzero(exposed & ~infected)
+        news = frontier[draw.random(len(frontier)) < join]
+        infected[news] = True
+    members = np.flatnonzero(infected)
+    infected[members[draw.random(len(members)) < leave]] = False
+    return infected
+
+
+def _probability(field: str, value: float) -> float:
+    if not 0 <= finite(field, value) <= 1:
+        raise InvalidInput(field, f"{value!r} is out of range", "must be in [0, 1]")
+    return float(value)
+
+
+def _neighbours(graph: Graph, vertices: NDArray[np.int64]) -> NDArray[np.int32]:
+    """The lists of some vertices, one behind the other."""
+    starts, ends = graph.indptr[vertices], graph.indptr[vertices + 1]
+    lengths = ends - starts
+    places = np.arange(int(lengths.sum())) + np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
+    found: NDArray[np.int32] = graph.indices[places]
+    return found
 
 
 def affiliation_network(
@@ -66,31 +130,3 @@ def affiliation_network(
     places = np.searchsorted(ends, low + draw.random(len(group)) * (high - low), side="right")
     member: NDArray[np.int64] = everybody[np.minimum(places, n - 1)]
     return Graph.from_groups(group, member, vertices=n, at_least=at_least)
-
-
-def costars_like_imdb(*, at_least: int = 1, seed: int = 0) -> Graph:
-    """A network of the size of the published co-appearance graph: 235,710 people, 4,652,511 edges with seed 0.
-
-    34,200 films of 400 communities, 14 places on average, one in ten of them for anybody.
-
-    Args:
-        at_least: how many films neighbours share.
-        seed: of the draws.
-
-    Source: Wu 2017, Table 3 (235,710 and 4,587,715); spec targeted_search 8.
-    """
-    return affiliation_network(235_710, 34_200, 400, 13.0, at_least=at_least, seed=seed)
-
-
-def coauthors_like_dblp(*, at_least: int = 1, seed: int = 0) -> Graph:
-    """A network of the size of the published co-author graph: 956,043 people, 3,733,731 edges with seed 0.
-
-    1,060,000 papers of 20,000 communities, 3.1 authors on average, 15 in a hundred of them anybody.
-
-    Args:
-        at_least: how many papers neighbours share.
-        seed: of the draws.
-
-    Source: Wu 2017, Table 3 (956,043 and 3,738,044); spec targeted_search 8.
-    """
-    return affiliation_network(956_043, 1_060_000, 20_000, 2.1, outside=0.15, at_least=at_least, seed=seed)

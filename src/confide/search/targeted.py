@@ -27,14 +27,7 @@ from confide.privacy.charge import DrawCost
 from confide.privacy.events import BoundedRangeEvent, Event, Repeated
 from confide.privacy.losses import ApproxDP, PureDP
 from confide.privacy.noise.base import as_noise
-from confide.search.component_search import ComponentSearch
-from confide.search.component_walk import Walk
-from confide.search.course import Course, as_cap, check_investigation
-from confide.search.kept_searches import check_charged, keep_call, keep_search
-from confide.search.noise_kinds import NoiseKind
-from confide.search.oracles import OracleUnavailable
-from confide.search.releases import CappedOutcome, OperatorLog, PublicRelease, SearchCertificate, no_guarantee
-from confide.search.settings import (
+from confide.search.component_search import (
     DEGREE_BOUND,
     LARGEST_THRESHOLD,
     NOISE_KIND,
@@ -43,8 +36,15 @@ from confide.search.settings import (
     STATISTIC,
     STOP,
     STOPPING_TARGET,
+    ComponentSearch,
     call_epsilon,
 )
+from confide.search.component_walk import Walk
+from confide.search.course import Course, as_cap, check_investigation
+from confide.search.kept_searches import check_charged, keep_call, keep_search
+from confide.search.noise_kinds import NoiseKind
+from confide.search.oracles import OracleUnavailable
+from confide.search.releases import CappedOutcome, OperatorLog, PublicRelease, SearchCertificate, no_guarantee
 from confide.search.statistics import CommonNeighbours, Statistic
 from confide.search.stopping import Stop
 

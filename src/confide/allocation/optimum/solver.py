@@ -8,23 +8,106 @@ first steered by a smoothed demand (`smoothing`).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import linear_sum_assignment
 
 from confide.allocation.optimum.certificate import exact_sums
 from confide.allocation.optimum.choices import Choices
-from confide.allocation.optimum.handout import Handout
 from confide.allocation.optimum.paths import balance
-from confide.allocation.optimum.replicated import cells, replicated
 from confide.allocation.optimum.smoothing import smoothed_prices
 from confide.allocation.valuations import Valuations
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput, SolverFailed
 
-__all__ = ["OptimalAllocation", "as_supply", "exact_optimum"]
+__all__ = ["Handout", "OptimalAllocation", "as_supply", "cells", "exact_optimum", "replicated", "welfare_of"]
+
+
+def cells(people: int, supply: NDArray[np.int64]) -> int:
+    """Numbers in the table of all copies."""
+    return int(people * np.minimum(supply, people).sum())
+
+
+def replicated(
+    values: Valuations, supply: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    """(k,) prices and (n, 1) goods, -1 for none.
+
+    Args:
+        values: everybody's.
+        supply: (k,) copies.
+    """
+    table = _table(values)
+    of_column = np.repeat(np.arange(values.goods, dtype=np.int32), np.minimum(supply, values.people))
+    rows, columns = linear_sum_assignment(table[:, of_column], maximize=True)
+    held = np.full(values.people, -1, dtype=np.int32)
+    held[rows] = of_column[columns]
+    held[np.flatnonzero(held >= 0)[table[held >= 0, held[held >= 0]] <= 0.0]] = -1
+    return _least_prices(table, held), held[:, None]
+
+
+def _table(values: Valuations) -> NDArray[np.float64]:
+    if values.starts is None:
+        return values.values.reshape(values.people, values.goods).astype(np.float64)
+    table = np.zeros((values.people, values.goods))
+    table[np.repeat(np.arange(values.people), np.diff(values.starts)), values.named] = values.values
+    return table
+
+
+def _least_prices(table: NDArray[np.float64], held: NDArray[np.int32]) -> NDArray[np.float64]:
+    goods = table.shape[1]
+    prices = np.max(table[held < 0], axis=0, initial=0.0)
+    rather = np.full((goods, goods), -np.inf)
+    for j in np.unique(held[held >= 0]).tolist():
+        own = table[held == j]
+        rather[j] = (own - own[:, j : j + 1]).max(axis=0)
+    for _ in range(goods):
+        risen = np.maximum(prices, (prices[:, None] + rather).max(axis=0))
+        if np.array_equal(risen, prices):
+            break
+        prices = risen
+    return np.asarray(prices)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Handout:
+    """An allocation without any privacy: for studies with made-up bidders, and for an operator's own eyes.
+
+    Args:
+        method: that found it.
+        allocation: (n,) the good of each bidder, -1 for none; (n, b) where bidders may have several, ascending and
+            -1 behind them.
+        welfare: the sum of what everybody's goods are worth to them, rounded once.
+    """
+
+    method: str
+    allocation: NDArray[np.int32]
+    welfare: float
+
+    label: ClassVar[str] = "not private: for studies, and for an operator's own eyes"
+    release_safe: ClassVar[bool] = False
+
+    def __repr__(self) -> str:
+        return (f"<{type(self).__name__} of {len(self.allocation):,} bidders by {self.method}, "
+                f"welfare {self.welfare:,.6g}, {self.label}>")
+
+    def given(self, goods: int) -> NDArray[np.int64]:
+        """(k,) how many copies of each good are handed out.
+
+        Args:
+            goods: k.
+        """
+        return np.bincount(self.allocation[self.allocation >= 0], minlength=goods).astype(np.int64)
+
+
+def welfare_of(values: Valuations, allocation: NDArray[Any]) -> float:
+    """The exact sum of what (n,) goods are worth to their holders, rounded once."""
+    return math.fsum(values.of_goods(allocation).tolist())
+
 
 _Integers = NDArray[np.int64]
 _Reals = NDArray[np.float64]

@@ -12,7 +12,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +23,6 @@ from confide.channels.channel import FiniteChannel
 from confide.channels.mechanisms.coded import CodedRows, CodedTable
 from confide.channels.mechanisms.coded_types import CodedTypes
 from confide.channels.priors import Prior, as_prior
-from confide.channels.released import ReleasedLetters
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Relation, Source
 from confide.contract.mechanism import Mechanism, NoiseSource, Progress
@@ -31,13 +30,48 @@ from confide.contract.outcome import Billboard, RunOutcome
 from confide.contract.parameters import Parameter
 from confide.contract.progress import advance
 from confide.contract.renamed import renamed
+from confide.contract.wire import wire
 from confide.privacy.charge import Line, Session
 from confide.privacy.events import Event, PureEvent
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise, Stream
 from confide.privacy.noise.base import as_noise
 
-__all__ = ["ChannelMechanism", "Coded", "FittedMechanism", "GivenChannel", "PriorProvenance"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["ChannelMechanism", "Coded", "FittedMechanism", "GivenChannel", "PriorProvenance", "ReleasedLetters"]
+
+
+@wire("ReleasedLetters", "letters")
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ReleasedLetters(Billboard):
+    """The letters that came out of a channel.
+
+    Args:
+        letters: (n,) int64, of each row of the database; of a channel with other outputs, (1,) the position of the one
+            that came out.
+    """
+
+    letters: np.ndarray
+
+    def __post_init__(self) -> None:
+        array = self.letters
+        if not isinstance(array, np.ndarray) or array.dtype != np.int64 or array.ndim != 1 or not array.size:
+            raise InvalidInput("billboard.letters", "are no list of whole numbers", "must be int64 of one dimension")
+
+    def to_arrow(self) -> pa.Table:
+        """One column, `letter`."""
+        return pa.table({"letter": self.letters})
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The same as a frame.
+
+        Raises:
+            ImportError: pandas is not installed.
+        """
+        return self.to_arrow().to_pandas()
+
 
 Coded = CodedRows | CodedTable | CodedTypes
 

@@ -11,11 +11,10 @@ from confide.channels.constants import PriorConstants
 from confide.channels.joint_types import JointTypeChannel
 from confide.channels.kernels import h_inverse
 from confide.channels.mechanisms.base import ChannelMechanism, PriorProvenance
-from confide.channels.mechanisms.joint_type_mechanism import JointTypeMechanism
 from confide.channels.mechanisms.kernel_mechanism import KernelMechanism
 from confide.channels.mechanisms.randomized_response import RandomizedResponse
 from confide.channels.mechanisms.row_mechanisms import TopK, WaterFilling
-from confide.channels.mechanisms.table_mechanism import TableMechanism
+from confide.channels.mechanisms.table_mechanism import JointTypeMechanism, TableMechanism
 from confide.channels.notions import Notion
 from confide.channels.priors import LARGEST_FULL, Exchangeable, IndependentRows, Prior
 

@@ -22,8 +22,7 @@ from confide.channels.analyser import ChannelReport, analyse
 from confide.channels.constants import prior_level
 from confide.channels.joint_types import JointTypeChannel, JointTypes
 from confide.channels.mechanisms.coded import as_rows
-from confide.channels.mechanisms.integer_tables import log_up
-from confide.channels.mechanisms.mixing import least_mixed
+from confide.channels.mechanisms.integer_tables import least_mixed, log_up
 from confide.channels.priors import Exchangeable, Prior
 from confide.contract.errors import NotGuaranteed
 from confide.privacy.noise import Noise, Stream

@@ -20,12 +20,12 @@ from numpy.typing import ArrayLike, NDArray
 from confide.channels.analyser import ChannelReport, analyse
 from confide.channels.channel import ExponentialForm
 from confide.channels.constants import kernel_inverse_law, kernel_level, prior_level
-from confide.channels.infeasible import Infeasible
 from confide.channels.kernels import entropy_of_row, h, inverse_kernel, ratio
 from confide.channels.mechanisms.base import FittedMechanism
 from confide.channels.mechanisms.coded import CodedRows, CodedTable, as_rows
 from confide.channels.mechanisms.integer_tables import integer_table
 from confide.channels.mechanisms.sequential import draw_counts, draw_in_turn
+from confide.channels.notions import Infeasible
 from confide.channels.priors import LARGEST_FULL, Exchangeable, IndependentRows, Prior
 from confide.contract.errors import Unsupported
 from confide.contract.guarantees import Source

@@ -23,11 +23,35 @@ from confide.channels.solvers.block_program import Midway, solve
 from confide.channels.solvers.certificates import lower_bound, repaired
 from confide.channels.solvers.full_program import full_program
 from confide.channels.solvers.ratio_program import BlockProgram
-from confide.channels.solvers.types_program import types_program
 from confide.channels.types import compositions
 from confide.contract.errors import Unsupported
 
-__all__ = ["ProgramPoint", "as_exchangeable", "check_size", "program_seconds", "solve_program"]
+__all__ = ["ProgramPoint", "as_exchangeable", "check_size", "program_seconds", "solve_program", "types_program"]
+
+
+def types_program(prior: Exchangeable, epsilon: float, notion: Level) -> tuple[BlockProgram, NDArray[np.float64]]:
+    """The program of a level over u(T) = Pr[joint type T | input], and a point inside it (the kernel at half of the
+    level; for identifiability the uniform release).
+
+    Raises:
+        Unsupported: too many joint types.
+    """
+    types = joint_types(prior.letters, prior.records)
+    first, second, over, under = types.neighbours
+    ratio = over / under
+    up, down = math.exp(epsilon) * ratio, math.exp(epsilon) / ratio
+    log_u = types.log_sequences - prior.records * math.log(prior.letters)
+    if notion == "identifiability":
+        gain = np.exp(prior.log_sequence[types.inputs[second]] - prior.log_sequence[types.inputs[first]])
+        up, down = up * gain, down / gain
+    else:
+        log_u = types.log_sequences - 0.5 * epsilon * types.changed
+        log_u = log_u - prior.records * math.log1p((prior.letters - 1) * math.exp(-0.5 * epsilon))
+    program = BlockProgram(
+        sizes=np.bincount(types.outputs), cost=np.exp(prior.log_types)[types.inputs] * types.changed, rows=types.inputs,
+        target=np.ones(len(prior.types)), first=first, second=second, up=up, down=down)
+    return program, np.exp(log_u)
+
 
 _INSIDE = 1e-12
 """The program is solved this much below the level, so that rounding of the channel stays below it."""

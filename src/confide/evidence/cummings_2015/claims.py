@@ -19,14 +19,13 @@ from confide.evidence.cummings_2015.printed_numbers import printed_least_payment
 from confide.regression import audited, audited_behaviour, audited_print
 from confide.regression.costs import ParetoCosts, excess_probability, threshold
 from confide.regression.interim_utility import interim_utility
-from confide.regression.least_squares_bounds import least_expected_error, least_squares_error
 from confide.regression.planner import RegressionPlan, plan
 from confide.regression.priors import Atoms, NoiseLaw, TruncatedGaussianNoise, UniformNoise
 from confide.regression.scoring import ScoringRule
 from confide.regression.sensitivity import counterexample, printed_constant, printed_constant_valid
 from confide.regression.spectrum import Spectrum, ridge_shrinkage, smallest_eigenvalue_ball
 from confide.regression.stand_in import stand_in
-from confide.regression.truthful_regression import TruthfulRegression
+from confide.regression.truthful_regression import TruthfulRegression, least_expected_error, least_squares_error
 
 __all__: list[str] = []
 

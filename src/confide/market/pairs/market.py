@@ -17,31 +17,40 @@ from scipy.special import expit
 
 from confide.contract.checks import fraction, whole
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.guarantees import Guarantees
+from confide.contract.guarantees import (
+    Accuracy,
+    Audience,
+    Budget,
+    Guarantees,
+    Participation,
+    Privacy,
+    Relation,
+    Source,
+    Truthfulness,
+)
 from confide.contract.parameters import Parameter
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.market.costs import Cost
 from confide.market.equilibrium import Others, interim_matrix
-from confide.market.known_level import KnownLevel
 from confide.market.matching import MatchingPayment, PeerStatistic, check_payable
-from confide.market.paid import Paid
+from confide.market.paid import KnownLevel, Paid
 from confide.market.pairs.accuracy import MeanEstimate, failure_probability, half_width, mean_estimate
 from confide.market.pairs.prices import pair_excess, pair_floor
-from confide.market.pairs.prior import PairPrior
-from confide.market.pairs.reports import LARGEST_LAW, log_report_law
+from confide.market.pairs.prior import LARGEST_LAW, PairPrior, log_report_law
 from confide.market.pairs.totals import PairTotal, averaged_payments
 from confide.market.quotes import Quote, quote_of
-from confide.market.settled import Settled
+from confide.market.plain_numbers import PlainNumbers
 from confide.market.signal_model import LARGEST_LEVEL, SignalModel
 from confide.market.strategies import NONE, Strategy, as_reports
+from confide.privacy.losses import PureDP
 
-__all__ = ["PairMarket"]
+__all__ = ["PairMarket", "pair_guarantees"]
 
 
 @wire("PairMarket", "prior cost epsilon average presence")
 @dataclass(frozen=True)
-class PairMarket(Settled, KnownLevel):
+class PairMarket(PlainNumbers, KnownLevel):
     """Buys one randomised bit from each person, to estimate the share of ones, when bits go together for any reason.
 
     All epsilon-strategies are a strict Nash equilibrium among people who know their own bit and nothing else about the
@@ -268,6 +277,34 @@ class PairMarket(Settled, KnownLevel):
         Args:
             failure_probability: probability with which the estimate may be further off than the stated bound.
         """
-        from confide.market.pairs.guarantees import pair_guarantees
-
         return pair_guarantees(self, failure_probability)
+
+
+_DOCUMENT = "Wang 2016"
+
+
+def pair_guarantees(market: PairMarket, failure_probability: float) -> Guarantees:
+    """Privacy, truth, participation, accuracy and budget of a pair market, in reading order."""
+    quote, attended = market.quote(), market.people * market.presence
+    theorem = Source(document=_DOCUMENT, statement="Theorem 9", spec="data_market 4")
+    who = ("each person who knows her own bit and nothing else that explains why bits go together, such as her group, "
+           "while all others play the same strategy and hold the design's prior")
+    return Guarantees((
+        Privacy(loss=PureDP(market.epsilon), neighbours=Relation.BIT, audience=Audience.COLLECTOR, part="one report",
+                source=Source(document=_DOCUMENT, statement="Definition 5", spec="data_market 1"),
+                note="of the randomiser that runs on her side, never of the payments; towards everybody, since counts, "
+                     "payments and the estimate are made from the reports; levels of repeated reports add up"),
+        Truthfulness(gain=0.0, baseline=quote.participation, who=who, source=theorem,
+                     note=f"over all channels; the best report that ignores the bit earns {quote.margin:.6g} less. Who "
+                          "knows her group is not among them. Not the only equilibrium: collusive ones pay too"),
+        Participation(utility=quote.participation, who=who, source=theorem,
+                      note="in expectation; no payment is negative"),
+        Accuracy(bound=market.half_width(failure_probability), baseline=0.5, failure_probability=failure_probability,
+                 measure="the distance between the estimate and the share of ones among all people, if all take part,",
+                 source=Source(document="confide", statement="Chebyshev's and Hoeffding's inequalities, inverted",
+                               spec="data_market 4"),
+                 note="over the coins, whatever the bits, when all take part and play it; of fewer participants it is "
+                      "their own share that is estimated, and less well"),
+        Budget(expected=attended * quote.expected_payment, lowest=0.0, highest=quote.largest_payment, source=theorem,
+               note="in this equilibrium"),
+    ))

@@ -18,7 +18,7 @@ from scipy.special import gammainc, gammaincinv, ndtr, ndtri
 from confide.contract.errors import InvalidInput
 from confide.contract.parameters import Parameter
 from confide.contract.wire import wire
-from confide.market.settled import Settled
+from confide.market.plain_numbers import PlainNumbers
 
 __all__ = [
     "CostLaw",
@@ -76,7 +76,7 @@ class CostLaw(ABC):
 
 @wire("LogNormalLaw", "meanlog sdlog")
 @dataclass(frozen=True)
-class LogNormalLaw(Settled, CostLaw):
+class LogNormalLaw(PlainNumbers, CostLaw):
     """ln C is normal.
 
     Example:
@@ -102,7 +102,7 @@ class LogNormalLaw(Settled, CostLaw):
 
 @wire("UniformLaw", "low high")
 @dataclass(frozen=True)
-class UniformLaw(Settled, CostLaw):
+class UniformLaw(PlainNumbers, CostLaw):
     """Every cost between two bounds is as likely."""
 
     low: Annotated[float, Parameter("smallest cost per nat; above 0 for a part of a mixture alone", at_least=0)]
@@ -126,7 +126,7 @@ class UniformLaw(Settled, CostLaw):
 
 @wire("ExponentialLaw", "mean")
 @dataclass(frozen=True)
-class ExponentialLaw(Settled, CostLaw):
+class ExponentialLaw(PlainNumbers, CostLaw):
     """P(C > c) = e^(-c/mean)."""
 
     mean: Annotated[float, Parameter("mean cost per nat", above=0)]
@@ -145,7 +145,7 @@ class ExponentialLaw(Settled, CostLaw):
 
 @wire("GammaLaw", "shape scale")
 @dataclass(frozen=True)
-class GammaLaw(Settled, CostLaw):
+class GammaLaw(PlainNumbers, CostLaw):
     """The gamma law; its mean is shape times scale."""
 
     shape: Annotated[float, Parameter("shape of the law", above=0)]
@@ -164,7 +164,7 @@ class GammaLaw(Settled, CostLaw):
 
 @wire("HistogramLaw", "edges weights")
 @dataclass(frozen=True, eq=False)
-class HistogramLaw(Settled, CostLaw):
+class HistogramLaw(PlainNumbers, CostLaw):
     """Uniform within cells: what a survey of costs says, without atoms.
 
     Raises:
@@ -239,7 +239,7 @@ class HistogramLaw(Settled, CostLaw):
 
 @wire("MixtureLaw", "weights laws")
 @dataclass(frozen=True)
-class MixtureLaw(Settled, CostLaw):
+class MixtureLaw(PlainNumbers, CostLaw):
     """Each person is of a group, drawn by weight, and her cost is drawn from the group's law.
 
     Example:
@@ -293,7 +293,7 @@ class MixtureLaw(Settled, CostLaw):
 
 
 @dataclass(frozen=True, eq=False)
-class ScipyLaw(Settled, CostLaw):
+class ScipyLaw(PlainNumbers, CostLaw):
     """A frozen continuous distribution of scipy.stats, checked at 399 quantiles.
 
     Raises:

@@ -20,7 +20,17 @@ from scipy.special import expit
 
 from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput
-from confide.contract.guarantees import Guarantees
+from confide.contract.guarantees import (
+    Accuracy,
+    Audience,
+    Budget,
+    Guarantees,
+    Participation,
+    Privacy,
+    Relation,
+    Source,
+    Truthfulness,
+)
 from confide.contract.parameters import Parameter
 from confide.contract.remedies import first_that, printed, tried
 from confide.contract.renamed import renamed
@@ -30,7 +40,7 @@ from confide.market.costs import sinh_excess
 from confide.market.counts import binomial_weights
 from confide.market.decision import StateEstimate, posterior_one
 from confide.market.paid import Paid, PaidByCounts
-from confide.market.settled import Settled
+from confide.market.plain_numbers import PlainNumbers
 from confide.market.signal_model import LARGEST_LEVEL, Reporting, SignalModel
 from confide.market.strategies import Strategy
 from confide.market.threshold.cost_laws import CostLaw, as_cost_law
@@ -38,8 +48,9 @@ from confide.market.threshold.levels import chosen_level, cost_of_level, flip_pr
 from confide.market.threshold.random_attendance import attendance_bound, attendance_error, thesis_error
 from confide.market.threshold.signed_payments import Terms, signed_tables
 from confide.market.threshold.signed_totals import SignedTotal
+from confide.privacy.losses import PureDP
 
-__all__ = ["SinglePayment", "ThresholdMarket", "ThresholdQuote", "reporting_of"]
+__all__ = ["SinglePayment", "ThresholdMarket", "ThresholdQuote", "reporting_of", "unknown_cost_guarantees"]
 
 _FEW = 8  # participants, of whom the extreme payments are: see `largest_payment`
 
@@ -103,7 +114,7 @@ def reporting_of(signal_model: SignalModel, flip: Any, epsilon: float) -> Report
 @wire("ThresholdMarket", "people signal_accuracy prior_one cost_law epsilon participation threshold ceiling")
 @renamed(nature="signal_model")
 @dataclass(frozen=True)
-class ThresholdMarket(Settled, PaidByCounts):
+class ThresholdMarket(PlainNumbers, PaidByCounts):
     """Buys bits from people each of whom knows alone what a nat of privacy costs her.
 
     A Bayesian Nash equilibrium: who has C > c_th stays out, who has C <= c_th randomises at her own level
@@ -523,6 +534,43 @@ class ThresholdMarket(Settled, PaidByCounts):
 
     def guarantees(self) -> Guarantees:
         """What is promised, from public parameters alone."""
-        from confide.market.threshold.guarantees import unknown_cost_guarantees
-
         return unknown_cost_guarantees(self)
+
+
+_DOCUMENT = "Wang 2016"
+
+
+def unknown_cost_guarantees(market: ThresholdMarket) -> Guarantees:
+    """Privacy, truth, participation, accuracy and budget of a threshold market, in reading order."""
+    signal_model = market.signal_model
+    theorem = Source(document=_DOCUMENT, statement="Theorem 7", spec="data_market 3",
+                     erratum="xi(c) does not exist for all c above the threshold; its conclusion stands")
+    who = (f"each person whose cost per nat is at most {market.cost_threshold:.6g}, while all others play the "
+           "equilibrium and all hold the design's prior")
+    lowest, highest = market.liability()
+    ours = Source(document="confide", statement="a ceiling on levels, kept by each person's client",
+                  spec="data_market 3")
+    printed = Source(document=_DOCUMENT, statement="(4.1)", spec="data_market 3")
+    floor = (f"epsilon = {market.epsilon:g} is a floor of quality, the least level of a participant, and protects "
+             "nobody. Taking part shows that her cost is at most the threshold, and her level shows her cost; levels "
+             "of repeated reports add up")
+    how = "of the randomiser on her side" if math.isfinite(market.largest_level) else (
+        "levels are unbounded: the cheaper privacy is to her, the higher is hers")
+    return Guarantees((
+        Privacy(loss=PureDP(market.largest_level), neighbours=Relation.BIT, audience=Audience.COLLECTOR,
+                part="one report",
+                source=ours if math.isfinite(market.largest_level) else printed, note=f"{how}; {floor}"),
+        Truthfulness(gain=0.0, baseline=market.terms.stake, who=who, source=theorem, note="over all channels, and over "
+                     "those up to the ceiling where there is one; nobody dearer gains by taking part. Not the only "
+                     "equilibrium: everybody reporting the same is one too"),
+        Participation(utility=0.0, who=who, source=theorem, note="in expectation: a participant owes money with "
+                      f"probability {market.negative_probability():.4g} a round, at most {-lowest:.6g}"),
+        Accuracy(bound=market.error_probability(), baseline=min(signal_model.prior_one, signal_model.prior_zero),
+                 source=Source(
+            document="confide", statement="exact error of the majority rule", spec="data_market 3"),
+            measure="the probability, before anybody reports, of guessing the state wrongly",
+            note="in this equilibrium"),
+        Budget(expected=market.expected_total, lowest=lowest, highest=highest, source=Source(
+            document="confide", statement="N p (Q - T (1 - mu))", spec="data_market 3"),
+            note="exact, in this equilibrium; extreme payments over all numbers of participants"),
+    ))

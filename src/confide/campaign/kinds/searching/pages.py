@@ -22,7 +22,7 @@ from confide.privacy.groups import guess_in_words
 from confide.privacy.losses import PROMISES_LITTLE
 from confide.privacy.noise import Noise
 from confide.search.baselines import random_order, target
-from confide.search.line_styles import told_apart
+from confide.charts.shapes import told_apart
 from confide.search.oracles import Investigation
 from confide.search.releases import OperatorLog, PublicRelease
 

@@ -23,8 +23,7 @@ from confide.contract.files import check_private, read_json, replace_private
 from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.privacy.noise import JournalNoise
-from confide.search.errors import DegreeBoundViolated
-from confide.search.graph import Graph
+from confide.search.graph import DegreeBoundViolated, Graph
 from confide.search.kept_searches import graph_digest
 from confide.search.oracles import AnswersSoFar, Investigation, OracleInconsistent, OracleUnavailable
 from confide.search.targeted import PTarget, Search

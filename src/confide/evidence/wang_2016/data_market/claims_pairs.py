@@ -18,8 +18,7 @@ from confide.market.pairs.accuracy import chebyshev_level, failure_probability, 
 from confide.market.pairs.insiders import audit_groups
 from confide.market.pairs.market import PairMarket
 from confide.market.pairs.prices import pair_excess, pair_floor, pair_prices
-from confide.market.pairs.prior import PairPrior
-from confide.market.pairs.reports import log_report_law
+from confide.market.pairs.prior import PairPrior, log_report_law
 
 __all__: list[str] = []
 

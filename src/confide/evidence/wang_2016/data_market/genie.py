@@ -14,7 +14,7 @@ from confide.contract.renamed import renamed
 from confide.market.costs import Cost
 from confide.market.matching import MatchingPayment, PeerStatistic, check_payable, price_floor
 from confide.market.quotes import Quote, quote_of
-from confide.market.settled import Settled
+from confide.market.plain_numbers import PlainNumbers
 from confide.market.signal_model import LARGEST_LEVEL, SignalModel
 
 __all__ = ["GenieMarket"]
@@ -22,7 +22,7 @@ __all__ = ["GenieMarket"]
 
 @renamed(nature="signal_model")
 @dataclass(frozen=True)
-class GenieMarket(Settled):
+class GenieMarket(PlainNumbers):
     """Pays c(epsilon)/((2 theta - 1) P(W = w)) for a report that equals the state w. For audits and lower bounds only.
 
     It has no `for_budget`, because nobody can run it.

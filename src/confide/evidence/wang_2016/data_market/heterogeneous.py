@@ -25,7 +25,7 @@ from confide.market.decision import chernoff_bound
 from confide.market.majority import excess, majority_statistic
 from confide.market.matching import MatchingPayment, check_payable, price_floor
 from confide.market.quotes import Quote, quote_of
-from confide.market.settled import Settled
+from confide.market.plain_numbers import PlainNumbers
 from confide.market.signal_model import LARGEST_LEVEL, Reporting, SignalModel
 from confide.market.strategies import NONE, Strategy, as_reports
 
@@ -92,7 +92,7 @@ def mixed_majority_errors(signal_accuracy: float, levels: Sequence[tuple[int, fl
 
 @renamed(nature="signal_model")
 @dataclass(frozen=True, eq=False)
-class HeterogeneousMarket(Settled):
+class HeterogeneousMarket(PlainNumbers):
     """The majority market where everybody's own cost is known, and everybody may be asked for a level of her own.
 
     It has no `for_budget`, because each person's level is given: there is no one budget to keep to.

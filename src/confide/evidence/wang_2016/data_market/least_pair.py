@@ -16,8 +16,7 @@ from confide.market.costs import Cost, as_cost
 from confide.market.matching import payment_unit
 from confide.market.optimum import checked_margin
 from confide.market.pairs.prices import pair_floor
-from confide.market.pairs.prior import PairPrior
-from confide.market.pairs.reports import log_report_law
+from confide.market.pairs.prior import PairPrior, log_report_law
 from confide.market.signal_model import as_level
 
 __all__ = ["PairOptimum", "least_pair_payment"]

@@ -73,8 +73,7 @@ class PrintedIntegerProgram(IntegerProgram):
         ([True, False], 3)
     """
 
-    form: Annotated[
-        Literal["printed"], Parameter("as files say it: there is no other")] = "printed"  # type: ignore[assignment]
+    form: Annotated[Literal["printed"], Parameter("as files say it")] = "printed"  # type: ignore[assignment]
     literal: Annotated[bool, Parameter("whether parities have the row as printed, too")] = False
 
     def rows(self) -> type[Rows]:

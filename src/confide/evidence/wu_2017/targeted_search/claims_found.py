@@ -26,10 +26,9 @@ from confide.search.discovery import (
     without_noise,
 )
 from confide.search.graph import Graph
-from confide.search.infection import infect
 from confide.search.oracles import Investigation
 from confide.search.releases import OperatorLog
-from confide.search.synthetic import affiliation_network
+from confide.search.synthetic import affiliation_network, infect
 from confide.search.targeted import PTarget
 
 __all__: list[str] = []

@@ -11,12 +11,12 @@ import math
 import numpy as np
 
 from confide.charts import curves
+from confide.charts.shapes import told_apart
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Block, Table, Text
 from confide.evidence.findings import Compared, Findings, Study, advance, as_printed, bound, in_words
 from confide.evidence.wu_2017.targeted_search.studies.runs import COMPONENTS, REGIMES, Network, casts, costars, group_of
 from confide.search.discovery import Found, Group, in_random_order, privately, without_noise
-from confide.search.line_styles import told_apart
 from confide.search.search_accounting import multipliers
 from confide.search.targeted import PTarget
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cache
 
 from confide.contract.errors import InvalidInput
+from confide.evidence.wu_2017.targeted_search.networks import film_casts
 from confide.search.discovery import Group, made_up_group
 from confide.search.graph import Graph
-from confide.search.instances import film_casts
 from confide.search.synthetic import affiliation_network
 
 __all__ = ["BUDGETS", "COMPONENTS", "DELTA", "REGIMES", "Network", "casts", "costars", "group_of"]

@@ -8,10 +8,10 @@ from typing import Any
 
 from confide.contract.parameters import Declared, parameters
 
-__all__ = ["Settled"]
+__all__ = ["PlainNumbers"]
 
 
-class Settled(Declared):
+class PlainNumbers(Declared):
     """Base of markets, costs and laws: numbers are checked, and kept as Python's own, which have one arithmetic."""
 
     def __post_init__(self) -> None:
