@@ -13,7 +13,7 @@ from confide.privacy import Noise
 from confide.regression import ParetoCosts
 from confide.regression.costs import threshold
 from confide.regression.sensitivity import counterexample
-from confide.regression.stand_in import stand_in
+from confide.regression.stand_ins import stand_in
 
 GOLDEN = corollary_1(10**6, 10, 1.0, 1.0, 4.0, 0.3)
 

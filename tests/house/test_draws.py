@@ -23,7 +23,6 @@ STUDIES = (
     "/evidence",  # simulated noise, of claims
     "evidence/",
     "regression/stand_ins.py",  # made-up people
-    "regression/stand_in.py",  # likewise
     "regression/release/released_moments.py",  # a prediction, from a public seed
     "channels/mechanisms/sequential.py",  # channels too large to be released from
 )

@@ -251,7 +251,7 @@ def test_predicted_error_is_what_happens() -> None:
     """The typical error of the ridge release within 25 % of a simulation over fresh populations."""
     from confide.privacy import Noise
     from confide.regression.records import as_batches, moments
-    from confide.regression.stand_in import stand_in
+    from confide.regression.stand_ins import stand_in
 
     found = plan(people=20_000, features=5, parameter_bound=1.0, noise_bound=0.5, epsilon_release=1.0,
                  epsilon_payment=1.0, truth_radius=0.8, release="ridge")

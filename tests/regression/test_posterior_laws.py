@@ -35,7 +35,7 @@ from confide.regression.priors import (
     UniformSphere,
 )
 from confide.regression.setting import Setting
-from confide.regression.stand_in import stand_in
+from confide.regression.stand_ins import stand_in
 
 FLAT = UniformNoise(0.5)
 GAUSSIAN = TruncatedGaussianNoise(0.2, 0.5)

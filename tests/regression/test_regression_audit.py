@@ -34,7 +34,7 @@ from confide.regression.release.ada_ssp import AdaSSP
 from confide.regression.release.base import Released
 from confide.regression.release.sufficient_statistics import SufficientStatistics
 from confide.regression.sensitivity import counterexample, diameter
-from confide.regression.stand_in import stand_in
+from confide.regression.stand_ins import stand_in
 from confide.tables.reader import Reader
 
 from false_alarms import SHARES, alpha

@@ -25,7 +25,7 @@ from confide.regression.records import Moments, as_batches, moments
 from confide.regression.release.base import Release
 from confide.regression.release.output_perturbation import noise_scale, perturbed_ridge
 from confide.regression.release.sufficient_statistics import SENSITIVITY
-from confide.regression.stand_in import stand_in
+from confide.regression.stand_ins import stand_in
 
 D = 3
 SETTING = Setting(people=6000, features=D, prior=UniformBall(dimension=D, radius=1.0),

@@ -43,8 +43,8 @@ from confide.market.counts import binomial_weights
 from confide.market.decision import StateEstimate, error_probability, errors_at, posterior_one
 from confide.market.matching import MatchingPayment, PeerStatistic, check_payable, price_floor
 from confide.market.paid import KnownLevel, Paid
-from confide.market.quotes import Quote, quote_of
 from confide.market.plain_numbers import PlainNumbers
+from confide.market.quotes import Quote, quote_of
 from confide.market.signal_model import LARGEST_LEVEL, Reporting, SignalModel
 from confide.market.totals import TotalPayment
 from confide.privacy.losses import PureDP

@@ -16,7 +16,7 @@ from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
 from confide.regression.guarantees import CUT
 from confide.regression.private_truthful_regression import PrivateTruthfulRegression, RegressionBillboard
 from confide.regression.records import row_norms
-from confide.regression.stand_in import stand_in
+from confide.regression.stand_ins import stand_in
 
 __all__ = ["behaviour_rows", "far_lies", "own_score_row", "range_row", "wrong_signs"]
 

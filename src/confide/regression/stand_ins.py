@@ -12,12 +12,48 @@ import numpy as np
 import pyarrow as pa
 
 from confide.privacy.noise import Noise
-from confide.regression.priors import parameters
+from confide.regression.priors import UniformBall, parameters
 from confide.regression.private_truthful_regression import PrivateTruthfulRegression
 from confide.regression.records import Batch, ordered_dot
+from confide.regression.setting import Setting
 from confide.tables import Category, Design, Numeric
 
-__all__ = ["Lie", "StandIns", "stand_ins"]
+__all__ = ["Lie", "StandIn", "StandIns", "stand_in", "stand_ins"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StandIn:
+    """A population drawn from the public model, everybody truthful.
+
+    Args:
+        theta: (d,) the parameter.
+        X: (n, d) features; E[x x'] has the public eigenvalues, `Setting.eigenvalues`.
+        y: (n,) answers.
+    """
+
+    theta: np.ndarray
+    X: np.ndarray
+    y: np.ndarray
+
+
+def stand_in(setting: Setting, noise: Noise, run: int = 0) -> StandIn:
+    """Draw one population: uniform in the ball where that is the model, else axes of the public spectrum with signs."""
+    n, d = setting.people, setting.features
+
+    def uniforms(size: int, name: str) -> np.ndarray:
+        from scipy.special import ndtr
+
+        return np.asarray(np.clip(ndtr(noise.gaussian(1.0, size, stream=(name, run))), 1e-12, 1 - 1e-12))
+
+    z = noise.gaussian(1.0, (n, d), stream=("stand-in", "x", run))
+    if setting.uniform_ball:
+        X = UniformBall(dimension=d, radius=1.0).from_normals(z, uniforms(n, "stand-in length"))
+    else:
+        X = np.copysign(np.sqrt(setting.eigenvalues), z)
+    normals = noise.gaussian(1.0, (1, d), stream=("stand-in", "theta", run))
+    theta = parameters(setting.prior, normals, uniforms(1, "stand-in theta length"))[0]
+    return StandIn(theta=theta, X=X, y=X @ theta + setting.noise.from_uniforms(uniforms(n, "stand-in residual")))
+
 
 _PEOPLE = 400
 _SHARES = (0.05, 0.1, 0.25, 0.5)  # sizes of lies, as shares of the answer's scale

@@ -24,7 +24,7 @@ from confide.regression.priors import Atoms, NoiseLaw, TruncatedGaussianNoise, U
 from confide.regression.scoring import ScoringRule
 from confide.regression.sensitivity import counterexample, printed_constant, printed_constant_valid
 from confide.regression.spectrum import Spectrum, ridge_shrinkage, smallest_eigenvalue_ball
-from confide.regression.stand_in import stand_in
+from confide.regression.stand_ins import stand_in
 from confide.regression.truthful_regression import TruthfulRegression, least_expected_error, least_squares_error
 
 __all__: list[str] = []

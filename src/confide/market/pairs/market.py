@@ -39,8 +39,8 @@ from confide.market.pairs.accuracy import MeanEstimate, failure_probability, hal
 from confide.market.pairs.prices import pair_excess, pair_floor
 from confide.market.pairs.prior import LARGEST_LAW, PairPrior, log_report_law
 from confide.market.pairs.totals import PairTotal, averaged_payments
-from confide.market.quotes import Quote, quote_of
 from confide.market.plain_numbers import PlainNumbers
+from confide.market.quotes import Quote, quote_of
 from confide.market.signal_model import LARGEST_LEVEL, SignalModel
 from confide.market.strategies import NONE, Strategy, as_reports
 from confide.privacy.losses import PureDP

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from confide.campaign.kinds.searching.plan import PlannedSearch
 from confide.campaign.kinds.skeleton import AnyOutcome, plan_page, promised
 from confide.charts import curves
+from confide.charts.shapes import told_apart
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, stated
 from confide.contract.offering import CUSTODIANS_WITHDRAWAL, Question, answer, likelier
@@ -22,7 +23,6 @@ from confide.privacy.groups import guess_in_words
 from confide.privacy.losses import PROMISES_LITTLE
 from confide.privacy.noise import Noise
 from confide.search.baselines import random_order, target
-from confide.charts.shapes import told_apart
 from confide.search.oracles import Investigation
 from confide.search.releases import OperatorLog, PublicRelease
 

@@ -12,7 +12,7 @@ from confide.evidence.findings import Findings, Study, advance, bound, evaluated
 from confide.privacy.noise import Noise
 from confide.regression import plan
 from confide.regression.private_truthful_regression import RegressionBillboard
-from confide.regression.stand_in import stand_in
+from confide.regression.stand_ins import stand_in
 
 _DIMENSION = 3
 

@@ -11,7 +11,7 @@ from confide.evidence.findings import Findings, Study, advance, bound, evaluated
 from confide.privacy.noise import Noise
 from confide.regression.priors import UniformBall, UniformNoise
 from confide.regression.setting import Setting
-from confide.regression.stand_in import stand_in
+from confide.regression.stand_ins import stand_in
 
 _PEOPLE, _TOLERANCE = 4000, 0.2
 

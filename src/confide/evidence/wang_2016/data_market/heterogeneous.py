@@ -24,8 +24,8 @@ from confide.market.counts import binomial_pmf
 from confide.market.decision import chernoff_bound
 from confide.market.majority import excess, majority_statistic
 from confide.market.matching import MatchingPayment, check_payable, price_floor
-from confide.market.quotes import Quote, quote_of
 from confide.market.plain_numbers import PlainNumbers
+from confide.market.quotes import Quote, quote_of
 from confide.market.signal_model import LARGEST_LEVEL, Reporting, SignalModel
 from confide.market.strategies import NONE, Strategy, as_reports
 
