@@ -41,7 +41,7 @@ suppress_warnings = ["myst.header", "mystnb.unknown_mime_type", "myst-nb.lexer"]
 def _plain_text(app, what, name, obj, options, lines):
     """Docstrings are plain text: |x| is no substitution, and what a property says before a colon is no type."""
     if what in ("property", "attribute", "data"):
-        lines.insert(0, "")
+        lines[:0] = ["..", ""]  # napoleon reads the first line that is not blank
     for k, line in enumerate(lines):
         if not line.lstrip().startswith((">>>", "...")):
             lines[k] = line.replace("|", "\\|")
