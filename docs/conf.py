@@ -4,6 +4,9 @@ import atexit
 import os
 import shutil
 import tempfile
+import typing
+
+from sphinx.util.typing import stringify_annotation
 
 from confide import __version__
 
@@ -47,5 +50,15 @@ def _plain_text(app, what, name, obj, options, lines):
             lines[k] = line.replace("|", "\\|")
 
 
+def _plain_types(app, what, name, obj, options, args, retann):
+    """What a setting's declaration says beside its type, its description says already."""
+    found = app.env.current_document.autodoc_annotations.get(name, {})
+    declared = [key for key, text in found.items() if "Annotated[" in text]
+    if declared:
+        hints = typing.get_type_hints(obj)
+        found.update({key: stringify_annotation(hints[key]) for key in declared})
+
+
 def setup(app):
+    app.connect("autodoc-process-signature", _plain_types)
     app.connect("autodoc-process-docstring", _plain_text, priority=100)
