@@ -21,6 +21,7 @@ from confide.contract.type_variables import B_co
 from confide.contract.unusable import unusable_in
 from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
+from confide.tables.frames import arrow_numbers
 
 __all__ = ["OneGood"]
 
@@ -57,7 +58,7 @@ class OneGood(Market[B_co]):
             of: Any = self
             progress(of.rounds, of.rounds)
         prices = np.where(held >= 0, board.prices[held], 0.0) if self.charge else np.zeros(self.people)
-        shares = pa.table({"good": pa.array(held.astype(np.int32)), "price": pa.array(prices)})
+        shares = pa.table({"good": arrow_numbers(held.astype(np.int32)), "price": arrow_numbers(prices)})
         return self._outcome(noise, billboard=board, shares=shares, certificate=self.certify(board),
                              diagnostics=self.diagnose(values, held))
 

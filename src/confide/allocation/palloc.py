@@ -41,6 +41,7 @@ from confide.privacy.events import Event
 from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
 from confide.privacy.primitives.sessions import NoiseSession, open_session
+from confide.tables.frames import arrow_numbers
 
 __all__ = ["PAlloc"]
 
@@ -286,4 +287,4 @@ def _lists(held: NDArray[np.int32]) -> pa.ListArray:
     ordered = np.sort(held, axis=1)
     there = ordered >= 0
     offsets = np.concatenate([[0], np.cumsum(there.sum(axis=1))]).astype(np.int32)
-    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(ordered[there].astype(np.int32)))
+    return pa.ListArray.from_arrays(arrow_numbers(offsets), arrow_numbers(ordered[there].astype(np.int32)))

@@ -10,7 +10,6 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize_scalar
 
 from confide.audit.comparing import ABSOLUTE, RELATIVE, Loss, exceeds
 from confide.audit.report import AuditRow
@@ -150,6 +149,7 @@ def _breaks(p: ArrayLike, q: ArrayLike, claim: Loss, measured: float) -> bool:
 
 def _rho(p: ArrayLike, q: ArrayLike) -> float:
     """Largest Renyi divergence per order over the grid, refined between the neighbours of its best order."""
+    from scipy.optimize import minimize_scalar
 
     def per_order(order: float) -> float:
         return renyi_divergence(p, q, order) / order

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from confide.channels.channel import FiniteChannel
 from confide.channels.kernels import row_kernel
@@ -177,6 +176,8 @@ def usefulness(
 
 def _as_useful(errors: _Array, prior: Prior, groups: int) -> float:
     """Epsilon of randomised response with this largest error, which falls as epsilon grows."""
+    from scipy.optimize import brentq
+
     largest = float(errors.max())
     if math.isinf(largest):
         return math.nan

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
 
 from confide.contract.checks import non_negative, positive
 from confide.contract.errors import InvalidInput
@@ -321,6 +320,8 @@ def symmetric_equilibria(market: Any, signal_model: SignalModel | PairPrior | No
         level 1 8.85
         nobody takes part 0.0
     """
+    from scipy.optimize import brentq
+
     _by_counts(market)
     reach = min(LARGEST_LEVEL, 3.0 * market.epsilon + 3.0) if largest is None else positive("largest", largest)
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from confide.contract.checks import fraction
 from confide.contract.errors import Refused
@@ -51,6 +50,8 @@ def best_price_level(cost: Cost, signal_accuracy: float) -> float:
         >>> round(best_price_level(LinearCost(1.0), 0.8), 7)
         1.7307777
     """
+    from scipy.optimize import minimize_scalar
+
     if not cost.has_finite_optimum:
         raise Refused("a cost this flat at 0 has no best level: more people at smaller levels are ever cheaper",
                       "choose criterion 'chernoff' or 'exact' with max_people")

@@ -12,7 +12,6 @@ from itertools import permutations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
 from scipy.special import expit
 
 from confide.contract.errors import InvalidInput
@@ -118,6 +117,7 @@ def _best_level(half: float, cost: Cost) -> float:
     if isinstance(cost, LinearCost):
         spare = half / (2.0 * cost.rate) - 1.0  # sinh^2(level/2)
         return 2.0 * math.asinh(math.sqrt(spare)) if spare > 0 else 0.0
+    from scipy.optimize import brentq
 
     def slope(level: float) -> float:
         return half * 2.0 * float(expit(level) * expit(-level)) - float(cost.slope(level))

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
-from scipy.stats import beta
 
 from confide.contract.checks import fraction, one_of, whole
 from confide.contract.errors import InvalidInput, Refused
@@ -93,6 +92,8 @@ class Simulation:
 
     def error_interval(self, level: float = 0.95) -> tuple[float, float]:
         """Clopper and Pearson's interval for the error probability."""
+        from scipy.stats import beta
+
         if not self.wrong.size:
             return 0.0, 1.0
         tail, k, n = (1.0 - fraction("level", level)) / 2.0, int(self.wrong.sum()), self.wrong.size

@@ -22,6 +22,7 @@ from confide.programs.incentives import Judged, judged
 from confide.programs.program import Program, Shard
 from confide.programs.reading.slots import own_records
 from confide.programs.rounding import drawn_round, responses_in
+from confide.tables.frames import arrow_numbers
 
 __all__ = ["Payments", "Terms", "WholeParts", "delivered", "own_part", "share_of", "share_table", "whole_parts"]
 
@@ -125,7 +126,7 @@ def share_table(program: Program, parts: WholeParts, *, charged: bool) -> pa.Tab
         charged: whether prices are.
     """
     columns = {"action": _column(program, parts.actions)}
-    return pa.table(columns | ({"price": pa.array(_natural(program, parts.price))} if charged else {}))
+    return pa.table(columns | ({"price": arrow_numbers(_natural(program, parts.price))} if charged else {}))
 
 
 def share_of(program: Program, part: WholeParts, *, charged: bool) -> dict[str, Any]:
@@ -165,7 +166,7 @@ def _column(program: Program, actions: NDArray[np.int32]) -> pa.Array:
     if type(program).describe is not Program.describe:
         return pa.array([program.describe(action) for action in actions], pa.list_(pa.float64()))
     if program.width == 1:
-        return pa.array(np.ascontiguousarray(actions[:, 0]))
+        return arrow_numbers(actions[:, 0])
     used = actions >= 0
     ends = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(used.sum(axis=1))])
-    return pa.LargeListArray.from_arrays(pa.array(ends), pa.array(actions[used]))
+    return pa.LargeListArray.from_arrays(arrow_numbers(ends), arrow_numbers(actions[used]))

@@ -15,7 +15,6 @@ from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import erfc, gammainccinv, ndtri
 
 from confide.contract.checks import fraction
@@ -247,6 +246,8 @@ def noise_bar(it: NoisyAnswers, times: Collection[int], beta: float) -> float:
 
 def _laplace_sum(scale: float, count: int, beta: float) -> float:
     """From where on the sum of so many independent Laplace variables lies with probability at most `beta`."""
+    from scipy.optimize import brentq
+
     left = np.concatenate([np.linspace(1.0, 0.01, 4000), np.geomspace(0.01, beta * 1e-4, 2000)[1:]])
     spread = 2.0 * scale * np.sqrt(gammainccinv(count, left[1:]))  # of each slice of Gamma variables the largest
     mass = left[:-1] - left[1:]

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
-from scipy.sparse import csr_matrix
 
 from confide.contract.errors import SolverFailed
 from confide.search.neighbourhoods import Adjacency
@@ -70,6 +68,9 @@ def bounded_flow(graph: Adjacency, source: int, to_set: NDArray[np.int64], lengt
         to_set: (n,) the least number of edges to the set; 0 for its members.
         length: the most edges of a path.
     """
+    from scipy.optimize import linprog
+    from scipy.sparse import csr_matrix
+
     arcs = _arcs(graph, source, to_set, length)
     edges = {edge: k for k, edge in enumerate(sorted({(min(u, v), max(u, v)) for _, u, v in arcs}))}
     of_edge = np.array([edges[min(u, v), max(u, v)] for _, u, v in arcs])

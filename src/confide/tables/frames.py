@@ -21,8 +21,10 @@ from confide.tables._cells import integers, is_text, numbers, plain
 from confide.tables._values import as_array, made_by
 from confide.tables.sources import SUFFIXES, TableSource, open_table
 
-__all__ = ["column_of", "columns_of", "fields_of", "integers_of", "is_table", "named_columns_of", "own_fields",
-           "own_row", "plain_numbers"]
+__all__ = [
+    "arrow_numbers", "column_of", "columns_of", "fields_of", "integers_of", "is_table", "named_columns_of",
+    "own_fields", "own_row", "plain_numbers",
+]
 
 _NONE = -(2**63)  # no cell of `integers_of` holds that
 
@@ -36,6 +38,16 @@ def is_table(data: Any) -> bool:
     return (isinstance(data, str | os.PathLike | TableSource | pa.Table | pa.RecordBatch) or made_by("ibis", data)
             or (hasattr(type(data), "columns") and hasattr(type(data), "__arrow_c_stream__"))
             or (made_by("polars", data) and hasattr(data, "collect")))
+
+
+def arrow_numbers(values: NDArray[Any]) -> pa.Array:
+    """Numbers as an Arrow column, without a copy where they lie side by side; `pa.array` would import pandas first.
+
+    Args:
+        values: (n,) integers or floats. NaN stays NaN.
+    """
+    dense = np.ascontiguousarray(values)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(dense.dtype), dense.size, [None, pa.py_buffer(dense)])
 
 
 def columns_of(data: Any, count: int | None = None, field: str = "data", *, no_truths: str = "") -> NDArray[Any]:

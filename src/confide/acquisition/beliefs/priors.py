@@ -14,7 +14,6 @@ from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import isotonic_regression
 
 from confide.acquisition.beliefs.ironing import QuantilePath
 from confide.acquisition.beliefs.virtual_cost import Piece, VirtualCost
@@ -265,6 +264,8 @@ class DiscretePrior(_PathPrior):
         return QuantilePath(np.repeat(self.points, 2), np.repeat(_sums(self.masses), 2)[1:-1])
 
     def virtual_cost(self) -> VirtualCost:
+        from scipy.optimize import isotonic_regression
+
         points, masses, sums = np.array(self.points), np.array(self.masses), _sums(self.masses)[:-1]
         below = np.append(points[0], points[:-1])
         levels = isotonic_regression(points + sums / masses * (points - below), weights=masses).x

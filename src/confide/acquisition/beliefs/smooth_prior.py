@@ -14,7 +14,6 @@ from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import isotonic_regression
 
 from confide.acquisition.beliefs.priors import HIGHEST, LEAST, ConcernPrior, keep_range
 from confide.acquisition.beliefs.virtual_cost import Piece, VirtualCost
@@ -195,6 +194,8 @@ def _ending(c: NDArray[np.float64], psi: NDArray[np.float64]) -> NDArray[np.floa
 
 def _ironed(c: NDArray[np.float64], sums: NDArray[np.float64], psi: NDArray[np.float64]) -> VirtualCost:
     """The pooled slopes of q F^-1(q) between points of the grid are flat pieces; between them, lines through psi."""
+    from scipy.optimize import isotonic_regression
+
     nodes = np.append(0, 1 + np.flatnonzero(np.diff(sums) > 0))  # a stretch without mass goes to the one after it
     nodes[-1] = len(c) - 1
     masses = np.diff(sums[nodes])

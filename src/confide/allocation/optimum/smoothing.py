@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from confide.allocation.valuations import Valuations
 from confide.numerics.compiled import kernel
@@ -69,6 +68,8 @@ def smoothed_prices(
         prices: (k,) to start from.
         temperatures: falling, > 0.
     """
+    from scipy.optimize import minimize
+
     copies, demand = supply.astype(np.float64), np.empty(values.goods)
     longest = values.goods if values.starts is None else int(np.diff(values.starts).max())
     share = np.empty(longest)

@@ -14,7 +14,6 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import linear_sum_assignment
 
 from confide.allocation.optimum.certificate import exact_sums
 from confide.allocation.optimum.choices import Choices
@@ -41,6 +40,8 @@ def replicated(
         values: everybody's.
         supply: (k,) copies.
     """
+    from scipy.optimize import linear_sum_assignment
+
     table = _table(values)
     of_column = np.repeat(np.arange(values.goods, dtype=np.int32), np.minimum(supply, values.people))
     rows, columns = linear_sum_assignment(table[:, of_column], maximize=True)

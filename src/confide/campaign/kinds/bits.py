@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confide.audit import AuditReport, audit
+from confide.audit import AuditReport
 from confide.campaign.kinds.market.kind import BitKind
 from confide.campaign.kinds.market.pages import BitPages, equilibria_table, guessed
 from confide.campaign.kinds.market.plan import (
@@ -29,7 +29,6 @@ from confide.contract.known_keys import keys_of
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.replanned import in_file
 from confide.contract.words import number
-from confide.market import audited
 from confide.market.collection import BitBillboard, BitCollection
 from confide.market.equilibrium import robustness
 from confide.market.majority import MajorityMarket
@@ -145,6 +144,9 @@ class BitsKind(BitKind):
         return _plan(config)
 
     def audit(self, plan: BitPlan, seed: int, progress: Progress | None = None) -> AuditReport:
+        from confide.audit import audit
+        from confide.market import audited
+
         return audit(audited.majority(plan.collection, seed), progress)
 
     def _drawn(self, plan: BitPlan, bits: np.ndarray, noise: Noise) -> np.ndarray:

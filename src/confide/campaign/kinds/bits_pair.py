@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field, model_validator
 
-from confide.audit import AuditReport, audit
+from confide.audit import AuditReport
 from confide.campaign.kinds.market.kind import BitKind
 from confide.campaign.kinds.market.pages import BitPages, equilibria_table
 from confide.campaign.kinds.market.plan import MARKET_KEYS, BitConfig, BitPlan, Costs, Privacy, worth_asking
@@ -22,7 +22,6 @@ from confide.contract.known_keys import Keys
 from confide.contract.presentation import Block, Section, Table
 from confide.contract.replanned import in_file
 from confide.contract.words import number
-from confide.market import audited
 from confide.market.collection import BitBillboard, BitCollection
 from confide.market.pairs.accuracy import mean_estimate
 from confide.market.pairs.insiders import audit_groups
@@ -225,6 +224,9 @@ class BitsPairKind(BitKind):
         return _plan(config)
 
     def audit(self, plan: BitPlan, seed: int, progress: Progress | None = None) -> AuditReport:
+        from confide.audit import audit
+        from confide.market import audited
+
         groups = plan.pages.belief.groups if isinstance(plan.pages, PairPages) else None
         known = [(each.name, each.size, each.ones) for each in groups or ()]
         return audit(audited.pairs(plan.collection, seed, known), progress)

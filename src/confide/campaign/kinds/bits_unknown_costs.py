@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 import pydantic
 
-from confide.audit import AuditReport, audit
+from confide.audit import AuditReport
 from confide.campaign.kinds.market.kind import BitKind
 from confide.campaign.kinds.market.pages import BitPages, guessed
 from confide.campaign.kinds.market.plan import MARKET_KEYS, BitConfig, BitPlan, State, belongs, worth_asking
@@ -23,7 +23,6 @@ from confide.contract.known_keys import Keys, keys_of
 from confide.contract.presentation import Block, Section, Table
 from confide.contract.replanned import in_file
 from confide.contract.words import number
-from confide.market import audited
 from confide.market.collection import BitBillboard, BitCollection
 from confide.market.strategies import NONE
 from confide.market.threshold.cost_laws import CostLaw, ExponentialLaw, GammaLaw, LogNormalLaw, UniformLaw
@@ -207,6 +206,9 @@ class BitsUnknownCostsKind(BitKind):
         return _plan(config)
 
     def audit(self, plan: BitPlan, seed: int, progress: Progress | None = None) -> AuditReport:
+        from confide.audit import audit
+        from confide.market import audited
+
         return audit(audited.unknown_costs(plan.collection, seed), progress)
 
     def asked(self, config: BitConfig, plan: BitPlan) -> Sequence[Field]:

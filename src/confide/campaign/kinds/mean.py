@@ -13,7 +13,6 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from confide import acquisition
-from confide.acquisition import audited
 from confide.acquisition.mechanism import TwoPartMechanism
 from confide.acquisition.reading import (
     Submissions,
@@ -24,7 +23,6 @@ from confide.acquisition.reading import (
     terms_of,
 )
 from confide.acquisition.records import Contracted, ContractedRecords, ContractTerms, RecordCodec
-from confide.audit import audit
 from confide.campaign.kinds.acquisition import pages
 from confide.campaign.kinds.acquisition.plan import MeanConfig, PlannedMean
 from confide.campaign.kinds.skeleton import KindSkeleton, no_rehearsal
@@ -370,6 +368,9 @@ class MeanKind(KindSkeleton, PeoplesKind):
         return Collection(data=Rehearsed(truth=truth, reports=reports, records=records), rejected=rejected)
 
     def audit(self, plan: PlannedMean, seed: int, progress: Progress | None = None) -> Any:
+        from confide.acquisition import audited
+        from confide.audit import audit
+
         return audit(audited.mean(plan.mechanism, seed), progress)
 
 

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import pyarrow as pa
 
-from confide.audit import AuditReport, audit
-from confide.campaign.kinds.release import audited, pages
+from confide.audit import AuditReport
+from confide.campaign.kinds.release import pages
 from confide.campaign.kinds.release.config import QueriesConfig
 from confide.campaign.kinds.release.plan import QueriesPlan, plan_of
 from confide.campaign.kinds.skeleton import AnyOutcome, KindSkeleton
@@ -120,6 +120,9 @@ class QueriesKind(KindSkeleton, CustodiansKind):
         return more_answers(plan.schema, plan.method, outcome.mechanism, outcome.billboard, queries)
 
     def audit(self, plan: QueriesPlan, seed: int, progress: Progress | None = None) -> AuditReport:
+        from confide.audit import audit
+        from confide.campaign.kinds.release import audited
+
         return audit(audited.queries(plan, seed), progress)
 
 

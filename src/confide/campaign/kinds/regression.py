@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from confide import regression
-from confide.audit import AuditReport, audit
+from confide.audit import AuditReport
 from confide.campaign.kinds.regressions import pages
 from confide.campaign.kinds.regressions.plan import PlannedRegression, RegressionConfig, plan_of
 from confide.campaign.kinds.skeleton import AnyOutcome, KindSkeleton
@@ -21,7 +21,6 @@ from confide.contract.kinds import PayoutTerms, Progress
 from confide.contract.wire import wire_types
 from confide.people import PeoplesKind
 from confide.people.column_fields import field_of
-from confide.regression import audited
 from confide.regression.private_truthful_regression import PrivateTruthfulRegression
 from confide.tables import Design, Numeric, Records, Roster, TableSource, read_records
 from confide.tables.cell_problems import Judged, ids_of, judged
@@ -110,6 +109,9 @@ class RegressionKind(KindSkeleton, PeoplesKind):
         return plan if ran is plan.regression else replace(plan, regression=ran)
 
     def audit(self, plan: PlannedRegression, seed: int, progress: Progress | None = None) -> AuditReport:
+        from confide.audit import audit
+        from confide.regression import audited
+
         return audit(audited.regression(plan.regression.mechanism, seed), progress)
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from confide.audit import AuditReport, audit
+from confide.audit import AuditReport
 from confide.campaign.kinds.searching import pages
 from confide.campaign.kinds.searching.held import HeldNetwork
 from confide.campaign.kinds.searching.plan import PlannedSearch, SearchConfig, plan_of
@@ -82,6 +82,7 @@ class SearchKind(KindSkeleton, CustodiansKind):
     # ---- results
 
     def audit(self, plan: PlannedSearch, seed: int, progress: Progress | None = None) -> AuditReport:
+        from confide.audit import audit
         from confide.search.audited import search
 
         return audit(search(plan.mechanism, seed, charged=plan.charged), progress)

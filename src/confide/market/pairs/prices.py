@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
 from confide.market.costs import Cost
@@ -76,6 +75,8 @@ def cheapest_level(prior: PairPrior, cost: Cost, least: float = 0.0) -> float:
         >>> round(cheapest_level(PairPrior.beta_binomial(2.0, 3.0, 10), LinearCost(1.0)), 5)
         1.27362
     """
+    from scipy.optimize import minimize_scalar
+
     low = max(least, _LOWEST)
     levels = np.geomspace(low, min(max(_HIGHEST, 2.0 * low), LARGEST_LEVEL), _POINTS)
     levels[0] = low

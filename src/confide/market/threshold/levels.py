@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.integrate import quad
 from scipy.special import expit
 
 from confide.contract.errors import SolverFailed
@@ -118,6 +117,8 @@ def _by_quantiles(law: CostLaw, low: NDArray[np.float64], high: NDArray[np.float
 
 def _adaptive(function: Any) -> float:
     """The integral over (0, 1) of what is not smooth enough for one rule."""
+    from scipy.integrate import quad
+
     value, error, *_ = quad(function, 0.0, 1.0, epsabs=0.0, epsrel=1e-12, limit=1000, full_output=1)
     if not error <= ACCURACY * abs(value):
         raise SolverFailed("share of flipped reports", "the law of costs is too wide or too rough to integrate over")

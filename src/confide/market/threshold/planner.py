@@ -19,7 +19,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput
@@ -248,6 +247,8 @@ class _Search:
 
     def best(self) -> tuple[float, float, float]:
         """(expected total, level, share), best over a grid of levels, from its middle outwards, and Brent's method."""
+        from scipy.optimize import minimize_scalar
+
         grid = np.unique(np.minimum(_LEVELS, self.ceiling))
         found = (math.inf, math.nan, math.nan)
         for level in sorted(grid, key=lambda each: abs(math.log(each / 2.0))):

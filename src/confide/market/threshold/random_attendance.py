@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import math
 
-from scipy.optimize import brentq
-
 from confide.contract.checks import fraction
 from confide.market.binomials import table_of_errors
 from confide.market.counts import binomial_weights
@@ -69,6 +67,7 @@ def thesis_error(attendance: float, signal_accuracy: float, epsilon: float) -> f
 
     Source: Wang 2016, Theorem 8, (4.6)-(4.10) read backwards.
     """
+    from scipy.optimize import brentq
 
     def excess(log_goal: float) -> float:
         return thesis_attendance(math.exp(log_goal), signal_accuracy, epsilon) - attendance

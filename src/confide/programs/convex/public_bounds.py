@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 from scipy.sparse import csr_array, vstack
 
 from confide.contract.errors import InvalidInput
@@ -222,6 +221,8 @@ def _rest(template: Template, row: int, other: Any, sign: float, low: _Reals, hi
 
 def _largest(template: Template, goal: _Reals, lower: _Reals, upper: _Reals) -> float:
     """The largest of goal z over the superset, rounded up a little; infinite where nothing bounds it."""
+    from scipy.optimize import linprog
+
     least, most = template.ranges
     small, large = least[template.entries], most[template.entries]
     # A row A z >= l holds for some record only if it does with the largest entries and the least l; z >= 0 there.
