@@ -24,8 +24,8 @@ from confide.contract.presentation import Block, Section, Table, Text, joined
 from confide.contract.words import money, money_at_least, money_at_most
 from confide.privacy.groups import group_blocks, groups_section
 
-__all__ = ["AnyOutcome", "Finite", "KindSkeleton", "MoneyTable", "MoneyWords", "Positive", "Share", "ShownPlan",
-           "no_rehearsal", "plan_page", "promised", "settled_otherwise", "share_page"]
+__all__ = ["AnyOutcome", "CurrencyTable", "Finite", "KindSkeleton", "MoneyTable", "MoneyWords", "Positive", "Share",
+           "ShownPlan", "no_rehearsal", "plan_page", "promised", "settled_otherwise", "share_page"]
 
 AnyOutcome = Outcome | PublicOutcome | SimulatedOutcome
 
@@ -64,7 +64,6 @@ class KindSkeleton:
         if not isinstance(outcome.mechanism, self.runs):
             raise InvalidInput("outcome", "is of another kind of campaign", f"must be of the kind {self.name!r}")
         return plan if plan.mechanism == outcome.mechanism else replace(plan, **{self.part: outcome.mechanism})
-
 
     def result(self, plan: Any, outcome: AnyOutcome) -> Sequence[Section]:
         found: Sequence[Section] = self.pages.result_sections(self.settled(plan, outcome), outcome)
@@ -218,14 +217,21 @@ def no_rehearsal(what: str = "true answers") -> Refused:
 # ---- tables
 
 
-class MoneyTable(Keys):
-    """In which money."""
+class CurrencyTable(Keys):
+    """In which currency, whose smallest coins are declared where they are paid."""
 
     currency: str = Field(min_length=1, description="what it is called on pages and in files, such as euro")
-    minor_units: int = Field(default=100, ge=1, le=10**18, description="smallest coins per unit, a power of ten")
+    if TYPE_CHECKING:
+        minor_units: int
 
     @model_validator(mode="after")
-    def _power_of_ten(self) -> MoneyTable:
+    def _power_of_ten(self) -> CurrencyTable:
         if not is_power_of_ten(self.minor_units):
             raise ValueError(f"minor_units must be a power of ten, not {self.minor_units}")
         return self
+
+
+class MoneyTable(CurrencyTable):
+    """In which money."""
+
+    minor_units: int = Field(default=100, ge=1, le=10**18, description="smallest coins per unit, a power of ten")

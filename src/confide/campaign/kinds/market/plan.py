@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, model_validator
 
-from confide.campaign.kinds.skeleton import MoneyWords, Positive, ShownPlan
-from confide.contract.checks import is_power_of_ten
+from confide.campaign.kinds.skeleton import CurrencyTable, MoneyWords, Positive, ShownPlan
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Budget
 from confide.contract.known_keys import Keys, keys_of
@@ -108,20 +107,11 @@ class Costs(Keys):
 
 
 @keys_of(BitCollection, "minor_units")
-class Payment(Keys):
+class Payment(CurrencyTable):
     """`[payment]`: in which money."""
 
-    currency: str = Field(min_length=1, description="what it is called on pages and in files, such as euro")
-    if TYPE_CHECKING:
-        minor_units: int
     most: Positive | None = Field(default=None, description="largest single payment, or debt, that is wanted; a "
                                   "plan that could come to more is warned of")
-
-    @model_validator(mode="after")
-    def _power_of_ten(self) -> Payment:
-        if not is_power_of_ten(self.minor_units):
-            raise ValueError(f"minor_units must be a power of ten, not {self.minor_units}")
-        return self
 
 
 class BitConfig(Keys):
