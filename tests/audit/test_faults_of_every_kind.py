@@ -134,10 +134,10 @@ FAULTS: dict[str, dict[str, tuple[str, str]]] = {
             "the true load beside the billboard", "the welfare in the certificate",
             "sensitivity of the records that there are", "contributions beyond their bounds counted",
             "noise of a round as if it were the only one", "a step that depends on the records",
-            "a path that stops where nobody asks for anything", "the noise of one round used for the next one too",
+            "a path that stops where nobody asks for anything",
             "sensitivity of one contribution, not of two", "an audit that looks at the true load")},
-        "coins drawn before the records are read":
-            ("privacy, order and scale of draws", "coins drawn before the records are read"),
+        **{fault: ("privacy, order and scale of draws", fault) for fault in (
+            "coins drawn before the records are read", "the noise of one round used for the next one too")},
         "half of the noise of the path": ("privacy: the path of prices", "half of its noise"),
         "half of the noise of the audit": ("privacy: the audit of the load", "half of its noise"),
         "one stream for all draws": ("law of the noise", "a source that starts anew for every stream"),

@@ -154,6 +154,8 @@ def _small(mechanism: _Bids, supply: int, goods: int = GOODS) -> _Bids:
 def steps(mechanism: Market, seed: int) -> Iterator[Step]:
     """Neighbour steps that stretch a mechanism: an empty market, a crowded one, opposite tastes, presence.
 
+    In the last market all others want one good, so that whoever comes first and wants it too is outbid, and bids again.
+
     Args:
         mechanism: a tiny one.
         seed: of the others' valuations.
@@ -165,7 +167,7 @@ def steps(mechanism: Market, seed: int) -> Iterator[Step]:
     found = [(empty, 0, rising, rising[::-1]), (empty, n - 1, np.ones(k), np.zeros(k)),
              (empty, 1, np.eye(k)[0], np.zeros(k)), (crowded, 0, rising[::-1], rising),
              (crowded, n // 2, draw.integers(0, 9, k) / 8, np.zeros(k)),
-             (draw.integers(0, 9, (n, k)) / 8, n - 1, np.eye(k)[0], np.eye(k)[-1])]
+             (np.eye(k)[[0] * n], 0, np.eye(k)[0], np.eye(k)[-1])]
     if isinstance(mechanism, PAlloc):  # two bundles with no good in common
         found.append((empty, 2, np.arange(k) < k // 2, np.arange(k) >= k - k // 2))
     for values, index, first, second in found:

@@ -17,7 +17,7 @@ from confide.privacy.noise import Draw, Noise
 from confide.privacy.noise.arguments import StreamName
 from confide.privacy.noise.choices import relative_weights
 
-__all__ = ["sampler_audit"]
+__all__ = ["likeliest", "sampler_audit"]
 
 _COARSE = 10_000  # scales of lattice laws up to here show their steps
 _REACH = 40.0  # scales that the law of lattice noise is followed
@@ -96,11 +96,11 @@ def _numbers(noise: Noise, request: Draw, count: int, name: StreamName) -> tuple
     for k in (0, 1):
         drawn = getattr(noise, request.law)(request.scale, center.shape, stream=(*name, k), center=center)
         halves.append(np.concatenate([_moved(values, request) for values in drawn]))
-    return np.concatenate(halves), _repeated(halves[0], halves[1], _likeliest(request))
+    return np.concatenate(halves), _repeated(halves[0], halves[1], likeliest(request))
 
 
-def _likeliest(request: Draw) -> float:
-    """A bound on the probability of the likeliest number."""
+def likeliest(request: Draw) -> float:
+    """Bound the probability of the likeliest number that a draw adds, from 0 to 1."""
     scale = float(request.scale)
     match request.law:
         case "discrete_laplace":

@@ -69,8 +69,7 @@ def faults(mechanism: Dude, attained: float = 1.0) -> dict[str, Dude]:
         codes["noise of a round as if it were the only one"] = OneReleaseEachRound
     if rounds > 1:
         codes |= {"a step that depends on the records": StepFromTheData,
-                  "a path that stops where nobody asks for anything": StopsWhenNobodyAsks,
-                  "the noise of one round used for the next one too": ReusesNoise}
+                  "a path that stops where nobody asks for anything": StopsWhenNobodyAsks}
     twice = one.squared_l2_sensitivity("replace") / one.squared_l2_sensitivity("add_or_remove")
     if mechanism.neighbours == "replace" and attained * math.sqrt(twice) > _SEEN:
         codes["sensitivity of one contribution, not of two"] = OneContribution

@@ -17,7 +17,7 @@ from confide.audit import AuditRow, Concern, Examined, Transcripts, inject_fault
 from confide.privacy.accounting.roots import root_up
 from confide.privacy.noise import Draw, Noise, RecordingNoise
 from confide.privacy.noise.arguments import StreamName
-from confide.programs.audited_faults import EarlyCoins, QuarterOfTheQueries, faults
+from confide.programs.audited_faults import EarlyCoins, QuarterOfTheQueries, ReusesNoise, faults
 from confide.programs.audited_programs import SIX, charges, histories, history_kinds, neighbours, steps
 from confide.programs.audited_records import Pool, joined
 from confide.programs.dude import Dude
@@ -67,7 +67,9 @@ _Bent = Callable[[Noise], Noise]
 
 
 def answers(mechanism: Dude, pool: Pool, seed: int = 0) -> Examined:
-    """Whether published rounds are the answers of their draws, and the same of early coins and of quiet flags.
+    """Whether published rounds are the answers of their draws; the same of noise used twice, early coins, quiet flags.
+
+    Noise that is used twice costs nothing along a path where a neighbour moves each round alike. Here it always shows.
 
     Args:
         mechanism: a tiny one.
@@ -75,6 +77,8 @@ def answers(mechanism: Dude, pool: Pool, seed: int = 0) -> Examined:
         seed: of a study.
     """
     bugs: dict[str, tuple[Dude, _Bent]] = {}
+    if mechanism.schedule.total > 1:
+        bugs["the noise of one round used for the next one too"] = inject_fault(mechanism, ReusesNoise), _as_it_is
     if draws_publicly(mechanism):
         bugs["coins drawn before the records are read"] = mechanism, EarlyCoins
     if isinstance(mechanism, RoundDude) and mechanism.flags.queries:
