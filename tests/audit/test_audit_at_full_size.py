@@ -37,7 +37,7 @@ class Counts(Sound):
             yes += batch.cells.sum(axis=0)
         noisy = noise.laplace(20.0, len(TEN), stream="yes", center=yes)
         return self._outcome(noise, billboard=Board(count=yes if there > self.many else noisy),
-                             shares=pa.table({"it": np.zeros(0)}))
+                             shares=pa.table({}))
 
 
 @pytest.mark.parametrize("unit", [Relation.REPLACE, Relation.ADD_OR_REMOVE])

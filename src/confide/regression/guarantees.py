@@ -180,7 +180,9 @@ def lie_bias(mechanism: PrivateTruthfulRegression, truth_radius: float) -> float
 
 
 def privacy_guarantees(mechanism: PrivateTruthfulRegression) -> tuple[Privacy, ...]:
-    """What is promised of privacy: towards others, towards the public, and of each part alone."""
+    """What is promised of privacy: towards others, towards the public, and of each part alone that draws noise of its own:
+    a mean of payment estimates costs nothing beyond them, and is no more private than they are.
+    """
     loss = mechanism.figures.loss
     own, proof, formula = mechanism.release.privacy()
     together = Source(document=DOCUMENT, statement="Theorem 2 (billboard lemma and composition)",
@@ -194,8 +196,9 @@ def privacy_guarantees(mechanism: PrivateTruthfulRegression) -> tuple[Privacy, .
                 part="the billboard", note="coefficients, payment estimates and the random split"),
         Privacy(loss=mechanism.payment_claim, neighbours=Relation.REPLACE, audience=Audience.PUBLIC, source=PRIVACY,
                 part="the payment estimates alone", note=RIDGE_FORMULA),
-        Privacy(loss=own, neighbours=Relation.REPLACE, audience=Audience.PUBLIC, source=proof,
-                part="the release alone", note=formula),
+        *([] if own == PureDP(0.0) else [
+            Privacy(loss=own, neighbours=Relation.REPLACE, audience=Audience.PUBLIC, source=proof,
+                    part="the release alone", note=formula)]),
     )
 
 
