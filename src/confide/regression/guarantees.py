@@ -180,8 +180,9 @@ def lie_bias(mechanism: PrivateTruthfulRegression, truth_radius: float) -> float
 
 
 def privacy_guarantees(mechanism: PrivateTruthfulRegression) -> tuple[Privacy, ...]:
-    """What is promised of privacy: towards others, towards the public, and of each part alone that draws noise of its own:
-    a mean of payment estimates costs nothing beyond them, and is no more private than they are.
+    """What is promised of privacy: towards others, towards the public, and of each part alone.
+
+    A mean of payment estimates costs nothing beyond them, and is no more private than they are: nothing is said of it.
     """
     loss = mechanism.figures.loss
     own, proof, formula = mechanism.release.privacy()
