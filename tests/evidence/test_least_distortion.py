@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from confide.channels import FullPrior, IndependentRows, PriorConstants
-from confide.channels.independent import dp_distortion, dp_level, identifiability_distortion, information
 from confide.channels.kernels import h, h_inverse
+from confide.channels.rows import dp_distortion, dp_level, identifiability_distortion, information
 from confide.evidence.wang_2016.privacy_notions.relaxation import relaxed_distortion
 from confide.evidence.wang_2016.privacy_notions.studies import pair
 from confide.evidence.wang_2016.privacy_notions.studies.relaxation import uncertified_distortion

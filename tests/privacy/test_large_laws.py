@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from confide.channels import Exchangeable
-from confide.channels.alike_rows import output_logs
+from confide.channels.analyser import output_logs
 from confide.contract import InvalidInput
 from confide.privacy.selection import noisy_max_law
 from confide.search.order_statistics import call_law

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from confide.channels.answer import ChannelAnswer, how_private
     from confide.channels.channel import Channel, ExponentialForm, RowProduct
     from confide.channels.channel_file import ChannelFile, read_channel, read_channel_file
-    from confide.channels.closed_forms import closed_form
+    from confide.channels.closed_forms import PrintedBounds, closed_form, printed_bounds
     from confide.channels.constants import PriorConstants
     from confide.channels.distortion import PrivacyDistortion, least_distortion, privacy_distortion
     from confide.channels.mechanisms.base import ReleasedLetters
@@ -33,10 +33,16 @@ if TYPE_CHECKING:
     from confide.channels.mechanisms.table_mechanism import JointTypeMechanism, TableMechanism
     from confide.channels.notions import Infeasible
     from confide.channels.planning import ChannelPlan, plan
-    from confide.channels.printed import PrintedBounds, printed_bounds
     from confide.channels.priors import Exchangeable, FullPrior, IndependentRows, Prior
-    from confide.channels.reports import ReportMeanings, report_meanings
-    from confide.channels.risk import AttackRisk, OthersUnknown, attack_risk, best_advantage, best_hits
+    from confide.channels.risk import (
+        AttackRisk,
+        OthersUnknown,
+        ReportMeanings,
+        attack_risk,
+        best_advantage,
+        best_hits,
+        report_meanings,
+    )
     from confide.channels.surveys import ShareEstimate, group_errors, survey_errors, survey_shares
     from confide.channels.translation import Step, composed_level, translate
 
@@ -96,20 +102,21 @@ __getattr__, __dir__ = doors(
         "answer": ("ChannelAnswer", "how_private"),
         "channel": ("Channel", "ExponentialForm", "RowProduct"),
         "channel_file": ("ChannelFile", "read_channel", "read_channel_file"),
-        "closed_forms": ("closed_form",),
+        "closed_forms": ("PrintedBounds", "closed_form", "printed_bounds"),
         "constants": ("PriorConstants",),
         "distortion": ("PrivacyDistortion", "least_distortion", "privacy_distortion"),
-        "notions": ("Infeasible",),
-        "mechanisms.table_mechanism": ("JointTypeMechanism", "TableMechanism"),
-        "mechanisms.kernel_mechanism": ("KernelMechanism",),
-        "planning": ("ChannelPlan", "plan"),
-        "printed": ("PrintedBounds", "printed_bounds"),
-        "priors": ("Exchangeable", "FullPrior", "IndependentRows", "Prior"),
-        "mechanisms.randomized_response": ("RandomizedResponse",),
         "mechanisms.base": ("ReleasedLetters",),
-        "reports": ("ReportMeanings", "report_meanings"),
-        "risk": ("AttackRisk", "OthersUnknown", "attack_risk", "best_advantage", "best_hits"),
+        "mechanisms.kernel_mechanism": ("KernelMechanism",),
+        "mechanisms.randomized_response": ("RandomizedResponse",),
         "mechanisms.row_mechanisms": ("TopK", "WaterFilling"),
+        "mechanisms.table_mechanism": ("JointTypeMechanism", "TableMechanism"),
+        "notions": ("Infeasible",),
+        "planning": ("ChannelPlan", "plan"),
+        "priors": ("Exchangeable", "FullPrior", "IndependentRows", "Prior"),
+        "risk": (
+            "AttackRisk", "OthersUnknown", "ReportMeanings", "attack_risk", "best_advantage", "best_hits",
+            "report_meanings",
+        ),
         "surveys": ("ShareEstimate", "group_errors", "survey_errors", "survey_shares"),
         "translation": ("Step", "composed_level", "translate"),
     },

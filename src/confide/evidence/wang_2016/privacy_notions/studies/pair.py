@@ -10,11 +10,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from confide.channels.closed_forms import printed_bounds
 from confide.channels.constants import PriorConstants
 from confide.channels.distortion import privacy_distortion
 from confide.channels.kernels import h, h_inverse
 from confide.channels.notions import Notion
-from confide.channels.printed import printed_bounds
 from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table

@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 
 from confide.channels.kernels import h
 from confide.channels.priors import Prior
-from confide.channels.solvers.full_program import distances
+from confide.channels.solvers.programs import distances
 from confide.charts import curves
 from confide.contract.errors import SolverFailed
 from confide.contract.kinds import Progress

@@ -6,11 +6,10 @@ import math
 
 import numpy as np
 
-from confide.channels.closed_forms import closed_form
+from confide.channels.closed_forms import closed_form, printed_bounds
 from confide.channels.constants import PriorConstants
 from confide.channels.kernels import h
 from confide.channels.notions import Notion
-from confide.channels.printed import printed_bounds
 from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
