@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 from confide._lazy import doors
 
 if TYPE_CHECKING:
+    from confide.market.binomials import StateEstimate
     from confide.market.collection import BitBillboard, BitCollection, Reports
     from confide.market.costs import CustomCost, ExponentialCost, LinearCost, PowerCost, SumCost
-    from confide.market.decision import StateEstimate
     from confide.market.equilibrium import (
         EquilibriumReport,
         Robustness,
@@ -29,20 +29,18 @@ if TYPE_CHECKING:
         symmetric_equilibria,
     )
     from confide.market.majority import MajorityMarket
-    from confide.market.no_purchase import NoPurchase
+    from confide.market.matching import Quote
     from confide.market.optimum import CapTooLow, OptimalCountMechanism, Optimum, least_payment
     from confide.market.pairs.accuracy import MeanEstimate
-    from confide.market.pairs.insiders import Insider, audit_groups, group_counts
-    from confide.market.pairs.market import PairMarket
+    from confide.market.pairs.market import Insider, PairMarket, audit_groups, group_counts
     from confide.market.pairs.planner import MeanPlan, TooFewPeople, plan_mean
     from confide.market.pairs.prior import PairPrior
+    from confide.market.planned import NoPurchase
     from confide.market.planner import MarketPlan, OutOfReach, plan
     from confide.market.price_levels import ThesisBounds, thesis_bounds
-    from confide.market.quotes import Quote
-    from confide.market.replies import BestReply, Reply, best_response, regret
     from confide.market.signal_model import SignalModel
     from confide.market.simulation import Simulation, simulate
-    from confide.market.strategies import Strategy, privacy_level
+    from confide.market.strategies import BestReply, Reply, Strategy, best_response, privacy_level, regret
     from confide.market.threshold.cost_laws import (
         ExponentialLaw,
         GammaLaw,
@@ -122,28 +120,26 @@ __all__ = [
 __getattr__, __dir__ = doors(
     __name__,
     {
+        "binomials": ("StateEstimate",),
         "collection": ("BitBillboard", "BitCollection", "Reports"),
         "costs": ("CustomCost", "ExponentialCost", "LinearCost", "PowerCost", "SumCost"),
-        "decision": ("StateEstimate",),
         "equilibrium": (
-            "EquilibriumReport", "Robustness", "SymmetricEquilibrium", "check_equilibrium",
-            "interim_matrix", "robustness", "symmetric_equilibria",
+            "EquilibriumReport", "Robustness", "SymmetricEquilibrium", "check_equilibrium", "interim_matrix",
+            "robustness", "symmetric_equilibria",
         ),
         "majority": ("MajorityMarket",),
+        "matching": ("Quote",),
         "optimum": ("CapTooLow", "OptimalCountMechanism", "Optimum", "least_payment"),
-        "no_purchase": ("NoPurchase",),
         "pairs.accuracy": ("MeanEstimate",),
-        "pairs.insiders": ("Insider", "audit_groups", "group_counts"),
-        "pairs.market": ("PairMarket",),
+        "pairs.market": ("Insider", "PairMarket", "audit_groups", "group_counts"),
         "pairs.planner": ("MeanPlan", "TooFewPeople", "plan_mean"),
         "pairs.prior": ("PairPrior",),
+        "planned": ("NoPurchase",),
         "planner": ("MarketPlan", "OutOfReach", "plan"),
         "price_levels": ("ThesisBounds", "thesis_bounds"),
-        "quotes": ("Quote",),
-        "replies": ("BestReply", "Reply", "best_response", "regret"),
         "signal_model": ("SignalModel",),
         "simulation": ("Simulation", "simulate"),
-        "strategies": ("Strategy", "privacy_level"),
+        "strategies": ("BestReply", "Reply", "Strategy", "best_response", "privacy_level", "regret"),
         "threshold.cost_laws": (
             "ExponentialLaw", "GammaLaw", "HistogramLaw", "LogNormalLaw", "MixtureLaw", "ScipyLaw", "UniformLaw",
         ),

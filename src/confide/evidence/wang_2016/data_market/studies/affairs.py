@@ -13,8 +13,7 @@ from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.evidence.findings import Compared, Findings, Study, advance
 from confide.market.costs import LinearCost
-from confide.market.pairs.insiders import audit_groups
-from confide.market.pairs.market import PairMarket
+from confide.market.pairs.market import PairMarket, audit_groups
 from confide.market.pairs.prior import PairPrior
 
 __all__ = ["STUDY"]

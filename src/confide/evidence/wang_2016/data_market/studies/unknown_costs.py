@@ -19,7 +19,7 @@ from confide.evidence.findings import Compared, Findings, Study, advance, as_pri
 from confide.market.signal_model import Reporting
 from confide.market.threshold.cost_laws import LogNormalLaw
 from confide.market.threshold.planner import CRITERIA, plan_unknown_costs
-from confide.market.threshold.random_attendance import thesis_attendance
+from confide.market.threshold.signed_payments import thesis_attendance
 from confide.market.threshold.threshold_market import ThresholdMarket
 
 __all__ = ["STUDY"]
