@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from confide.acquisition.beliefs.priors import HistogramPrior
+from confide.acquisition.priors import HistogramPrior
 from confide.acquisition.release.lattice import integer_contracts
 from confide.channels import Channel, Exchangeable, FullPrior, IndependentRows
 from confide.channels.priors import as_prior

@@ -16,7 +16,13 @@ from typing import TYPE_CHECKING
 from confide._lazy import doors
 
 if TYPE_CHECKING:
-    from confide.acquisition.beliefs.priors import (
+    from confide.acquisition.caps import CappedCaps, Caps
+    from confide.acquisition.mechanism import Contracts, ErrorCertificate, MeanBillboard, TwoPartMechanism
+    from confide.acquisition.optimum.capped import solve_capped
+    from confide.acquisition.optimum.solver import Solution, solve, solve_grid
+    from confide.acquisition.payments import PaymentRule, Payments, WeightCap
+    from confide.acquisition.planning import AcquisitionPlan, design_for_budget, design_for_error, plan
+    from confide.acquisition.priors import (
         ConcernPrior,
         DiscretePrior,
         EmpiricalPrior,
@@ -24,16 +30,6 @@ if TYPE_CHECKING:
         PowerPrior,
         UniformPrior,
     )
-    from confide.acquisition.beliefs.smooth_prior import SmoothPrior
-    from confide.acquisition.beliefs.virtual_cost import VirtualCost
-    from confide.acquisition.capped.caps import CappedCaps
-    from confide.acquisition.capped.solver import solve_capped
-    from confide.acquisition.caps import Caps
-    from confide.acquisition.mechanism import Contracts, ErrorCertificate, MeanBillboard, TwoPartMechanism
-    from confide.acquisition.optimum.grid import solve_grid
-    from confide.acquisition.optimum.solver import Solution, solve
-    from confide.acquisition.paying.payments import PaymentRule, Payments, WeightCap
-    from confide.acquisition.planning import AcquisitionPlan, design_for_budget, design_for_error, plan
     from confide.acquisition.records import Contracted, ContractedRecords
     from confide.acquisition.release.lattice import (
         LatticeContract,
@@ -42,6 +38,8 @@ if TYPE_CHECKING:
         integer_contracts,
         perturb,
     )
+    from confide.acquisition.smooth_prior import SmoothPrior
+    from confide.acquisition.virtual_cost import VirtualCost
 
 
 __all__ = [
@@ -82,21 +80,17 @@ __all__ = [
 __getattr__, __dir__ = doors(
     __name__,
     {
-        "capped.solver": ("solve_capped",),
-        "capped.caps": ("CappedCaps",),
-        "caps": ("Caps",),
-        "optimum.grid": ("solve_grid",),
-        "release.lattice": ("LatticeContract", "LatticeContracts", "aggregate", "integer_contracts", "perturb"),
+        "caps": ("CappedCaps", "Caps"),
         "mechanism": ("Contracts", "ErrorCertificate", "MeanBillboard", "TwoPartMechanism"),
-        "paying.payments": ("PaymentRule", "Payments", "WeightCap"),
-        "beliefs.priors": (
-            "ConcernPrior", "DiscretePrior", "EmpiricalPrior", "HistogramPrior", "PowerPrior", "UniformPrior",
-        ),
-        "records": ("Contracted", "ContractedRecords"),
+        "optimum.capped": ("solve_capped",),
+        "optimum.solver": ("Solution", "solve", "solve_grid"),
+        "payments": ("PaymentRule", "Payments", "WeightCap"),
         "planning": ("AcquisitionPlan", "design_for_budget", "design_for_error", "plan"),
-        "beliefs.smooth_prior": ("SmoothPrior",),
-        "optimum.solver": ("Solution", "solve"),
-        "beliefs.virtual_cost": ("VirtualCost",),
+        "priors": ("ConcernPrior", "DiscretePrior", "EmpiricalPrior", "HistogramPrior", "PowerPrior", "UniformPrior"),
+        "records": ("Contracted", "ContractedRecords"),
+        "release.lattice": ("LatticeContract", "LatticeContracts", "aggregate", "integer_contracts", "perturb"),
+        "smooth_prior": ("SmoothPrior",),
+        "virtual_cost": ("VirtualCost",),
     },
     renamed={"Prior": "ConcernPrior"},
     moved={

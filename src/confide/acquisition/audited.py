@@ -13,10 +13,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from confide.acquisition.beliefs.draws import prior_draws
+from confide.acquisition.incentives import audit_ic
 from confide.acquisition.mechanism import Contracts, MeanBillboard, TwoPartMechanism
-from confide.acquisition.paying.incentives import audit_ic
-from confide.acquisition.paying.payments import Offer, OfferRule
+from confide.acquisition.payments import Offer, OfferRule
+from confide.acquisition.priors import prior_draws
 from confide.acquisition.records import ContractedRecords
 from confide.acquisition.release.enumerated_sum import EXAMPLE_LEVELS, EXAMPLE_WEIGHTS, real_weights, sum_divergence
 from confide.acquisition.release.lattice import LatticeContract, LatticeContracts, LatticeRelease, aggregate, perturb

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from confide.acquisition.beliefs.draws import prior_draws
-from confide.acquisition.beliefs.priors import UniformPrior
-from confide.acquisition.optimum.grid import solve_grid
-from confide.acquisition.optimum.solver import solve
+from confide.acquisition.optimum.solver import solve, solve_grid
+from confide.acquisition.priors import UniformPrior, prior_draws
 from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table

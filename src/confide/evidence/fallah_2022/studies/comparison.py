@@ -6,8 +6,8 @@ and 12; more people on draws with a fixed seed.
 
 from __future__ import annotations
 
-from confide.acquisition.beliefs.priors import UniformPrior
 from confide.acquisition.comparisons import ExpectedBenchmark, expected_benchmarks
+from confide.acquisition.priors import UniformPrior
 from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table

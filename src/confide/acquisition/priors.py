@@ -1,13 +1,17 @@
 """What is known beforehand about how much of a person's concern is the platform: the law of her report c in [0, 1].
 
 Priors are public, and must not come from the reports that they are used for. Each gives the virtual cost of a report.
+
+Made-up reports, drawn from the public priors: the same for the same seed, so that designs are compared on one draw.
+
+They stand for reports that nobody has made yet; no real report is ever among them.
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any
@@ -15,23 +19,28 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from confide.acquisition.beliefs.ironing import QuantilePath
-from confide.acquisition.beliefs.virtual_cost import Piece, VirtualCost
+from confide.acquisition.virtual_cost import Piece, QuantilePath, VirtualCost
+from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
 from confide.contract.parameters import Declared, Parameter
 from confide.contract.probabilities import as_probabilities
 from confide.contract.remedies import within
 from confide.contract.wire import wire
+from confide.privacy.noise.simulated import study_generator
 
 __all__ = [
     "ConcernPrior",
     "DiscretePrior",
+    "Drawn",
     "EmpiricalPrior",
     "HistogramPrior",
     "PowerPrior",
     "UniformPrior",
     "keep_range",
+    "prior_draws",
 ]
+
+# ---- priors
 
 LEAST = Parameter("the least possible report", at_least=0, at_most=1)
 HIGHEST = Parameter("the highest, above the least", above=0, at_most=1)
@@ -311,3 +320,52 @@ class EmpiricalPrior(_PathPrior):
         cells = len(self.sample) + 1
         return QuantilePath(np.concatenate([[self.low], np.sort(self.sample), [self.high]]),
                             np.arange(cells + 1) / cells)
+
+
+# ---- draws
+
+Drawn = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""Reports and their virtual costs, (people,) each."""
+
+
+def prior_draws(
+    prior: ConcernPrior | Sequence[ConcernPrior], people: int, draws: int, seed: int, *, psi_floor: float = 0.0,
+    stream: str = "reports",
+) -> Iterator[Drawn]:
+    """Profiles of reports, each person's from her prior.
+
+    Args:
+        prior: of everybody, or one for each.
+        people: how many report, at least 1.
+        draws: how many profiles, at least 1.
+        seed: of the draw.
+        psi_floor: least virtual cost; what lies below is raised to it.
+        stream: another name gives other profiles for the same seed.
+
+    Raises:
+        InvalidInput: something is out of range, or there are not as many priors as people.
+
+    Example:
+        >>> from confide.acquisition.priors import UniformPrior
+        >>> reports, virtual_costs = next(prior_draws(UniformPrior(), 3, 1, seed=7))
+        >>> bool((virtual_costs == 2 * reports).all())
+        True
+    """
+    size = whole("people", people, at_least=1)
+    count = whole("draws", draws, at_least=1)
+    priors = list(prior) if isinstance(prior, Sequence) else [prior]
+    if len(priors) not in {1, size}:
+        raise InvalidInput("prior", f"{len(priors)} priors for {size} people", "give one for all, or one each")
+    rules = [each.virtual_cost().floored(psi_floor) if psi_floor > 0 else each.virtual_cost() for each in priors]
+
+    def profiles() -> Iterator[Drawn]:
+        for k in range(count):
+            uniforms = study_generator(seed, stream, k).random(size)
+            if len(priors) == 1:
+                reports = np.asarray(priors[0].quantile(uniforms), dtype=np.float64)
+                yield reports, np.asarray(rules[0](reports), dtype=np.float64)
+            else:
+                reports = np.array([float(each.quantile(u)) for each, u in zip(priors, uniforms, strict=True)])
+                yield reports, np.array([float(rule(c)) for rule, c in zip(rules, reports, strict=True)])
+
+    return profiles()

@@ -15,8 +15,8 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from confide.acquisition.beliefs.priors import HIGHEST, LEAST, ConcernPrior, keep_range
-from confide.acquisition.beliefs.virtual_cost import Piece, VirtualCost
+from confide.acquisition.priors import HIGHEST, LEAST, ConcernPrior, keep_range
+from confide.acquisition.virtual_cost import Piece, VirtualCost
 from confide.contract.errors import InvalidInput, Unsupported
 from confide.contract.parameters import Declared, Parameter
 from confide.contract.remedies import within

@@ -15,10 +15,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from confide.acquisition.capped.inner import LEAST, Crowd, best_weights
-from confide.acquisition.capped.solver import (
+from confide.acquisition.optimum.capped import (
+    LEAST,
     CapPlan,
+    Crowd,
     Sorted,
+    best_weights,
     checked_capped_costs,
     ease_of,
     solve_capped,
