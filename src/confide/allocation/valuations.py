@@ -92,7 +92,7 @@ class Valuations:
         elif is_table(data) or isinstance(data, Mapping):
             found = cls._dense(columns_of(data), goods)
         elif isinstance(data, Iterable) and not hasattr(data, "__len__") and not hasattr(data, "__array__"):
-            from confide.allocation.reading.tables import gathered
+            from confide.allocation.tables import gathered
 
             found = gathered(data, people, goods)
         else:

@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from confide.allocation.market import Market
-from confide.allocation.planning.predicted import RUNS, CrowdPrediction, predicted, share_of_people_alike
 from confide.allocation.pmatch import PMatch
+from confide.allocation.predicted import RUNS, CrowdPrediction, predicted, share_of_people_alike
 from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.contract.checks import one_of, positive, whole
 from confide.contract.errors import InvalidInput, Refused

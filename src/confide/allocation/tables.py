@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from confide.allocation.reading.scales import Scale
+from confide.allocation.scales import Scale
 from confide.allocation.valuations import Valuations
 from confide.contract.errors import InvalidInput
 from confide.contract.words import did_you_mean
@@ -24,8 +24,18 @@ from confide.tables import FirstRows, Roster, TableSource, rejections
 from confide.tables._cells import is_text, numbers, places, plain, strings
 from confide.tables.roles import FINE, INFINITE, MISSING, OUTSIDE
 
-__all__ = ["DENSE", "RowCodec", "Rows", "coded", "gathered", "judged_cells", "read_long", "read_wide", "reason",
-           "typed"]
+__all__ = [
+    "DENSE",
+    "RowCodec",
+    "Rows",
+    "coded",
+    "gathered",
+    "judged_cells",
+    "read_long",
+    "read_wide",
+    "reason",
+    "typed",
+]
 
 DENSE = 128
 """Goods up to which values are held densely."""
@@ -126,7 +136,7 @@ def read_wide(
         InvalidInput: a column is missing, or of a type that holds no numbers; never for a value.
 
     Example:
-        >>> from confide.allocation.reading.scales import Points
+        >>> from confide.allocation.scales import Points
         >>> from confide.tables import open_table
         >>> table, rejected = open_table({"art": [3, None, 9], "law": ["5", "1", "2"]}), {}
         >>> both = read_wide(table, goods=("art", "law"), scale=Points(highest=8), roster=Roster(3), rejected=rejected)
@@ -211,7 +221,7 @@ def read_long(
         InvalidInput: a column is missing or of a wrong type; never for a value.
 
     Example:
-        >>> from confide.allocation.reading.scales import Points
+        >>> from confide.allocation.scales import Points
         >>> from confide.tables import open_table
         >>> lines = open_table({"id": [2, 1, 2], "good": ["law", "law", "art"], "value": [5, 1, 2]})
         >>> both = read_long(lines, goods=("art", "law"), scale=Points(highest=8), roster=Roster(2), id="id")
@@ -338,7 +348,7 @@ def typed(given: Mapping[str, str], *, goods: Sequence[str], scale: Scale) -> di
         InvalidInput: a good that is none, or a value that the campaign cannot use. The message is hers.
 
     Example:
-        >>> from confide.allocation.reading.scales import Ranks
+        >>> from confide.allocation.scales import Ranks
         >>> typed({"law": "1", "art": "2"}, goods=("art", "law"), scale=Ranks.borda(2))
         {0: 0.5, 1: 1.0}
     """

@@ -33,8 +33,17 @@ from confide.privacy.losses import ZCDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 
-__all__ = ["LOTTERY", "RUNS", "SERIAL", "CrowdPrediction", "made_up", "predicted", "reduced", "share_of_people_alike",
-           "upper_bound"]
+__all__ = [
+    "LOTTERY",
+    "RUNS",
+    "SERIAL",
+    "CrowdPrediction",
+    "made_up",
+    "predicted",
+    "reduced",
+    "share_of_people_alike",
+    "upper_bound",
+]
 
 LOTTERY = "a lottery for everybody's favourite"
 SERIAL = "a serial dictatorship"

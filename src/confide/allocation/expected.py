@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from confide.allocation import predicted as simulation
 from confide.allocation.bundles.bidders import BundleClass
 from confide.allocation.bundles.rows import width
 from confide.allocation.crowds import BundleCrowd, counted_serially, lottery_of_bundles, serial_bundles, spread_evenly
 from confide.allocation.instances import instance_a, instance_b
 from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
-from confide.allocation.planning import predicted as simulation
-from confide.allocation.planning.advice import worth_it
-from confide.allocation.planning.predicted import LOTTERY, RUNS, SERIAL, CrowdPrediction
-from confide.allocation.planning.second_ids import CROWDS, SecondIds, second_ids
-from confide.allocation.reading.scales import PointsTogether, Ranks, Scale
+from confide.allocation.planning import worth_it
+from confide.allocation.predicted import LOTTERY, RUNS, SERIAL, CrowdPrediction
+from confide.allocation.scales import PointsTogether, Ranks, Scale
+from confide.allocation.second_identities import CROWDS, SecondIds, second_ids
 from confide.allocation.valuations import Valuations
 from confide.privacy.noise import Noise
 

@@ -22,8 +22,8 @@ from typing import Literal
 
 import numpy as np
 
-from confide.allocation.reading.scales import Ranks
-from confide.allocation.reading.tables import Rows, coded
+from confide.allocation.scales import Ranks
+from confide.allocation.tables import Rows, coded
 from confide.contract.errors import InvalidInput
 from confide.contract.words import cause
 from confide.tables import Roster
