@@ -38,15 +38,21 @@ from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
 from confide.privacy.public_randomness import is_public_seed
 from confide.programs.billboards import PathBillboard
-from confide.programs.bounds import regret_bound
-from confide.programs.certifying import PathCertificate, as_path, certificate
-from confide.programs.constants import NEIGHBOUR_WORDS, Neighbours, neighbours_today
-from confide.programs.dual_dynamics import Descent, Step, play
-from confide.programs.enough_rounds import usual_rounds
-from confide.programs.grids import PRICE_UNIT
+from confide.programs.dual_dynamics import (
+    PRICES,
+    Descent,
+    Law,
+    Schedule,
+    Step,
+    event,
+    play,
+    squared_budget,
+    usual_rounds,
+)
+from confide.programs.grids import NEIGHBOUR_WORDS, PRICE_UNIT, Neighbours, neighbours_today
+from confide.programs.guarantees import PathCertificate, as_path, certificate, regret_bound
 from confide.programs.program import Program, as_plain
-from confide.programs.reading.slots import collected
-from confide.programs.schedule import PRICES, Law, Schedule, event, squared_budget
+from confide.programs.slots import collected
 
 __all__ = ["MECHANISM_WORDS", "Dude", "Sharding"]
 

@@ -47,8 +47,7 @@ from confide.privacy.clamping import added_delta
 from confide.privacy.events import ApproxEvent, Event, PureEvent
 from confide.privacy.noise import Noise
 from confide.privacy.primitives.sessions import Part, open_session
-from confide.programs.constants import Neighbours
-from confide.programs.grids import LOAD_UNIT
+from confide.programs.grids import LOAD_UNIT, Neighbours
 
 __all__ = ["Flags", "flag_loss", "flag_split", "usual_batch"]
 

@@ -8,6 +8,8 @@ An action is a row of a fixed number of whole numbers, such as the good that is 
 not used is -1. The null action is all -1: it contributes nothing.
 
 Source: Wu 2017, Definition 5.3.1; spec convex_programs 1 and 2.
+
+A program with another supply, or for other people: what remedies of this family try.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from numbers import Integral, Real
-from typing import Annotated, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,10 +28,25 @@ from confide.contract.checks import finite, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.parameters import Declared, Parameter
 from confide.contract.unusable import Unusable
-from confide.programs.constants import Constants
-from confide.programs.grids import LOAD_UNIT, PRICE_UNIT, supply_down
+from confide.programs.grids import LOAD_UNIT, PRICE_UNIT, Constants, supply_down
 
-__all__ = ["MOST_PEOPLE", "MOST_ROWS", "MOST_TAU", "Program", "ProgramRecords", "Shard", "as_plain"]
+if TYPE_CHECKING:
+    from confide.programs.dude import Dude
+
+__all__ = [
+    "MOST_PEOPLE",
+    "MOST_ROWS",
+    "MOST_TAU",
+    "Program",
+    "ProgramRecords",
+    "Shard",
+    "as_plain",
+    "crowd",
+    "scaled",
+    "with_supply",
+]
+
+# ---- program
 
 _BLOCK = 1 << 16
 _MOST_TOTAL = 2.0**32  # of loads: sums stay far inside 2^53 units
@@ -437,3 +454,41 @@ class Program(Declared, ABC):
         Args:
             records: of all participants.
         """
+
+
+# ---- scaled
+
+
+def with_supply(program: Program, *, factor: float = 1.0, supply: float | None = None) -> Program:
+    """The program with other supplies.
+
+    Args:
+        program: of any family.
+        factor: what every supply is multiplied by.
+        supply: of rows that have none; None to leave them.
+    """
+    return replace(program, supply=tuple(
+        factor * one if one > 0 or supply is None else supply for one in program.supplies))
+
+
+def scaled(mechanism: Dude, *, factor: float = 1.0, supply: float | None = None, **changed: Any) -> Dude:
+    """The mechanism with other supplies and settings.
+
+    Args:
+        mechanism: as it was asked for.
+        factor: as of `with_supply`.
+        supply: so too.
+        changed: other settings.
+    """
+    return replace(mechanism, program=with_supply(mechanism.program, factor=factor, supply=supply), **changed)
+
+
+def crowd(program: Program, factor: float) -> Program:
+    """The program for as many times the people with as many times the supply, both in whole numbers.
+
+    Args:
+        program: of any family.
+        factor: how many times.
+    """
+    return replace(program, people=math.ceil(factor * program.people),
+                   supply=tuple(math.ceil(factor * one) if one > 1 else one * factor for one in program.supplies))

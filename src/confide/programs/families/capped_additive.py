@@ -19,9 +19,8 @@ from confide.numerics.compiled import kernel
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT, PRICE_UNIT
 from confide.programs.linear import LinearProgram, choices
 from confide.programs.program import MOST_ROWS, ProgramRecords
-from confide.programs.sets_of_goods import SetsOfGoods
+from confide.programs.sets_of_goods import SetsOfGoods, WorthRecords, one_worth, read_worth
 from confide.programs.tables import refused_or_null
-from confide.programs.worth import WorthRecords, one_worth, read_worth
 
 __all__ = ["CappedAdditive"]
 

@@ -26,7 +26,7 @@ from confide.programs.audited import program
 from confide.programs.audited_behaviour import delivering, scaled
 from confide.programs.dude import Dude
 from confide.programs.instances import made_up
-from confide.programs.reading.slots import collected, layout
+from confide.programs.slots import collected, layout
 
 __all__ = ["life", "sharing"]
 

@@ -21,9 +21,9 @@ from confide.evidence.wu_2017.private_programs.printed_bounds import (
 )
 from confide.evidence.wu_2017.private_programs.studies.runs import DELTA
 from confide.privacy.noise import Noise
+from confide.programs.dual_dynamics import squared_budget
 from confide.programs.families.unit_demand import UnitDemand
 from confide.programs.priv_dude import PrivDude
-from confide.programs.schedule import squared_budget
 
 __all__ = ["STUDY"]
 
