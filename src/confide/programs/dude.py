@@ -51,10 +51,10 @@ from confide.programs.dual_dynamics import (
 )
 from confide.programs.grids import NEIGHBOUR_WORDS, PRICE_UNIT, Neighbours, neighbours_today
 from confide.programs.guarantees import PathCertificate, as_path, certificate, regret_bound
-from confide.programs.program import Program, as_plain
+from confide.programs.program import Program, as_plain, with_supply
 from confide.programs.slots import collected
 
-__all__ = ["MECHANISM_WORDS", "Dude", "Sharding"]
+__all__ = ["MECHANISM_WORDS", "Dude", "Sharding", "scaled"]
 
 P_co = TypeVar("P_co", bound=PathBillboard, default=PathBillboard, covariant=True)
 """The type of the billboard."""
@@ -412,3 +412,15 @@ def _unsigned(value: Any) -> Any:
 
 def _another_plan(how: str) -> InvalidInput:
     return InvalidInput("billboard", f"is of another plan: {how}", "must be that of a run of this very mechanism")
+
+
+def scaled(mechanism: Dude, *, factor: float = 1.0, supply: float | None = None, **changed: Any) -> Dude:
+    """The mechanism with other supplies and settings.
+
+    Args:
+        mechanism: as it was asked for.
+        factor: as of `with_supply`.
+        supply: so too.
+        changed: other settings.
+    """
+    return replace(mechanism, program=with_supply(mechanism.program, factor=factor, supply=supply), **changed)

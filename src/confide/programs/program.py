@@ -19,7 +19,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,9 +30,6 @@ from confide.contract.parameters import Declared, Parameter
 from confide.contract.unusable import Unusable
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT, Constants, supply_down
 
-if TYPE_CHECKING:
-    from confide.programs.dude import Dude
-
 __all__ = [
     "MOST_PEOPLE",
     "MOST_ROWS",
@@ -42,7 +39,6 @@ __all__ = [
     "Shard",
     "as_plain",
     "crowd",
-    "scaled",
     "with_supply",
 ]
 
@@ -469,18 +465,6 @@ def with_supply(program: Program, *, factor: float = 1.0, supply: float | None =
     """
     return replace(program, supply=tuple(
         factor * one if one > 0 or supply is None else supply for one in program.supplies))
-
-
-def scaled(mechanism: Dude, *, factor: float = 1.0, supply: float | None = None, **changed: Any) -> Dude:
-    """The mechanism with other supplies and settings.
-
-    Args:
-        mechanism: as it was asked for.
-        factor: as of `with_supply`.
-        supply: so too.
-        changed: other settings.
-    """
-    return replace(mechanism, program=with_supply(mechanism.program, factor=factor, supply=supply), **changed)
 
 
 def crowd(program: Program, factor: float) -> Program:

@@ -32,11 +32,11 @@ from confide.privacy.noise import Noise
 from confide.privacy.public_randomness import draw_public_seed
 from confide.programs.billboards import PathBillboard
 from confide.programs.dual_dynamics import PRICES
-from confide.programs.dude import MECHANISM_WORDS, Dude
+from confide.programs.dude import MECHANISM_WORDS, Dude, scaled
 from confide.programs.flags import Flags, usual_batch
 from confide.programs.grids import LOAD_UNIT
 from confide.programs.guarantees import PathCertificate, bernstein, certificate, regret_bound
-from confide.programs.program import Program, Shard, scaled
+from confide.programs.program import Program, Shard
 from confide.programs.slots import own_records
 from confide.programs.whole_parts import (
     FlagBillboard,

@@ -33,7 +33,7 @@ from confide.privacy.noise import Noise
 from confide.privacy.public_randomness import draw_public_seed
 from confide.programs.billboards import PathBillboard
 from confide.programs.dual_dynamics import total_variation
-from confide.programs.dude import MECHANISM_WORDS, Dude
+from confide.programs.dude import MECHANISM_WORDS, Dude, scaled
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from confide.programs.guarantees import PathCertificate, bernstein, regret_bound
 from confide.programs.incentives import (
@@ -45,7 +45,7 @@ from confide.programs.incentives import (
     participation,
     truthfulness,
 )
-from confide.programs.program import Program, scaled
+from confide.programs.program import Program
 from confide.programs.whole_parts import (
     Payments,
     Terms,

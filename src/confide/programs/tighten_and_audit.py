@@ -32,7 +32,7 @@ from confide.privacy.noise import Noise
 from confide.privacy.public_randomness import draw_public_seed
 from confide.programs.billboards import PathBillboard
 from confide.programs.dual_dynamics import event, noisy, squared_budget, total_variation
-from confide.programs.dude import MECHANISM_WORDS, Dude
+from confide.programs.dude import MECHANISM_WORDS, Dude, scaled
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from confide.programs.guarantees import PathCertificate, quantile, regret_bound
 from confide.programs.incentives import (
@@ -44,7 +44,7 @@ from confide.programs.incentives import (
     participation,
     truthfulness,
 )
-from confide.programs.program import Program, Shard, scaled
+from confide.programs.program import Program, Shard
 from confide.programs.whole_parts import (
     AuditedBillboard,
     Payments,

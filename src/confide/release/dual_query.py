@@ -35,18 +35,17 @@ from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
 from confide.privacy.noise.simulated import study_generator
 from confide.release import calculators
-from confide.release._custodian import (
+from confide.release.answers import (
+    TrueAnswers,
     check_answers,
     check_scale,
     no_shares,
     records_of,
     settle,
+    true_answers,
     true_errors,
 )
-from confide.release.answers import TrueAnswers, true_answers
 from confide.release.calculators import MOST_ROUNDS, MOST_SAMPLES, Calculator
-from confide.release.certificate import AnswersCertificate, answers_certificate, log_universe, mean_gap
-from confide.release.codes import Codes
 from confide.release.draws_a_round import check_draws, drawn_a_round, usual
 from confide.release.free_attributes import (
     FREE_BEFORE,
@@ -60,14 +59,14 @@ from confide.release.free_attributes import (
     rule_today,
     squared_marginals_sensitivity,
 )
+from confide.release.guarantees import AnswersCertificate, answers_certificate, log_universe, mean_gap
 from confide.release.oracle.answer import Answer, Oracle, best_response
 from confide.release.oracle.bounds import upper_bound
 from confide.release.oracle.integer_program import IntegerProgram
 from confide.release.oracle.local_search import LocalSearch
-from confide.release.oracle.one_hot import most_clauses
-from confide.release.oracle.terms import Terms
-from confide.release.packed import PackedBits
+from confide.release.oracle.terms import Terms, most_clauses
 from confide.release.query_game import Netted, QueryRound, check_exact, draw_queries, net
+from confide.release.records import Codes, PackedBits
 from confide.release.schema import Schema
 from confide.release.synthetic import Rounds, SyntheticRecords
 from confide.release.workload import Workload

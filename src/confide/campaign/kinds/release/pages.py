@@ -23,14 +23,14 @@ from confide.privacy.groups import guess_in_words
 from confide.privacy.losses import PROMISES_LITTLE, ZCDP
 from confide.release.answers import true_answers
 from confide.release.baselines import IndependentMarginals, NoisyAnswers
-from confide.release.certificate import BASELINE_ERROR
-from confide.release.codes import Codes
 from confide.release.columns import Bit
 from confide.release.comparison import compare
 from confide.release.dual_query import DualQuery
+from confide.release.guarantees import BASELINE_ERROR
 from confide.release.marginal_fit import FittedMarginals, MarginalFit
 from confide.release.measured_sums import sum_bar
 from confide.release.mwem import MWEM, MWEMCertificate
+from confide.release.records import Codes
 from confide.release.results import LEVEL, AnyOutcome, Bars, bars, released_answers, synthetic_rows, uncut_answers
 from confide.release.reweighted import Reweighted, ReweightedCertificate
 from confide.release.schema import Schema

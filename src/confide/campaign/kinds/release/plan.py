@@ -33,8 +33,7 @@ from confide.release.baselines import IndependentMarginals, NoisyAnswers
 from confide.release.dual_query import DualQuery
 from confide.release.marginal_fit import MarginalFit
 from confide.release.mwem import MWEM
-from confide.release.planning import ReleasePlan, candidates, dual_query, plan
-from confide.release.predicted import HOPELESS, Prediction, predict
+from confide.release.planning import HOPELESS, Prediction, ReleasePlan, candidates, dual_query, plan, predict
 from confide.release.reweighted import Reweighted
 from confide.release.schema import Schema
 from confide.release.workload import Workload

@@ -46,8 +46,8 @@ from confide.release.dual_query import DualQuery
 from confide.release.mwem import MWEM
 from confide.release.oracle.local_search import LocalSearch
 from confide.release.oracle.terms import Terms
-from confide.release.packed import PackedBits
 from confide.release.query_game import Netted, round_logits
+from confide.release.records import PackedBits
 from confide.release.workload import Workload
 
 __all__: list[str] = []

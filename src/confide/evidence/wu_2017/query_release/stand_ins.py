@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from confide.contract.checks import fraction, one_of, positive, whole
 from confide.privacy.noise.simulated import study_generator
 from confide.release.answers import TrueAnswers
-from confide.release.codes import Codes
 from confide.release.columns import Binned, Levels
-from confide.release.packed import PackedBits
+from confide.release.records import Codes, PackedBits
 from confide.release.schema import Schema
 from confide.release.workload import Workload
 

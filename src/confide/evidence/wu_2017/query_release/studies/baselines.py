@@ -37,10 +37,9 @@ from confide.privacy.gaussian import gdp_mu
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 from confide.release.baselines import IndependentMarginals, NoisyAnswers
-from confide.release.codes import Codes
 from confide.release.comparison import compare
 from confide.release.dual_query import DualQuery
-from confide.release.packed import PackedBits
+from confide.release.records import Codes, PackedBits
 from confide.release.reweighted import Reweighted
 from confide.release.workload import Workload
 

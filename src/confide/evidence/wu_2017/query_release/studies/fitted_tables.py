@@ -20,9 +20,9 @@ from confide.evidence.wu_2017.query_release.studies.tables import HEALTH, NOTE, 
 from confide.privacy.noise import Noise
 from confide.release.answers import true_answers
 from confide.release.baselines import IndependentMarginals, NoisyAnswers
-from confide.release.codes import Codes
 from confide.release.dual_query import DualQuery
 from confide.release.marginal_fit.mechanism import MarginalFit
+from confide.release.records import Codes
 from confide.release.workload import Workload
 
 __all__ = ["STUDY"]
