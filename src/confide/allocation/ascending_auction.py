@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from confide.allocation.valuations import Valuations
 from confide.contract.wire import wire
-from confide.numerics.compiled import kernel
+from confide.numerics.map_reduce import kernel
 from confide.privacy.noise import Noise
 from confide.privacy.primitives.sessions import NoiseSession
 from confide.privacy.tree_counter import TreeCounter

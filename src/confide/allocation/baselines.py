@@ -19,7 +19,7 @@ from confide.allocation.optimum.solver import Handout, as_supply, welfare_of
 from confide.allocation.valuations import Valuations
 from confide.contract.checks import positive, whole
 from confide.contract.errors import InvalidInput
-from confide.numerics.compiled import kernel
+from confide.numerics.map_reduce import kernel
 from confide.privacy.noise.simulated import study_generator
 
 __all__ = ["AuctionRun", "exact_auction", "greedy", "lottery", "serial_dictatorship"]

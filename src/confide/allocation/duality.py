@@ -36,7 +36,7 @@ from confide.allocation.bundles.bidders import Population
 from confide.allocation.measuring import Measure
 from confide.allocation.valuations import Valuations
 from confide.contract.errors import InvalidInput
-from confide.numerics.compiled import kernel
+from confide.numerics.map_reduce import kernel
 from confide.privacy.noise import Noise
 
 __all__ = [

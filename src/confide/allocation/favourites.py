@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from confide.allocation.valuations import Valuations
 from confide.contract.checks import non_negative
-from confide.numerics.compiled import kernel
+from confide.numerics.map_reduce import kernel
 from confide.privacy.public_randomness import key_of
 
 __all__ = ["NONE", "Leanings", "best_goods", "leaning"]

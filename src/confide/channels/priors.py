@@ -29,7 +29,7 @@ from confide.contract.errors import InvalidInput, Unsupported
 from confide.contract.probabilities import as_probabilities
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
-from confide.numerics.running_sums import running_sum
+from confide.numerics.sums import running_sum
 from confide.privacy.noise.arguments import as_inputs
 
 __all__ = [

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from confide._lazy import doors
 
 if TYPE_CHECKING:
-    from confide.numerics.integer_cross import IntegerCross
     from confide.numerics.map_reduce import accumulate, block_rows, map_blocks, threads
     from confide.numerics.shards import RayShards, Shards, ThreadShards
+    from confide.numerics.sums import IntegerCross
 
 __all__ = [
     "IntegerCross",
@@ -24,8 +24,11 @@ __all__ = [
 
 __getattr__, __dir__ = doors(
     __name__,
-    {"integer_cross": ("IntegerCross",), "map_reduce": ("accumulate", "block_rows", "map_blocks", "threads"),
-     "shards": ("RayShards", "Shards", "ThreadShards")},
+    {
+        "map_reduce": ("accumulate", "block_rows", "map_blocks", "threads"),
+        "shards": ("RayShards", "Shards", "ThreadShards"),
+        "sums": ("IntegerCross",),
+    },
     renamed={"root_down": "confide.privacy.accounting.roots.root_down",
              "root_up": "confide.privacy.accounting.roots.root_up"},
 )

@@ -40,7 +40,7 @@ from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Relation
 from confide.contract.remedies import tried
-from confide.numerics.compiled import kernel
+from confide.numerics.map_reduce import kernel
 from confide.privacy.accounting import float_up
 from confide.privacy.charge import Bundle, DrawCost, Line, Session, WithoutDraw
 from confide.privacy.clamping import added_delta

@@ -20,7 +20,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.numerics.compiled import kernel
+from confide.numerics.map_reduce import kernel
 
 __all__ = [
     "fit_boxes",

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput, Refused
-from confide.numerics.compiled import kernel
+from confide.numerics.map_reduce import kernel
 from confide.release._boxes import from_exponents, lacking, mass_of, scale_to_one, uniform_cells
 from confide.release.workload import Workload
 

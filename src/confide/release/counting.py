@@ -20,8 +20,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from confide.contract.errors import InvalidInput
-from confide.numerics.compiled import kernel
-from confide.numerics.map_reduce import map_blocks
+from confide.numerics.map_reduce import kernel, map_blocks
 from confide.release.records import Codes, PackedBits, answer_groups, key_groups, pack_rows
 
 if TYPE_CHECKING:

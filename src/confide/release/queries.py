@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from confide.contract.errors import InvalidInput
-from confide.numerics.compiled import kernel
+from confide.numerics.map_reduce import kernel
 from confide.privacy.noise.simulated import study_generator
 from confide.release.records import as_bits
 from confide.release.schema import Schema

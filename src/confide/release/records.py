@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
 from confide.contract.wire import wire
-from confide.numerics.compiled import kernel
+from confide.numerics.map_reduce import kernel
 from confide.privacy.noise.simulated import study_generator
 from confide.release._inputs import of_kind, reals
 from confide.release.columns import Bit, Column

@@ -16,8 +16,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.numerics.compiled import kernel
-from confide.numerics.map_reduce import threads
+from confide.numerics.map_reduce import kernel, threads
 
 __all__ = ["Adjacency", "Lists", "adjacency", "is_sound", "neighbour_sums", "simple_paths", "triangles"]
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import whole
 from confide.contract.errors import BudgetExceeded, InvalidInput
-from confide.numerics.compiled import kernel
+from confide.numerics.map_reduce import kernel
 from confide.search.graph import Graph
 from confide.search.oracles import Investigation, OracleUnavailable, SeedNotTargeted
 from confide.search.releases import Ended, OperatorLog

@@ -36,7 +36,7 @@ from confide.contract.errors import InvalidInput
 from confide.contract.parameters import Parameter
 from confide.contract.unusable import Unusable
 from confide.contract.wire import wire
-from confide.numerics.compiled import kernel
+from confide.numerics.map_reduce import kernel
 from confide.tables.frames import own_row
 
 __all__ = ["Additive", "Assignment", "CappedAdditiveValuation", "SymmetricConcave", "UnitDemandValuation"]

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.allocation.valuations import Valuations
-from confide.numerics.compiled import kernel
+from confide.numerics.map_reduce import kernel
 
 __all__ = ["Choices", "Window", "smoothed_prices"]
 

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.allocation.optimum.choices import Window
-from confide.numerics.compiled import kernel
+from confide.numerics.map_reduce import kernel
 
 __all__ = ["Arcs", "Doubts", "balance", "cheapest", "enqueue", "offer", "offer_all", "room_for", "take"]
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.sparse import block_diag, csc_array, hstack
 
 from confide.contract.errors import InvalidInput
-from confide.numerics.compiled import kernel
+from confide.numerics.map_reduce import kernel
 from confide.programs.convex.template import Template, units_up, value_units
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from confide.programs.linear import LinearProgram

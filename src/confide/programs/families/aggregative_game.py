@@ -24,7 +24,7 @@ from confide.contract.remedies import within
 from confide.contract.renamed import renamed
 from confide.contract.unusable import Unusable
 from confide.contract.wire import wire
-from confide.numerics.compiled import kernel
+from confide.numerics.map_reduce import kernel
 from confide.programs.grids import LOAD_UNIT, Constants
 from confide.programs.linear import LinearProgram
 from confide.programs.program import MOST_ROWS, MOST_TAU, Program, ProgramRecords

@@ -34,7 +34,7 @@ from confide.contract.parameters import Parameter
 from confide.contract.unusable import Unusable
 from confide.contract.wire import wire
 from confide.contract.words import cause, did_you_mean
-from confide.numerics.compiled import kernel
+from confide.numerics.map_reduce import kernel
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT, PRICE_UNIT, Constants
 from confide.programs.linear import LinearProgram
 from confide.programs.program import MOST_ROWS, Program, ProgramRecords

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from confide.contract.kinds import Progress
 from confide.contract.progress import advance
 from confide.numerics import map_blocks
-from confide.numerics.compiled import kernel
+from confide.numerics.map_reduce import kernel
 from confide.release.marginal_fit.measured import project_simplex
 from confide.release.marginal_fit.model import key_of, normals
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from confide.contract.errors import InvalidInput
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
-from confide.numerics.compiled import kernel
+from confide.numerics.map_reduce import kernel
 from confide.release.schema import Schema
 from confide.release.workload import Workload
 

@@ -31,7 +31,7 @@ from scipy.special import ndtri
 from confide.contract.kinds import Progress
 from confide.contract.progress import advance
 from confide.numerics import map_blocks
-from confide.numerics.compiled import kernel
+from confide.numerics.map_reduce import kernel
 
 __all__ = [
     "Model",
