@@ -17,7 +17,7 @@ from confide.privacy.noise import Noise
 from confide.privacy.noise.arguments import Points, Stream, StreamName, begins_with
 from confide.privacy.noise.base import RealLaw
 from confide.privacy.noise.discrete import DiscreteLaw
-from confide.privacy.noise.passing import PassingNoise
+from confide.privacy.noise.recorded import PassingNoise
 
 __all__ = ["DampedNoise", "RepeatedNoise", "ShiftedNoise", "StuckNoise"]
 

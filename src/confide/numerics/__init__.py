@@ -29,6 +29,6 @@ __getattr__, __dir__ = doors(
         "shards": ("RayShards", "Shards", "ThreadShards"),
         "sums": ("IntegerCross",),
     },
-    renamed={"root_down": "confide.privacy.accounting.roots.root_down",
-             "root_up": "confide.privacy.accounting.roots.root_up"},
+    renamed={"root_down": "confide.privacy.accounting.sums.root_down",
+             "root_up": "confide.privacy.accounting.sums.root_up"},
 )

@@ -52,7 +52,7 @@ from confide.audit import (
 from confide.audit.history_loss import promised_parameter, spent
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Accuracy, Participation, Privacy, Truthfulness
-from confide.privacy.accounting.roots import root_up
+from confide.privacy.accounting.sums import root_up
 from confide.privacy.events import Event, GDPEvent, PureEvent, ZCDPEvent
 from confide.privacy.losses import GDP, ApproxDP
 from confide.privacy.noise import Draw, Noise, RecordingNoise

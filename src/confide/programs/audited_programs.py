@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from confide.audit import AuditRow, Concern, DampedNoise, Examined, Loss, Neighbours, inject_fault, published
 from confide.privacy.accounting import float_up
-from confide.privacy.accounting.roots import root_up
+from confide.privacy.accounting.sums import root_up
 from confide.privacy.losses import GDP, ZCDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.arguments import StreamName

@@ -61,7 +61,7 @@ from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Relation
 from confide.contract.mechanism import Progress
 from confide.numerics.shards import Shards
-from confide.privacy.accounting.roots import root_up
+from confide.privacy.accounting.sums import root_up
 from confide.privacy.events import Event, GDPEvent, ZCDPEvent
 from confide.privacy.gaussian import gdp_mu
 from confide.privacy.losses import GDP, ZCDP

@@ -27,7 +27,7 @@ from confide.contract.checks import non_negative
 from confide.contract.errors import InvalidInput
 from confide.contract.parameters import Declared, Parameter
 from confide.contract.renamed import renamed, warn_of_old
-from confide.privacy.accounting.roots import root_up
+from confide.privacy.accounting.sums import root_up
 
 __all__ = [
     "LOAD_BITS",

@@ -27,7 +27,7 @@ from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Participation, Source, Truthfulness
 from confide.contract.remedies import printed
 from confide.privacy.accounting import float_up
-from confide.privacy.accounting.roots import root_up
+from confide.privacy.accounting.sums import root_up
 from confide.privacy.losses import GDP, ZCDP
 from confide.programs.dual_dynamics import Law, total_variation
 from confide.programs.grids import PRICE_UNIT

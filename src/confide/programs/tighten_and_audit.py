@@ -26,7 +26,7 @@ from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.numerics.shards import Shards
 from confide.privacy.accounting import written
-from confide.privacy.accounting.roots import root_up
+from confide.privacy.accounting.sums import root_up
 from confide.privacy.events import Event
 from confide.privacy.noise import Noise
 from confide.privacy.public_randomness import draw_public_seed

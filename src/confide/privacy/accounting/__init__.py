@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from confide._lazy import doors
 
 if TYPE_CHECKING:
-    from confide.privacy.accounting.accountant import CALCULATORS, FAST, Accountant, Calculator
+    from confide.privacy.accounting.accountant import CALCULATORS, FAST, Accountant, Calculator, matrix, mechanisms
     from confide.privacy.accounting.advanced import corollary_step, largest_step
-    from confide.privacy.accounting.rules import matrix, mechanisms
     from confide.privacy.accounting.sums import (
         Spend,
         Totals,
@@ -46,10 +45,10 @@ __all__ = [
 __getattr__, __dir__ = doors(
     __name__,
     {
-        "accountant": ("CALCULATORS", "FAST", "Accountant", "Calculator"),
+        "accountant": ("CALCULATORS", "FAST", "Accountant", "Calculator", "matrix", "mechanisms"),
         "advanced": ("corollary_step", "largest_step"),
-        "rules": ("matrix", "mechanisms"),
-        "sums": ("Spend", "Totals", "as_written", "counted", "float_up", "spendable", "totals", "written",
-                 "written_up"),
+        "sums": (
+            "Spend", "Totals", "as_written", "counted", "float_up", "spendable", "totals", "written", "written_up",
+        ),
     },
 )

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
         add_vector_laplace,
     )
     from confide.privacy.primitives.choosing import draw_by_logits, draw_digits, draw_through
-    from confide.privacy.primitives.sessions import NoiseSession, open_session
-    from confide.privacy.primitives.spending import pay
+    from confide.privacy.primitives.sessions import NoiseSession, open_session, pay
 
 __all__ = [
     "NoiseSession",
@@ -41,10 +40,11 @@ __all__ = [
 __getattr__, __dir__ = doors(
     __name__,
     {
-        "additive": ("add_discrete_gaussian", "add_discrete_laplace", "add_gaussian", "add_laplace",
-                     "add_missing_noise", "add_vector_laplace"),
+        "additive": (
+            "add_discrete_gaussian", "add_discrete_laplace", "add_gaussian", "add_laplace", "add_missing_noise",
+            "add_vector_laplace",
+        ),
         "choosing": ("draw_by_logits", "draw_digits", "draw_through"),
-        "sessions": ("NoiseSession", "open_session"),
-        "spending": ("pay",),
+        "sessions": ("NoiseSession", "open_session", "pay"),
     },
 )

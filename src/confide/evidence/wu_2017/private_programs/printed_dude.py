@@ -23,7 +23,7 @@ from confide.contract.parameters import Parameter, check_parameters
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.evidence.wu_2017.private_programs.printed_bounds import printed_accuracy, printed_deviation
-from confide.privacy.accounting.roots import root_up
+from confide.privacy.accounting.sums import root_up
 from confide.privacy.losses import GDP, ApproxDP
 from confide.programs.dual_dynamics import Descent, Schedule, Step
 from confide.programs.dude import MECHANISM_WORDS
