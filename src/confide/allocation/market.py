@@ -25,14 +25,12 @@ from confide.allocation.measuring import Law, Measure
 from confide.allocation.valuations import Valuations
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Relation, Source
-from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
+from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress, unusable_in
+from confide.contract.outcome import B_co, RunOutcome
 from confide.contract.outcome import Billboard as AnyBillboard
-from confide.contract.outcome import RunOutcome
 from confide.contract.parameters import Parameter
 from confide.contract.remedies import tried
 from confide.contract.renamed import renamed, warn_of_old
-from confide.contract.type_variables import B_co
-from confide.contract.unusable import unusable_in
 from confide.privacy.accounting import written
 from confide.privacy.charge import Bundle, Line, WithoutDraw, lines_of
 from confide.privacy.clamping import added_delta

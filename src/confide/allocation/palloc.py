@@ -35,12 +35,11 @@ from confide.allocation.decoding import decode_bundle
 from confide.allocation.duality import BUNDLES_CERTIFIED, BundleCertificatePlan
 from confide.allocation.ending import Halting, HaltingTest
 from confide.allocation.market import NEIGHBOURS_WRITTEN
-from confide.contract.mechanism import NoiseSource, Phase, Progress
+from confide.contract.mechanism import NoiseSource, Phase, Progress, unusable_in
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import RunOutcome
 from confide.contract.parameters import Parameter
 from confide.contract.renamed import renamed
-from confide.contract.unusable import unusable_in
 from confide.contract.wire import wire
 from confide.privacy.charge import DrawCost
 from confide.privacy.events import Event

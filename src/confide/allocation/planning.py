@@ -30,12 +30,11 @@ from confide.allocation.predicted import RUNS, CrowdPrediction, predicted, share
 from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.contract.checks import one_of, positive, whole
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.former_calls import by_position_before
 from confide.contract.missing import names_missing
 from confide.contract.plan import Alternative, Plan, Predicted
 from confide.contract.presentation import Picture
 from confide.contract.remedies import Remedy, outward, retried, trying
-from confide.contract.renamed import renamed, renamed_keywords, warn_of_old
+from confide.contract.renamed import by_position_before, renamed, renamed_keywords, warn_of_old
 from confide.contract.wire import parts_of, wire_name
 from confide.privacy.public_randomness import PUBLIC_RANGE
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput
-from confide.contract.unusable import Unusable
+from confide.contract.mechanism import Unusable
 from confide.tables._cells import real
 from confide.tables.frames import columns_of, is_table, own_row
 

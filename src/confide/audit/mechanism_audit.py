@@ -36,7 +36,7 @@ from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, Guarantee, Guarantees, Privacy, Relation
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism
-from confide.contract.written_shares import written
+from confide.contract.running import written
 from confide.privacy.covering import check_covered
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise

@@ -41,10 +41,9 @@ from confide.channels.rows import (
 from confide.channels.solvers.information import information_seconds, least_information
 from confide.channels.solvers.programs import ProgramPoint, as_exchangeable, check_size, program_seconds, solve_program
 from confide.contract.checks import non_negative, one_of
-from confide.contract.errors import SolverFailed, Unsupported
+from confide.contract.errors import PublicWarning, SolverFailed, Unsupported
 from confide.contract.kinds import Progress
 from confide.contract.progress import progress_bar
-from confide.contract.public_warnings import PublicWarning
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire_name
 from confide.contract.words import number

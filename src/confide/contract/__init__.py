@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from confide._lazy import doors
 
 if TYPE_CHECKING:
-    from confide.contract.custody import CustodiansKind
+    from confide.contract.asked import CustodiansKind
     from confide.contract.encoding import canonical, digest
     from confide.contract.errors import (
         BudgetExceeded,
         ConfideError,
         InvalidInput,
         NotGuaranteed,
+        PublicWarning,
         Refused,
         RunFailed,
         SolverFailed,
@@ -66,7 +67,6 @@ if TYPE_CHECKING:
     from confide.contract.parameters import Declared, Parameter
     from confide.contract.plan import Alternative, Plan, Predicted
     from confide.contract.presentation import Block, Picture, Section, Table, Text
-    from confide.contract.public_warnings import PublicWarning
     from confide.contract.renamed import ConfideDeprecationWarning
 
 
@@ -141,11 +141,11 @@ __all__ = [
 __getattr__, __dir__ = doors(
     __name__,
     {
-        "custody": ("CustodiansKind",),
+        "asked": ("CustodiansKind",),
         "encoding": ("canonical", "digest"),
         "errors": (
-            "BudgetExceeded", "ConfideError", "InvalidInput", "NotGuaranteed", "Refused", "RunFailed", "SolverFailed",
-            "StoreFailed", "Unsupported",
+            "BudgetExceeded", "ConfideError", "InvalidInput", "NotGuaranteed", "PublicWarning", "Refused", "RunFailed",
+            "SolverFailed", "StoreFailed", "Unsupported",
         ),
         "file_words": ("FileWords",),
         "guarantees": (
@@ -159,12 +159,13 @@ __getattr__, __dir__ = doors(
         "known_keys": ("Keys", "keys_of"),
         "mechanism": ("Mechanism", "NoiseSource", "Phase", "Progress"),
         "missing": ("MissingArguments",),
-        "outcome": ("Billboard", "Certificate", "Outcome", "Provenance", "PublicOutcome", "RunOutcome",
-                    "SimulatedOutcome", "as_billboard"),
+        "outcome": (
+            "Billboard", "Certificate", "Outcome", "Provenance", "PublicOutcome", "RunOutcome", "SimulatedOutcome",
+            "as_billboard",
+        ),
         "parameters": ("Declared", "Parameter"),
         "plan": ("Alternative", "Plan", "Predicted"),
         "presentation": ("Block", "Picture", "Section", "Table", "Text"),
-        "public_warnings": ("PublicWarning",),
         "renamed": ("ConfideDeprecationWarning",),
     },
     renamed={"Unit": "Relation"},

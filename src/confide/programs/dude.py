@@ -21,13 +21,12 @@ from confide.contract.checks import fraction, positive
 from confide.contract.encoding import canonical, digest, encode
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Relation, Source
-from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
+from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress, unusable_in
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import RunOutcome
 from confide.contract.parameters import Parameter
 from confide.contract.remedies import tried
 from confide.contract.renamed import renamed
-from confide.contract.unusable import unusable_in
 from confide.contract.wire import wire_name, wire_of
 from confide.numerics.map_reduce import threads
 from confide.numerics.shards import Shards, ThreadShards

@@ -24,12 +24,11 @@ from numpy.typing import NDArray
 from confide.charts import curves
 from confide.contract.checks import fraction, one_of, positive
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.former_calls import by_position_before
 from confide.contract.missing import names_missing
 from confide.contract.plan import Alternative, Plan, Predicted
 from confide.contract.presentation import Picture
 from confide.contract.remedies import Remedy, first_that, retried, tried
-from confide.contract.renamed import renamed
+from confide.contract.renamed import by_position_before, renamed
 from confide.contract.wire import parts_of, wire_name, wire_types
 from confide.programs.dual_dynamics import holds, limited, needed_rounds, usual_rounds
 from confide.programs.dude import Dude

@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import finite, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.mechanism import Unusable
 from confide.contract.parameters import Declared, Parameter
-from confide.contract.unusable import Unusable
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT, Constants, supply_down
 
 __all__ = [

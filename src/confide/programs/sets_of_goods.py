@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
+from confide.contract.mechanism import Unusable
 from confide.contract.parameters import Parameter
-from confide.contract.unusable import Unusable
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT, Constants
 from confide.programs.program import MOST_ROWS, Program, ProgramRecords
 from confide.programs.tables import bad_rows, numbers, refused_or_null, row, value_units

@@ -27,8 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
+from confide.contract.mechanism import Unusable
 from confide.contract.remedies import within
-from confide.contract.unusable import Unusable
 from confide.programs.grids import values_near
 
 __all__ = [

@@ -37,9 +37,9 @@ from confide.audit import (
     strongest,
     told_run,
 )
+from confide.contract.errors import PublicWarning
 from confide.contract.guarantees import Privacy
 from confide.contract.mechanism import Mechanism
-from confide.contract.public_warnings import PublicWarning
 from confide.privacy.losses import ZCDP
 from confide.privacy.noise import Noise
 from confide.release.answers import true_answers

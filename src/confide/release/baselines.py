@@ -23,11 +23,10 @@ from confide.contract.checks import fraction, positive
 from confide.contract.errors import InvalidInput, NotGuaranteed
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, PrivacyLoss, Relation, Source
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
-from confide.contract.outcome import Billboard, RunOutcome
+from confide.contract.outcome import B_co, Billboard, RunOutcome
 from confide.contract.parameters import Parameter
 from confide.contract.progress import advance
 from confide.contract.renamed import renamed
-from confide.contract.type_variables import B_co
 from confide.contract.wire import wire, wire_name, wire_of
 from confide.privacy.accounting import float_up, spendable, written
 from confide.privacy.events import Event, GDPEvent, PureEvent

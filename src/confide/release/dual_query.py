@@ -16,17 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.checks import fraction, one_of, positive
-from confide.contract.errors import InvalidInput, Refused
-from confide.contract.former_calls import by_position_before
+from confide.contract.errors import InvalidInput, PublicWarning, Refused
 from confide.contract.guarantees import Guarantees
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, RunOutcome
 from confide.contract.parameters import Parameter
 from confide.contract.progress import advance
-from confide.contract.public_warnings import PublicWarning
 from confide.contract.remedies import retried
-from confide.contract.renamed import renamed
+from confide.contract.renamed import by_position_before, renamed
 from confide.contract.wire import wire
 from confide.privacy.accounting import Accountant
 from confide.privacy.charge import FixedList, Line, lines_of

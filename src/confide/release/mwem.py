@@ -23,13 +23,12 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.former_calls import by_position_before
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Relation, Source
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
 from confide.contract.outcome import Billboard, Certificate, RunOutcome
 from confide.contract.parameters import Parameter
 from confide.contract.progress import advance
-from confide.contract.renamed import renamed
+from confide.contract.renamed import by_position_before, renamed
 from confide.contract.wire import wire
 from confide.privacy.accounting import Accountant, float_up, spendable, written
 from confide.privacy.events import BoundedRangeEvent, Event, PureEvent, Repeated

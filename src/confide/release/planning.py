@@ -24,12 +24,11 @@ from scipy.special import ndtr, ndtri
 from confide.charts import intervals
 from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import ConfideError, InvalidInput, Refused
-from confide.contract.former_calls import by_position_before
 from confide.contract.mechanism import Mechanism
 from confide.contract.missing import names_missing
 from confide.contract.plan import Alternative, Plan, Predicted
 from confide.contract.presentation import Picture
-from confide.contract.renamed import renamed
+from confide.contract.renamed import by_position_before, renamed
 from confide.privacy.accounting import spendable
 from confide.release._baseline_boards import uniform_answers
 from confide.release.baselines import NoisyAnswers

@@ -17,10 +17,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from confide.contract.checks import whole
-from confide.contract.errors import InvalidInput, Refused
+from confide.contract.errors import InvalidInput, PublicWarning, Refused
 from confide.contract.mechanism import Mechanism
 from confide.contract.outcome import Billboard, Certificate, Outcome, PublicOutcome, SimulatedOutcome
-from confide.contract.public_warnings import PublicWarning
 from confide.privacy.noise.simulated import study_generator
 from confide.release.baselines import (
     IndependentBillboard,

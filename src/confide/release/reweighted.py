@@ -21,17 +21,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.checks import fraction, non_negative, one_of, positive
-from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
-from confide.contract.former_calls import by_position_before
+from confide.contract.errors import InvalidInput, NotGuaranteed, PublicWarning, Refused
 from confide.contract.guarantees import Audience, Guarantees, Privacy, Relation, Source
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Certificate, RunOutcome
 from confide.contract.parameters import Parameter
 from confide.contract.probabilities import as_probabilities
-from confide.contract.public_warnings import PublicWarning
 from confide.contract.remedies import retried
-from confide.contract.renamed import renamed
+from confide.contract.renamed import by_position_before, renamed
 from confide.contract.wire import wire
 from confide.privacy.accounting import Accountant, spendable
 from confide.privacy.charge import Line, lines_of

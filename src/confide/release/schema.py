@@ -21,7 +21,7 @@ import numpy as np
 
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
-from confide.contract.unusable import MOST_UNUSABLE
+from confide.contract.mechanism import MOST_UNUSABLE
 from confide.contract.wire import wire
 from confide.contract.words import did_you_mean
 from confide.release._inputs import of_kind

@@ -11,8 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from confide.contract.checks import one_of, whole
-from confide.contract.errors import InvalidInput
-from confide.contract.public_warnings import PublicWarning
+from confide.contract.errors import InvalidInput, PublicWarning
 from confide.contract.wire import wire
 from confide.release._inputs import flag, of_kind, reals
 from confide.release.counting import add_record, count_records, weigh_records

@@ -33,8 +33,8 @@ from confide.allocation.bundles.bidders import (
 from confide.allocation.valuations import Valuations, as_row
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.mechanism import Unusable
 from confide.contract.parameters import Parameter
-from confide.contract.unusable import Unusable
 from confide.contract.wire import wire
 from confide.numerics.map_reduce import kernel
 from confide.tables.frames import own_row

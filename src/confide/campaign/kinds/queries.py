@@ -13,7 +13,7 @@ from confide.campaign.kinds.release import pages
 from confide.campaign.kinds.release.config import QueriesConfig
 from confide.campaign.kinds.release.plan import QueriesPlan, plan_of
 from confide.campaign.kinds.skeleton import AnyOutcome, KindSkeleton
-from confide.contract.custody import CustodiansKind
+from confide.contract.asked import CustodiansKind
 from confide.contract.file_words import FileWords
 from confide.contract.kinds import Check, Collection, Progress, by_slots
 from confide.contract.mechanism import Mechanism

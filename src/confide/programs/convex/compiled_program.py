@@ -27,8 +27,8 @@ from scipy.sparse import csc_array, csc_matrix, diags_array, kron, vstack
 from confide.contract.checks import non_negative, whole
 from confide.contract.encoding import canonical, digest, encode
 from confide.contract.errors import InvalidInput, SolverFailed
+from confide.contract.mechanism import Unusable
 from confide.contract.parameters import Parameter
-from confide.contract.unusable import Unusable
 from confide.contract.wire import wire
 from confide.programs.convex.public_bounds import Extent, nothing_at_zero
 from confide.programs.convex.quadratic import QuadraticRecords, Solving

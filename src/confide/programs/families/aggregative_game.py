@@ -19,10 +19,10 @@ from scipy.sparse import csc_array
 
 from confide.contract.checks import non_negative, positive
 from confide.contract.errors import InvalidInput
+from confide.contract.mechanism import Unusable
 from confide.contract.parameters import Parameter
 from confide.contract.remedies import within
 from confide.contract.renamed import renamed
-from confide.contract.unusable import Unusable
 from confide.contract.wire import wire
 from confide.numerics.map_reduce import kernel
 from confide.programs.grids import LOAD_UNIT, Constants

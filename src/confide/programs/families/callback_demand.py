@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput, Refused
+from confide.contract.mechanism import Unusable
 from confide.contract.parameters import Parameter
-from confide.contract.unusable import Unusable
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from confide.programs.linear import LinearProgram, choices
 from confide.programs.program import MOST_ROWS, ProgramRecords

@@ -30,8 +30,8 @@ from scipy.sparse import csc_array
 
 from confide.contract.checks import positive, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.mechanism import Unusable
 from confide.contract.parameters import Parameter
-from confide.contract.unusable import Unusable
 from confide.contract.wire import wire
 from confide.contract.words import cause, did_you_mean
 from confide.numerics.map_reduce import kernel

@@ -15,8 +15,8 @@ from scipy.sparse import csc_array
 
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
+from confide.contract.mechanism import Unusable
 from confide.contract.parameters import Parameter
-from confide.contract.unusable import Unusable
 from confide.contract.wire import wire
 from confide.numerics.map_reduce import kernel
 from confide.programs.families.networks import routes_between

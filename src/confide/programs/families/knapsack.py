@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
+from confide.contract.mechanism import Unusable
 from confide.contract.parameters import Parameter
-from confide.contract.unusable import Unusable
 from confide.contract.wire import wire
 from confide.numerics.map_reduce import kernel
 from confide.programs.grids import LOAD_UNIT, Constants, loads_up

@@ -15,8 +15,8 @@ from scipy.sparse import csc_array, hstack
 
 from confide.contract.checks import positive, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.mechanism import Unusable
 from confide.contract.parameters import Parameter
-from confide.contract.unusable import Unusable
 from confide.contract.wire import wire
 from confide.programs.families.unit_demand import favourites
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT, PRICE_UNIT, Constants, values_near

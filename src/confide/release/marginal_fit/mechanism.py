@@ -22,14 +22,13 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.former_calls import by_position_before
 from confide.contract.guarantees import Audience, Guarantees, Privacy, PrivacyLoss, Relation, Source
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, RunOutcome
 from confide.contract.parameters import Parameter
 from confide.contract.progress import advance
-from confide.contract.renamed import renamed
+from confide.contract.renamed import by_position_before, renamed
 from confide.contract.wire import wire
 from confide.privacy.accounting import Accountant, spendable, written
 from confide.privacy.charge import DrawCost

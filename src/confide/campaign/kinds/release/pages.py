@@ -13,10 +13,10 @@ from confide.campaign.kinds.skeleton import plan_page, promised
 from confide.charts import intervals
 from confide.contract.guarantees import Audience, stated
 from confide.contract.kinds import as_rows
+from confide.contract.mechanism import MOST_UNUSABLE
 from confide.contract.offering import CUSTODIANS_WITHDRAWAL, Question, answer, likelier
 from confide.contract.outcome import SimulatedOutcome
 from confide.contract.presentation import Picture, Section, Table, Text
-from confide.contract.unusable import MOST_UNUSABLE
 from confide.contract.wire import wire_name
 from confide.contract.words import number, percent
 from confide.privacy.groups import guess_in_words

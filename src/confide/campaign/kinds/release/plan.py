@@ -19,10 +19,9 @@ from confide.campaign.kinds.release.config import (
     ReweightedTable,
 )
 from confide.campaign.kinds.skeleton import ShownPlan
-from confide.contract.errors import ConfideError, InvalidInput, Refused
+from confide.contract.errors import ConfideError, InvalidInput, PublicWarning, Refused
 from confide.contract.guarantees import Accuracy
 from confide.contract.mechanism import Mechanism
-from confide.contract.public_warnings import PublicWarning
 from confide.contract.remedies import Remedy, accepted, tried, trying
 from confide.contract.replanned import changed, instead, keyed, nearest, replanned
 from confide.contract.wire import wire_name
