@@ -36,7 +36,7 @@ from confide.audit import (
     received,
     strongest,
 )
-from confide.audit.device_runs import CHECKED, DECODED, JOINTLY, checked_row, decoded_row
+from confide.audit.devices import CHECKED, DECODED, JOINTLY, checked_row, decoded_row
 from confide.audit.history_loss import spent
 from confide.contract.errors import ConfideError, Refused
 from confide.contract.guarantees import Accuracy, Audience, Budget, Participation, Privacy, Relation, Truthfulness

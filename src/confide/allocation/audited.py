@@ -78,9 +78,9 @@ from confide.audit import (
     inject_fault,
     told_run,
 )
-from confide.audit.figures import level_of, parameter_unit
+from confide.audit.comparing import level_of, parameter_unit
+from confide.audit.faulty_noise import HALF
 from confide.audit.history_loss import promised_parameter, spent
-from confide.audit.parts import HALF
 from confide.contract.guarantees import Audience, Privacy
 from confide.contract.mechanism import NoiseSource
 from confide.privacy.accounting import Accountant

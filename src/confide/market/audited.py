@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from confide.audit import AuditRow, Concern, DeviceNoise, Neighbours, Verdict, published, received
-from confide.audit.device_runs import CHECKED, DECODED, JOINTLY, checked_row, decoded_row
+from confide.audit.devices import CHECKED, DECODED, JOINTLY, checked_row, decoded_row
 from confide.audit.engine import Audited, Examined, Laws, Transcripts, heard
 from confide.contract.guarantees import Accuracy, Audience, Budget, Participation, Relation, Truthfulness
 from confide.market.audited_faults import (

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from confide.audit import Audited, AuditRow, Concern, Examined
-from confide.audit.device_runs import CHECKED, refused_row
+from confide.audit.devices import CHECKED, refused_row
 from confide.campaign.kinds.programs.plan import SharingPlan
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Accuracy, Guarantee, Participation, Truthfulness
