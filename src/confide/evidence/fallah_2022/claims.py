@@ -26,9 +26,8 @@ from confide.acquisition.priors import DiscretePrior, HistogramPrior, UniformPri
 from confide.acquisition.release.losses import gaussian_losses, local_sigma
 from confide.contract.errors import InvalidInput
 from confide.evidence.claim import Recomputed, claims_of
-from confide.evidence.fallah_2022.instances import VARIANCE, middles, profiles, regret, two_users
 from confide.evidence.fallah_2022.minimax import LOWER_CONSTANT, UPPER_CONSTANT, minimax_bounds
-from confide.evidence.fallah_2022.two_users import TwoUsers
+from confide.evidence.fallah_2022.two_users import VARIANCE, TwoUsers, middles, profiles, regret, two_users
 from confide.privacy.noise.simulated import study_generator
 
 __all__: list[str] = []

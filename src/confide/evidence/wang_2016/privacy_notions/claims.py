@@ -21,8 +21,7 @@ from confide.channels.priors import FullPrior, IndependentRows
 from confide.channels.rows import information
 from confide.channels.solvers.programs import distances, neighbours
 from confide.evidence.claim import Recomputed, claims_of
-from confide.evidence.wang_2016.privacy_notions.relaxation import relaxed_distortion
-from confide.evidence.wang_2016.privacy_notions.worked_priors import FIVE_STARS, PAIR
+from confide.evidence.wang_2016.privacy_notions.relaxation import FIVE_STARS, PAIR, relaxed_distortion
 
 __all__: list[str] = []
 

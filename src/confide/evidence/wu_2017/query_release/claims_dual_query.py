@@ -18,16 +18,18 @@ from scipy.stats import binom
 from confide.audit import exact_audit
 from confide.contract.renamed import renamed
 from confide.evidence.claim import Recomputed, claims_of
-from confide.evidence.wu_2017.query_release.published_runs import (
+from confide.evidence.wu_2017.query_release.stand_ins import (
+    ADULT,
     DELTA,
     FIGURE_1,
     FIGURE_2,
     FIGURE_3,
     FIGURE_3_ETA,
     FIGURE_3_RECORDS,
+    KDD99,
+    NETFLIX,
     rounds_of,
 )
-from confide.evidence.wu_2017.query_release.stand_ins import ADULT, KDD99, NETFLIX
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator

@@ -16,9 +16,11 @@ from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.evidence.findings import Compared, Findings, Study, advance, bound, in_words
-from confide.evidence.wu_2017.query_release.published_runs import DELTA, FIGURE_3_ETA, FIGURE_3_RECORDS
 from confide.evidence.wu_2017.query_release.stand_ins import (
     ADULT,
+    DELTA,
+    FIGURE_3_ETA,
+    FIGURE_3_RECORDS,
     KDD99,
     made_up_codes,
     product_answers_of,

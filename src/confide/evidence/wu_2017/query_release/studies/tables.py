@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from confide.evidence.wu_2017.query_release.published_runs import DELTA
 from confide.evidence.wu_2017.query_release.stand_ins import (
     ADULT,
+    DELTA,
     KDD99,
     NETFLIX,
     made_up_codes,
