@@ -9,7 +9,7 @@ from house.imports import circles, imports
 ALLOWED = tuple(tuple(f"confide.{name}" for name in circle.split()) for circle in (
     "release.counting release.engine release.queries release.reading release.records release.schema release.sets "
     "release.workload",
-    "contract.kinds contract.mechanism contract.outcome contract.outcome_folder contract.type_variables",
+    "contract.kinds contract.mechanism contract.outcome contract.outcome_folder",
     "privacy.noise.base privacy.noise.given_noise privacy.noise.replayed privacy.noise.secure "
     "privacy.noise.simulated",
     "regression.guarantees regression.planner regression.private_truthful_regression",
