@@ -9,75 +9,9 @@ People report how they weigh the two leaks; from all reports follow everybody's 
 truth is each person's best report. Her own device adds the noise.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from confide._lazy import doors
 
-if TYPE_CHECKING:
-    from confide.acquisition.caps import CappedCaps, Caps
-    from confide.acquisition.mechanism import Contracts, ErrorCertificate, MeanBillboard, TwoPartMechanism
-    from confide.acquisition.optimum.capped import solve_capped
-    from confide.acquisition.optimum.solver import Solution, solve, solve_grid
-    from confide.acquisition.payments import PaymentRule, Payments, WeightCap
-    from confide.acquisition.planning import AcquisitionPlan, design_for_budget, design_for_error, plan
-    from confide.acquisition.priors import (
-        ConcernPrior,
-        DiscretePrior,
-        EmpiricalPrior,
-        HistogramPrior,
-        PowerPrior,
-        UniformPrior,
-    )
-    from confide.acquisition.records import Contracted, ContractedRecords
-    from confide.acquisition.release.lattice import (
-        LatticeContract,
-        LatticeContracts,
-        aggregate,
-        integer_contracts,
-        perturb,
-    )
-    from confide.acquisition.smooth_prior import SmoothPrior
-    from confide.acquisition.virtual_cost import VirtualCost
-
-
-__all__ = [
-    "AcquisitionPlan",
-    "CappedCaps",
-    "Caps",
-    "ConcernPrior",
-    "Contracted",
-    "ContractedRecords",
-    "Contracts",
-    "DiscretePrior",
-    "EmpiricalPrior",
-    "ErrorCertificate",
-    "HistogramPrior",
-    "LatticeContract",
-    "LatticeContracts",
-    "MeanBillboard",
-    "PaymentRule",
-    "Payments",
-    "PowerPrior",
-    "SmoothPrior",
-    "Solution",
-    "TwoPartMechanism",
-    "UniformPrior",
-    "VirtualCost",
-    "WeightCap",
-    "aggregate",
-    "design_for_budget",
-    "design_for_error",
-    "integer_contracts",
-    "perturb",
-    "plan",
-    "solve",
-    "solve_capped",
-    "solve_grid",
-]
-
-__getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = doors(
     __name__,
     {
         "caps": ("CappedCaps", "Caps"),

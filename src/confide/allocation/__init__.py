@@ -12,82 +12,9 @@ a public billboard and her own row.
 True
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from confide._lazy import doors
 
-if TYPE_CHECKING:
-    from confide.allocation import bundles
-    from confide.allocation.ascending_auction import Auction, Rules
-    from confide.allocation.ascending_mechanism import Ascending
-    from confide.allocation.audited_reach import auction_reach, bundle_reach
-    from confide.allocation.baselines import AuctionRun, exact_auction, greedy, lottery, serial_dictatorship
-    from confide.allocation.billboards import AuctionBillboard, Clearing, WelfareCertificate
-    from confide.allocation.bundles.auction import BundleRules
-    from confide.allocation.decoding import BundleWalk, Walk, decode, decode_bundle, walk, walk_bundle
-    from confide.allocation.duality import bundle_dual_bound, dual_bound
-    from confide.allocation.guarantees import EquilibriumPromises, bundle_welfare_bound, lie_gain
-    from confide.allocation.instances import PriceGadgets, SpyGadgets, instance_a, instance_b, sparse_instance
-    from confide.allocation.optimum.solver import Handout, OptimalAllocation, exact_optimum
-    from confide.allocation.palloc import PAlloc
-    from confide.allocation.planning import AllocationPlan, plan
-    from confide.allocation.pmatch import PMatch
-    from confide.allocation.predicted import CrowdPrediction
-    from confide.allocation.prices import PriceRelease, release_prices
-    from confide.allocation.sinkhorn_match import ScalingBillboard, SinkhornMatch
-    from confide.allocation.valuations import Valuations
-
-__all__ = [
-    "AllocationPlan",
-    "Ascending",
-    "Auction",
-    "AuctionBillboard",
-    "AuctionRun",
-    "BundleRules",
-    "BundleWalk",
-    "Clearing",
-    "CrowdPrediction",
-    "EquilibriumPromises",
-    "Handout",
-    "OptimalAllocation",
-    "PAlloc",
-    "PMatch",
-    "PriceGadgets",
-    "PriceRelease",
-    "Rules",
-    "ScalingBillboard",
-    "SinkhornMatch",
-    "SpyGadgets",
-    "Valuations",
-    "Walk",
-    "WelfareCertificate",
-    "auction_reach",
-    "bundle_dual_bound",
-    "bundle_reach",
-    "bundle_welfare_bound",
-    "bundles",
-    "decode",
-    "decode_bundle",
-    "dual_bound",
-    "exact_auction",
-    "exact_optimum",
-    "greedy",
-    "instance_a",
-    "instance_b",
-    "lie_gain",
-    "lottery",
-    "plan",
-
-    "release_prices",
-    "serial_dictatorship",
-    "sparse_instance",
-    "walk",
-    "walk_bundle",
-]
-
-__getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = doors(
     __name__,
     {
         "ascending_auction": ("Auction", "Rules"),

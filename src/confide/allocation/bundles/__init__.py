@@ -10,39 +10,9 @@ The class is public and one for all bidders; what it says of one bidder is her r
 True
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from confide._lazy import doors
 
-if TYPE_CHECKING:
-    from confide.allocation.bundles.bidders import Bidder, BundleClass, Population
-    from confide.allocation.bundles.classes import (
-        Additive,
-        Assignment,
-        CappedAdditiveValuation,
-        SymmetricConcave,
-        UnitDemandValuation,
-    )
-    from confide.allocation.bundles.oracles import NotSubstitutes, OracleRecord, UserOracle, falsify_gross_substitutes
-
-__all__ = [
-    "Additive",
-    "Assignment",
-    "Bidder",
-    "BundleClass",
-    "CappedAdditiveValuation",
-    "NotSubstitutes",
-    "OracleRecord",
-    "Population",
-    "SymmetricConcave",
-    "UnitDemandValuation",
-    "UserOracle",
-    "falsify_gross_substitutes",
-]
-
-__getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = doors(
     __name__,
     {
         "bidders": ("Bidder", "BundleClass", "Population"),

@@ -11,37 +11,9 @@ Finding it is hard in the worst case and easy in practice, and costs no privacy 
 netted samples and public facts alone (`Terms`).
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from confide._lazy import doors
 
-if TYPE_CHECKING:
-    from confide.release.oracle.answer import Answer, Oracle, best_response
-    from confide.release.oracle.bounds import LinearBound, certified_bound, linear_bound, upper_bound
-    from confide.release.oracle.integer_program import Enumeration, IntegerProgram
-    from confide.release.oracle.local_search import LocalSearch
-    from confide.release.oracle.terms import Terms, all_on_from_parities, parity_row
-
-
-__all__ = [
-    "Answer",
-    "Enumeration",
-    "IntegerProgram",
-    "LinearBound",
-    "LocalSearch",
-    "Oracle",
-    "Terms",
-    "all_on_from_parities",
-    "best_response",
-    "certified_bound",
-    "linear_bound",
-    "parity_row",
-    "upper_bound",
-]
-
-__getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = doors(
     __name__,
     {
         "answer": ("Answer", "Oracle", "best_response"),
