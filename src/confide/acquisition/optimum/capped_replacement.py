@@ -27,27 +27,16 @@ from confide.acquisition.optimum.capped import (
     solved_nodes,
 )
 from confide.acquisition.optimum.inner import compiled
+from confide.acquisition.optimum.replacement import Replaced
 from confide.contract.errors import InvalidInput
 
-__all__ = ["CappedReplaced", "replaced_capped_values"]
+__all__ = ["replaced_capped_values"]
 
 Floats = NDArray[np.float64]
 
 RIVALS = 5e-13
 """Two S, or buying and not, that are closer than this are told apart by `solve_capped`: one is always chosen."""
 NEGLIGIBLE = 1e-9
-
-
-class CappedReplaced(NamedTuple):
-    """What `replaced_capped_values` returns.
-
-    Args:
-        values: (m, k) V with one virtual cost replaced.
-        differences: (m, k) that user's difference of levels then.
-    """
-
-    values: Floats
-    differences: Floats
 
 
 class _Found(NamedTuple):
@@ -69,7 +58,7 @@ class _Found(NamedTuple):
 def replaced_capped_values(
     virtual_costs: ArrayLike, people: ArrayLike, replacements: ArrayLike, *, weight_cap: float, variance_price: float,
     noise_price: float, approximation: float, outside: float = math.inf, psi_floor: float = 0.0,
-) -> CappedReplaced:
+) -> Replaced:
     """V of `solve_capped`, and the user's own difference of levels, with her virtual cost replaced.
 
     Values are those of `solve_capped` but for a relative 1e-14 or so. n = 10^5 with 10^4 people takes a few seconds.
@@ -130,7 +119,7 @@ def replaced_capped_values(
                            approximation=approximation, outside=outside, psi_floor=psi_floor)
         values[k], differences[k] = one.value, one.difference[chosen[k]]
     back = back.reshape(-1)
-    return CappedReplaced(values[back].reshape(shape), differences[back].reshape(shape))
+    return Replaced(values[back].reshape(shape), differences[back].reshape(shape))
 
 
 def _checked(
