@@ -1,4 +1,4 @@
-"""Old names of the audits of query release; see `confide.release.audited`."""
+"""Old names of the audits of query release; see `confide.release.audited_walks` and `audited_games`."""
 
 from confide.audit.old_audits import old_audits
 
