@@ -13,8 +13,7 @@ import numpy as np
 
 from benchmarks.memory import peak_mb
 from benchmarks.timing import seconds
-from confide.acquisition.optimum.grid import solve_grid
-from confide.acquisition.optimum.solver import solve
+from confide.acquisition.optimum.solver import solve, solve_grid
 from confide.evidence.fallah_2022.algorithm_1 import algorithm1_as_printed
 
 ALPHA, VARIANCE, DELTA = 2.0, 1.0 / 12.0, 0.01
@@ -54,8 +53,8 @@ def optimum(n: int, kind: str, gamma: str) -> dict[str, float]:
 
 def paying(n: int, gamma: str, grid: str = "") -> dict[str, float]:
     """Reports in, all contracts and payments out."""
-    from confide.acquisition.beliefs.priors import UniformPrior
-    from confide.acquisition.paying.payments import PaymentRule
+    from confide.acquisition.payments import PaymentRule
+    from confide.acquisition.priors import UniformPrior
 
     reports = np.random.default_rng(1).random(n)
     rule = PaymentRule(UniformPrior().virtual_cost(), **prices(float(gamma)), approximation=DELTA if grid else None)
@@ -67,8 +66,8 @@ def paying(n: int, gamma: str, grid: str = "") -> dict[str, float]:
 
 def whole(n: int, gamma: str, limit: str = "") -> dict[str, float]:
     """Reports and records in, contracts with integers, secure noise on every side, sum and shares out."""
-    from confide.acquisition.beliefs.priors import UniformPrior
     from confide.acquisition.mechanism import TwoPartMechanism
+    from confide.acquisition.priors import UniformPrior
     from confide.privacy.noise import Noise
 
     it = TwoPartMechanism(people=n, prior=UniformPrior(), mse_price=float(gamma), variance=VARIANCE, psi_floor=0.25,

@@ -26,10 +26,8 @@ from confide.channels import (
 )
 from confide.channels.channel import Channel
 from confide.channels.notions import Notion
-from confide.channels.solvers.full_program import distances
-from confide.channels.solvers.hamming_product import HammingProduct
-from confide.channels.solvers.programs import solve_program
-from confide.channels.solvers.slope_solver import solve_slope
+from confide.channels.solvers.information import HammingProduct, solve_slope
+from confide.channels.solvers.programs import distances, solve_program
 from confide.privacy import Noise
 
 LAW = [0.3, 0.25, 0.2, 0.15, 0.1]

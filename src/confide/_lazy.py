@@ -22,8 +22,10 @@ MOVED: dict[str, Mapping[str, str]] = {}
 def doors(
     package: str, modules: Mapping[str, tuple[str, ...]], packages: tuple[str, ...] = (),
     renamed: Mapping[str, str] | None = None, moved: Mapping[str, tuple[str, ...]] | None = None,
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """`__getattr__` and `__dir__` for a package whose public names live in submodules.
+) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
+    """`__all__`, `__getattr__` and `__dir__` for a package whose public names live in submodules.
+
+    Type checkers and editors read the same names in the package's stub, `__init__.pyi`, which is made from this call.
 
     Args:
         package: the package's `__name__`.
@@ -58,9 +60,9 @@ def doors(
         return value
 
     def __dir__() -> list[str]:
-        return public
+        return list(public)
 
-    return __getattr__, __dir__
+    return public, __getattr__, __dir__
 
 
 def moved(module: str, homes: Mapping[str, str]) -> Callable[[str], Any]:

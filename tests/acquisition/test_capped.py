@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 
 from cases import fast
-from confide.acquisition.capped import replacement as capped_replacement
-from confide.acquisition.capped.caps import CappedCaps
-from confide.acquisition.capped.inner import crowd_at, group_at
-from confide.acquisition.capped.replacement import replaced_capped_values
-from confide.acquisition.capped.solver import capped_spreads, ease_of, solve_capped
-from confide.acquisition.optimum.grid import grid_spreads, solve_grid
+from confide.acquisition.caps import CappedCaps
+from confide.acquisition.optimum import capped_replacement
+from confide.acquisition.optimum.capped import capped_spreads, crowd_at, ease_of, group_at, solve_capped
+from confide.acquisition.optimum.capped_replacement import replaced_capped_values
 from confide.acquisition.optimum.problem import problem7, quadratic
+from confide.acquisition.optimum.solver import grid_spreads, solve_grid
 from confide.contract import InvalidInput
 
 PRICES: dict[str, Any] = {"variance_price": 1.0, "noise_price": 2.0, "approximation": 0.01}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from confide.acquisition.beliefs.priors import UniformPrior
 from confide.acquisition.comparisons import (
     benchmarks,
     central_only,
@@ -15,6 +14,7 @@ from confide.acquisition.comparisons import (
     scaling_law,
 )
 from confide.acquisition.optimum.solver import solve
+from confide.acquisition.priors import UniformPrior
 from confide.contract import InvalidInput
 
 SCALING = [  # gamma, people, V (VAR = 1/12, alpha = 2, c_i = (i - 1/2)/n), how far the law is from it

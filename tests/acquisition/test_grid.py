@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from confide.acquisition.optimum.grid import grid_spreads, solve_grid
 from confide.acquisition.optimum.problem import problem7
-from confide.acquisition.optimum.solver import solve
+from confide.acquisition.optimum.solver import grid_spreads, solve, solve_grid
 from confide.contract import InvalidInput
 
 

@@ -20,7 +20,7 @@ from confide.acquisition.release.lattice import (
     message_of,
     perturb,
 )
-from confide.acquisition.release.sums import absentee_sigma
+from confide.acquisition.release.losses import absentee_sigma
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
 from confide.privacy.noise import Noise, RecordingNoise
 from confide.privacy.noise.simulated import study_generator

@@ -10,7 +10,7 @@ import pytest
 from campaign.forging import words
 from cases import fast
 from confide.acquisition import TwoPartMechanism, UniformPrior
-from confide.acquisition.second_identities import _rents, second_identities
+from confide.acquisition.incentives import _rents, second_identities
 from people.all_kinds import campaign_of
 
 FEW = TwoPartMechanism(people=40, prior=UniformPrior(), mse_price=400.0, price_per_nat=3.0)
@@ -54,8 +54,8 @@ CAPPED = TwoPartMechanism(people=60, prior=UniformPrior(high=0.8), mse_price=40.
 @pytest.mark.parametrize("it", fast(2, [FEW, CAPPED, replace(FEW, people=3)]), ids=["few", "capped", "three"])
 def test_no_pair_of_reports_gains_more_with_two_ids(it: TwoPartMechanism, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a grid of both reports, and of the sensitivity of an honest owner, over the same profiles."""
-    from confide.acquisition import second_identities as module
-    from confide.acquisition.beliefs.draws import prior_draws
+    from confide.acquisition import incentives as module
+    from confide.acquisition.priors import prior_draws
 
     monkeypatch.setattr(module, "_MOST", 4)
     found = second_identities(it, 0.1)
@@ -94,8 +94,8 @@ def test_so_many_identities_move_the_mean_by_its_standard_error_and_fewer_do_not
     found, error = plan.identities, plan.here.root_error
     assert found is not None
     assert found.deciding is not None
-    from confide.acquisition.beliefs.draws import prior_draws
-    from confide.acquisition.second_identities import _MOST, _tried
+    from confide.acquisition.incentives import _MOST, _tried
+    from confide.acquisition.priors import prior_draws
 
     reports = next(iter(prior_draws(it.prior, it.people, _MOST, 0, stream="identities")))[0]
 

@@ -9,15 +9,13 @@ import pytest
 from scipy.integrate import quad
 
 from cases import fast
-from confide.acquisition.beliefs.priors import ConcernPrior, DiscretePrior, HistogramPrior, PowerPrior, UniformPrior
-from confide.acquisition.beliefs.smooth_prior import SmoothPrior, SmoothVirtualCost
-from confide.acquisition.beliefs.virtual_cost import Piece, VirtualCost
-from confide.acquisition.optimum.grid import solve_grid
-from confide.acquisition.optimum.solver import Solution, solve
-from confide.acquisition.paying import rents
-from confide.acquisition.paying.incentives import audit_ic, direct_from_indirect
-from confide.acquisition.paying.payments import Offer, OfferRule, PaymentRule, incentive_bound
-from confide.acquisition.paying.rents import Sellers, exact_rents
+from confide.acquisition import payments
+from confide.acquisition.incentives import audit_ic, direct_from_indirect
+from confide.acquisition.optimum.solver import Solution, solve, solve_grid
+from confide.acquisition.payments import Offer, OfferRule, PaymentRule, Sellers, exact_rents, incentive_bound
+from confide.acquisition.priors import ConcernPrior, DiscretePrior, HistogramPrior, PowerPrior, UniformPrior
+from confide.acquisition.smooth_prior import SmoothPrior, SmoothVirtualCost
+from confide.acquisition.virtual_cost import Piece, VirtualCost
 from confide.contract.errors import InvalidInput, SolverFailed
 
 UNIFORM = UniformPrior().virtual_cost()
@@ -283,7 +281,7 @@ def test_smooth_virtual_costs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert rule.pay([0.1, 0.2, 1.0]).payments[2] == 0.0
     audit = audit_ic(rule, reports, 0, [0.0, 0.05, 0.2, 0.9])
     assert audit.regret <= incentive_bound(smooth, 1e-9, rent_width=found.rent_width)  # type: ignore[operator]
-    monkeypatch.setattr(rents, "_CELLS", 64)
+    monkeypatch.setattr(payments, "_CELLS", 64)
     vague = SmoothVirtualCost(lambda c: 1.5 * c, lambda a, b: (0.0, np.inf))
     with pytest.raises(SolverFailed, match="enclosed_rents: rents are known to"):
         PaymentRule(vague, *prices(400.0), rent_tolerance=1e-6).pay([0.1, 0.2])

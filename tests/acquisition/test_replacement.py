@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from confide.acquisition.optimum import replacement
-from confide.acquisition.optimum.grid import solve_grid
 from confide.acquisition.optimum.replacement import replaced_values
-from confide.acquisition.optimum.solver import solve
+from confide.acquisition.optimum.solver import solve, solve_grid
 from confide.contract import InvalidInput
 
 

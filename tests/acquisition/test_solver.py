@@ -12,8 +12,7 @@ from cases import fast
 from confide.acquisition.optimum import solver
 from confide.acquisition.optimum.inner import inner, weights_of
 from confide.acquisition.optimum.problem import objective, problem7, spread_bounds
-from confide.acquisition.optimum.search import minimise
-from confide.acquisition.optimum.solver import ordered, solve
+from confide.acquisition.optimum.solver import minimise, ordered, solve
 from confide.contract import InvalidInput
 
 

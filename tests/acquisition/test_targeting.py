@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from confide.acquisition.beliefs.priors import UniformPrior
 from confide.acquisition.comparisons import pooling
 from confide.acquisition.mechanism import TwoPartMechanism
 from confide.acquisition.planning import plan
+from confide.acquisition.priors import UniformPrior
 from confide.acquisition.targeting import (
     PriceSetting,
     _Means,

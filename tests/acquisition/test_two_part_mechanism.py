@@ -23,7 +23,7 @@ from confide.acquisition import (
     UniformPrior,
 )
 from confide.acquisition.audited import extreme_reports
-from confide.acquisition.paying.incentives import audit_ic
+from confide.acquisition.incentives import audit_ic
 from confide.contract import Accuracy, InvalidInput, NotGuaranteed, Truthfulness
 from confide.privacy.noise import Noise
 
@@ -226,7 +226,7 @@ def test_the_error_is_what_the_integers_say(rounds: int) -> None:
 
 
 def test_numbers_of_32_bits_are_the_decimals_that_they_print_as():
-    from confide.acquisition.one_column import column_of_numbers
+    from confide.acquisition.records import column_of_numbers
 
     assert column_of_numbers("reports", np.array([4.3, np.nan, 0.1], np.float32)).tolist()[::2] == [4.3, 0.1]
     assert column_of_numbers("records", [1, 2.5]).tolist() == [1.0, 2.5]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from confide.acquisition.beliefs.ironing import QuantilePath
-from confide.acquisition.beliefs.priors import (
+from confide.acquisition.priors import (
     ConcernPrior,
     DiscretePrior,
     EmpiricalPrior,
@@ -14,8 +13,8 @@ from confide.acquisition.beliefs.priors import (
     PowerPrior,
     UniformPrior,
 )
-from confide.acquisition.beliefs.smooth_prior import SmoothPrior
-from confide.acquisition.beliefs.virtual_cost import Piece, VirtualCost
+from confide.acquisition.smooth_prior import SmoothPrior
+from confide.acquisition.virtual_cost import Piece, QuantilePath, VirtualCost
 from confide.contract.encoding import decode, encode
 from confide.contract.errors import InvalidInput, Unsupported
 

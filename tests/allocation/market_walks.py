@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from confide.allocation.audited_walks import jointly
+from confide.allocation.audited import jointly
 from confide.allocation.market import Market
 from confide.audit import TranscriptAudit, inject_fault, told_run
 

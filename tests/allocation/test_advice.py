@@ -10,8 +10,8 @@ import pytest
 from cases import fast
 from confide.allocation import PMatch, SinkhornMatch, Valuations, instance_a, instance_b
 from confide.allocation.baselines import lottery, serial_dictatorship
-from confide.allocation.planning.advice import UNASKED, hopeless, least_epsilon, plan, worth_it
-from confide.allocation.planning.predicted import (
+from confide.allocation.planning import UNASKED, hopeless, least_epsilon, plan, worth_it
+from confide.allocation.predicted import (
     LOTTERY,
     SERIAL,
     CrowdPrediction,

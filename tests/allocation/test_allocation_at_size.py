@@ -10,7 +10,7 @@ import pytest
 from allocation.market_walks import walked
 from cases import fast
 from confide.allocation import PAlloc, PMatch, SinkhornMatch
-from confide.allocation.audited_full_size import full_size, full_size_row
+from confide.allocation.audited import full_size, full_size_row
 from confide.allocation.audited_markets import tiny
 from confide.allocation.bundles import Additive
 from confide.audit import DampedNoise, inject_fault

@@ -13,8 +13,19 @@ import pytest
 
 from allocation.market_walks import walked
 from cases import fast
-from confide.allocation.ascending.running import many_steps
-from confide.allocation.audited import matching, reach_rows, releases
+from confide.allocation.ascending_auction import many_steps
+from confide.allocation.audited import (
+    CRAFTED,
+    blocks,
+    counted_rows,
+    crafted,
+    crafted_row,
+    jointly,
+    matching,
+    reach_rows,
+    releases,
+    walked_row,
+)
 from confide.allocation.audited_behaviour import (
     certificate_rows,
     decode_row,
@@ -39,20 +50,10 @@ from confide.allocation.audited_faults import (
     TwiceTheBudget,
     faults,
 )
-from confide.allocation.audited_losses import exact_loss, promise, recorded
+from confide.allocation.audited_losses import exact_loss, own_parts, promise, recorded
 from confide.allocation.audited_markets import charges, counted, in_blocks, neighbours, steps, tiny
-from confide.allocation.audited_parts import own_parts
-from confide.allocation.audited_walks import (
-    CRAFTED,
-    blocks,
-    counted_rows,
-    crafted,
-    crafted_row,
-    jointly,
-    walked_row,
-)
 from confide.allocation.bundles import Additive, Assignment, CappedAdditiveValuation, SymmetricConcave
-from confide.allocation.gadgets import SpyGadgets
+from confide.allocation.instances import SpyGadgets
 from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch

@@ -11,9 +11,9 @@ import pytest
 
 from allocation.market_walks import walked
 from cases import fast
+from confide.allocation.audited import asked, asked_rows, jointly
 from confide.allocation.audited_losses import recorded, unreleased_parts
 from confide.allocation.audited_markets import PEOPLE, charges, histories, steps, tiny
-from confide.allocation.audited_walks import asked, asked_rows, jointly
 from confide.allocation.market import Market
 from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.audit import DampedNoise

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 from cases import fast
 from confide.allocation import PMatch, Valuations, instance_a, release_prices
-from confide.allocation.ascending import running as module
+from confide.allocation import ascending_auction as module
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Privacy
 from confide.privacy.accounting import Accountant

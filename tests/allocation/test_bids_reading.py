@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from confide.allocation.reading.preflib import PrefLib
-from confide.allocation.reading.scales import Points, Ranks, Scale
-from confide.allocation.reading.tables import DENSE, RowCodec, Rows, gathered, read_long, read_wide, typed
+from confide.allocation.preflib import PrefLib
+from confide.allocation.scales import Points, Ranks, Scale
+from confide.allocation.tables import DENSE, RowCodec, Rows, gathered, read_long, read_wide, typed
 from confide.contract.errors import InvalidInput
 from confide.tables import Roster, open_table
 

@@ -16,11 +16,10 @@ from confide.allocation.bundles import (
     SymmetricConcave,
     UnitDemandValuation,
 )
-from confide.allocation.bundles.settings import BUNDLES_LADDER, bundle_settings
 from confide.allocation.crowds import counted_optimum
 from confide.allocation.optimum.solver import exact_optimum
 from confide.allocation.palloc import PAlloc
-from confide.allocation.planning.settings import usual_error
+from confide.allocation.settings import BUNDLES_LADDER, bundle_settings, usual_error
 from confide.contract.errors import InvalidInput, Refused
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator

@@ -23,7 +23,7 @@ from confide.allocation.bundles import (
     UserOracle,
     falsify_gross_substitutes,
 )
-from confide.allocation.bundles.certificate import bundle_dual_bound
+from confide.allocation.duality import bundle_dual_bound
 from confide.allocation.palloc import PAlloc
 from confide.allocation.valuations import Valuations
 from confide.contract.errors import InvalidInput

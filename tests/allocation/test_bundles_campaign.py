@@ -21,11 +21,11 @@ from confide.allocation import crowds as baselines
 from confide.allocation.bundles import Additive, CappedAdditiveValuation, SymmetricConcave, UnitDemandValuation
 from confide.allocation.bundles.rows import population_of, record_of, usable, width
 from confide.allocation.crowds import BundleCrowd, counts
+from confide.allocation.expected import made_up_bundles, predicted_bundles
 from confide.allocation.optimum.solver import exact_optimum
 from confide.allocation.palloc import PAlloc
-from confide.allocation.planning.expected import made_up_bundles, predicted_bundles
-from confide.allocation.reading.scales import PointsTogether, RanksTogether
-from confide.allocation.reading.tables import DENSE, Rows
+from confide.allocation.scales import PointsTogether, RanksTogether
+from confide.allocation.tables import DENSE, Rows
 from confide.campaign import Campaign, Store, hand_out, verify
 from confide.campaign.kinds.allocation.audited import life
 from confide.campaign.kinds.allocation.config import BundleAuctionTable

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
-from confide.allocation.duality import dual_bound
+from confide.allocation.duality import dual_bound, exact_sums
 from confide.allocation.instances import instance_a, instance_b, sparse_instance
 from confide.allocation.optimum import paths, solver
-from confide.allocation.optimum.certificate import exact_sums
-from confide.allocation.optimum.priorities import enqueue, take
+from confide.allocation.optimum.paths import enqueue, take
 from confide.allocation.optimum.solver import OptimalAllocation, exact_optimum
 from confide.allocation.valuations import Valuations
 from confide.contract.errors import InvalidInput, SolverFailed

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from confide.allocation.ascending.auction import Auction
-from confide.allocation.ascending.running import Rules
-from confide.allocation.gadgets import PriceGadgets, SpyGadgets
+from confide.allocation.ascending_auction import Auction, Rules
+from confide.allocation.instances import PriceGadgets, SpyGadgets
 from confide.allocation.pmatch import PMatch
 from confide.allocation.valuations import Valuations
 from confide.contract.errors import InvalidInput

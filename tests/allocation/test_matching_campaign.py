@@ -20,8 +20,8 @@ from cli.commands import CONFIDE
 from confide import Outcome
 from confide.allocation import PMatch, SinkhornMatch, WelfareCertificate, exact_optimum
 from confide.allocation.crowds import lottery_welfare
-from confide.allocation.reading.scales import Points, Ranks
-from confide.allocation.reading.tables import gathered
+from confide.allocation.scales import Points, Ranks
+from confide.allocation.tables import gathered
 from confide.allocation.valuations import Valuations
 from confide.campaign import Campaign, Store, verify
 from confide.campaign.kinds.allocation.audited import life

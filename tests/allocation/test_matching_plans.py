@@ -13,8 +13,8 @@ from matching_campaigns import EDITS, PEOPLE, SCALING, TEXT, campaign, lines
 from campaign.forging import words
 from confide.allocation import PMatch, SinkhornMatch
 from confide.allocation.crowds import lottery_welfare, most_welfare
-from confide.allocation.planning.expected import made_up, predicted
-from confide.allocation.reading.scales import Points, Ranks
+from confide.allocation.expected import made_up, predicted
+from confide.allocation.scales import Points, Ranks
 from confide.allocation.valuations import Valuations
 from confide.campaign import Campaign
 from confide.campaign.kinds.allocation.config import AuctionTable, ScalingTable

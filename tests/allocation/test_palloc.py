@@ -11,7 +11,7 @@ from bundle_examples import auction, capped, classes, counted, quiet, transport_
 
 from cases import fast
 from confide.allocation import AuctionBillboard, Clearing, PMatch, Rules
-from confide.allocation.ascending import running as module
+from confide.allocation import ascending_auction as module
 from confide.allocation.bundles import (
     Additive,
     CappedAdditiveValuation,
@@ -20,10 +20,10 @@ from confide.allocation.bundles import (
     UnitDemandValuation,
     UserOracle,
 )
-from confide.allocation.bundles.certificate import bundle_dual_bound
-from confide.allocation.bundles.decoding import decode_bundle, walk_bundle
-from confide.allocation.bundles.promises import bundle_welfare_bound, most_unsold
-from confide.allocation.bundles.slots import BundleRules
+from confide.allocation.bundles.auction import BundleRules
+from confide.allocation.decoding import decode_bundle, walk_bundle
+from confide.allocation.duality import bundle_dual_bound
+from confide.allocation.guarantees import bundle_welfare_bound, most_unsold
 from confide.allocation.palloc import PAlloc
 from confide.contract.encoding import decode as rebuilt
 from confide.contract.encoding import encode

@@ -10,10 +10,9 @@ from bundle_examples import GRID, auction, capped, classes
 
 from cases import fast
 from confide.allocation.bundles import Bidder, CappedAdditiveValuation, OracleRecord, UserOracle
-from confide.allocation.bundles import exposure as bundle_exposure
-from confide.allocation.bundles.decoding import BundleWalk, walk_bundle
-from confide.allocation.bundles.exposure import free_reports, joint_distance, report_distance
-from confide.allocation.bundles.slots import BundleRules, Standing
+from confide.allocation.bundles import auction as bundle_exposure
+from confide.allocation.bundles.auction import BundleRules, Standing, free_reports, joint_distance, report_distance
+from confide.allocation.decoding import BundleWalk, walk_bundle
 from confide.allocation.palloc import PAlloc
 from confide.contract.errors import InvalidInput
 from confide.privacy.noise import Noise

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from confide.allocation.ascending.running import Rules
+from confide.allocation.ascending_auction import Rules
 from confide.allocation.audited_reach import (
     BundleBidder,
     Tested,
@@ -17,7 +17,7 @@ from confide.allocation.audited_reach import (
     staggered_bundles,
 )
 from confide.allocation.billboards import AuctionBillboard
-from confide.allocation.bundles.exposure import joint_distance, report_distance
+from confide.allocation.bundles.auction import joint_distance, report_distance
 from confide.allocation.decoding import walk
 from confide.allocation.pmatch import PMatch
 from confide.contract.errors import InvalidInput

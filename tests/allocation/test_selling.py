@@ -9,10 +9,9 @@ import pytest
 
 from campaign.forging import words
 from confide.allocation import PMatch, SinkhornMatch
-from confide.allocation.incentives import mean_shift, prices_loss
+from confide.allocation.guarantees import mean_shift, prices_loss
 from confide.allocation.instances import instance_a
-from confide.allocation.planning.lone_lies import lone_lies
-from confide.allocation.planning.second_ids import over_crowds
+from confide.allocation.second_identities import lone_lies, over_crowds
 from confide.campaign.kinds.allocation.plan import group_gain
 from confide.contract import Guarantees, InvalidInput, Truthfulness
 from confide.contract.offering import lies

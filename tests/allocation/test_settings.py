@@ -10,8 +10,8 @@ import pytest
 
 from cases import fast
 from confide.allocation import PMatch, SinkhornMatch, Valuations, instance_a, instance_b
-from confide.allocation.planning.predicted import upper_bound
-from confide.allocation.planning.settings import CHARGED, LADDER, arities, typical, usual_error
+from confide.allocation.predicted import upper_bound
+from confide.allocation.settings import CHARGED, LADDER, arities, typical, usual_error
 from confide.contract.errors import InvalidInput, Refused
 from confide.privacy.noise import Noise
 from confide.privacy.tree_blocks import levels

@@ -13,14 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-import confide.allocation.scaling.soft_demand as soft
+import confide.allocation.soft_demand as soft
 from cases import fast
 from confide.allocation import PMatch, SinkhornMatch, Valuations, decode, instance_a, instance_b, release_prices
-from confide.allocation.favourites import best_goods
+from confide.allocation.favourites import Leanings, best_goods
 from confide.allocation.optimum.solver import exact_optimum
-from confide.allocation.scaling.leanings import Leanings
-from confide.allocation.scaling.soft_demand import WHOLE, soft_demand
-from confide.allocation.scaling.temperatures import falling, logarithm, moved_prices, weights
+from confide.allocation.soft_demand import WHOLE, falling, logarithm, moved_prices, soft_demand, weights
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy
 from confide.privacy.accounting import Accountant, written
@@ -308,7 +306,7 @@ def test_truncation_cuts_the_last_holders():
                                   (instance_a, 20, 4000, 0.975), (instance_b, 20, 4000, 0.975),
                                   (instance_a, 100, 800, 0.90)]))
 def test_welfare_near_the_optimum_at_epsilon_one(make, goods, supply, least):
-    from confide.allocation.planning.predicted import upper_bound
+    from confide.allocation.predicted import upper_bound
 
     people = goods * supply * 5 // 4
     values = Valuations.of(make(people, goods, seed=1), people=people, goods=goods)

@@ -16,8 +16,7 @@ from scipy.optimize import linear_sum_assignment
 
 from cases import fast
 from confide.allocation import PMatch, walk
-from confide.allocation.guarantees import EquilibriumPromises
-from confide.allocation.incentives import lie_gain, mean_shift, participation, prices_loss, regret
+from confide.allocation.guarantees import EquilibriumPromises, lie_gain, mean_shift, participation, prices_loss, regret
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Accuracy, Participation, Privacy, Truthfulness
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP

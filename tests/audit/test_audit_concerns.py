@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from confide.audit import AuditReport, AuditRow, Concern, Control, Verdict, charge_rows, completed, promise_rows
-from confide.audit.implied import strongest
+from confide.audit.comparing import strongest
 from confide.contract import (
     Accuracy,
     Audience,

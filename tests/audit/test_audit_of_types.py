@@ -13,7 +13,7 @@ import pytest
 
 from audit.test_audit_of_unpublished_answers import PEOPLE, Board, Sound, privacy_row, report
 from confide.audit import Verdict
-from confide.audit.settled_run import settled_run
+from confide.audit.side_channels import settled_run
 from confide.campaign import Campaign
 from confide.contract import Refused
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
@@ -120,7 +120,7 @@ def test_a_settlement_gives_the_types_of_its_audit(path: Path, monkeypatch: pyte
 
 
 def test_a_device_gets_the_noise_of_its_audit() -> None:
-    from confide.audit.device_reports import drawn_locally
+    from confide.audit.devices import drawn_locally
 
     class Device(Sound):
         def submit(self, private: Any, offer: Any = None, noise: Any = None) -> Any:

@@ -13,7 +13,7 @@ from confide.audit.charging import NAMED, charge_rows
 from confide.contract import Guarantees, Privacy
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 from confide.regression.audited import named_charge as of_regression
-from confide.release.audited_charges import charge as of_queries
+from confide.release.audited_faults import charge as of_queries
 from confide.search.audited import named_charge as of_search
 from people.all_kinds import KINDS, campaign_of
 

@@ -14,7 +14,7 @@ from confide.contract import Privacy
 from confide.market import audited
 from confide.privacy.noise.simulated import study_generator
 from confide.programs import PrivDude, RoundDude, TightenAndAudit, UnitDemand
-from confide.programs.audited_full_size import full_size, full_size_rows
+from confide.programs.audited import full_size, full_size_rows
 from confide.programs.audited_programs import tiny, tiny_pool
 from confide.programs.audited_records import Pool
 from confide.programs.dude import Dude

@@ -24,7 +24,7 @@ from confide.channels import (
     WaterFilling,
     plan,
 )
-from confide.channels.joint_types import JointTypeChannel, JointTypes, joint_types
+from confide.channels.channel import JointTypeChannel, JointTypes, joint_types
 from confide.contract import InvalidInput, Mechanism, Refused
 from confide.contract.encoding import decode, encode
 from confide.contract.outcome import Outcome, SimulatedOutcome

@@ -15,7 +15,7 @@ from confide.channels.distortion import least_distortion, privacy_distortion
 from confide.channels.kernels import h, h_inverse
 from confide.channels.notions import Infeasible
 from confide.channels.priors import Exchangeable, FullPrior, IndependentRows
-from confide.channels.row_bounds import RowBounds
+from confide.channels.rows import RowBounds
 from confide.contract.errors import InvalidInput
 
 PAIR = FullPrior([0.45, 0.05, 0.05, 0.45], 2, 2)

@@ -12,8 +12,8 @@ from scipy.stats import chisquare
 
 from cases import fast
 from confide.channels import Exchangeable, JointTypeMechanism, least_distortion, privacy_distortion
-from confide.channels.joint_types import JointTypeChannel, joint_types
-from confide.channels.mechanisms.coded_types import CodedTypes, coded_types
+from confide.channels.channel import JointTypeChannel, joint_types
+from confide.channels.mechanisms.coded import CodedTypes, coded_types
 from confide.contract.errors import InvalidInput, NotGuaranteed
 from confide.privacy import Noise
 from confide.privacy.noise.balls import precision

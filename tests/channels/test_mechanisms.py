@@ -27,7 +27,7 @@ from confide.channels import (
 )
 from confide.channels.kernels import entropy_of_row, h, row_kernel
 from confide.channels.mechanisms.integer_tables import IntegerTable, integer_table
-from confide.channels.mechanisms.sequential import draw_counts, draw_in_turn
+from confide.channels.mechanisms.kernel_mechanism import draw_counts, draw_in_turn
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused, Unsupported
 from confide.contract.guarantees import Accuracy, Audience
 from confide.privacy import Noise, RandomizedResponseEvent

@@ -11,15 +11,13 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_matrix
 
 from confide.channels.analyser import analyse
-from confide.channels.channel import Channel
+from confide.channels.channel import Channel, JointTypeChannel, joint_types
 from confide.channels.constants import PriorConstants
-from confide.channels.independent import dp_distortion, identifiability_distortion
-from confide.channels.joint_types import JointTypeChannel, joint_types
 from confide.channels.kernels import h
 from confide.channels.priors import Exchangeable, FullPrior, IndependentRows
-from confide.channels.solvers.certificates import lower_bound, repaired
-from confide.channels.solvers.full_program import full_program
-from confide.channels.solvers.programs import as_exchangeable, check_size, solve_program, types_program
+from confide.channels.rows import dp_distortion, identifiability_distortion
+from confide.channels.solvers.programs import as_exchangeable, check_size, full_program, solve_program, types_program
+from confide.channels.solvers.ratio_program import lower_bound, repaired
 from confide.contract.errors import SolverFailed, Unsupported
 
 PAIR = FullPrior([0.45, 0.05, 0.05, 0.45], 2, 2)

@@ -9,12 +9,10 @@ import pytest
 
 from confide.channels.analyser import analyse
 from confide.channels.constants import PriorConstants
-from confide.channels.independent import information
 from confide.channels.kernels import distances_sum, entropy_of_row, h
 from confide.channels.priors import Exchangeable, FullPrior, IndependentRows
-from confide.channels.solvers.hamming_product import HammingProduct
-from confide.channels.solvers.information import least_information
-from confide.channels.solvers.slope_solver import solve_slope
+from confide.channels.rows import information
+from confide.channels.solvers.information import HammingProduct, least_information, solve_slope
 from confide.contract.errors import InvalidInput, Unsupported
 
 PAIR = FullPrior([0.45, 0.05, 0.05, 0.45], 2, 2)

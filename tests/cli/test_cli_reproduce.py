@@ -118,7 +118,7 @@ def test_without_plots_the_data_of_pictures_are_written(names: list[str], tmp_pa
         assert len(points) > 5
     assert json.loads(call("--json").stdout)["undrawn"] == "pip install 'confide[plots]'"
     # What was kept there has its pictures here.
-    module = "confide.evidence.cummings_2015.studies.threshold"
+    module = "confide.evidence.cummings_2015.studies"
     drawn = StudyCache(home / "cache" / "studies").find("regression-threshold", module, True)
     assert drawn is not None
     assert any(isinstance(block, Picture) and block.spec for block in drawn.findings.blocks)

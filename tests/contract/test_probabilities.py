@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from confide.acquisition.beliefs.priors import HistogramPrior
+from confide.acquisition.priors import HistogramPrior
 from confide.acquisition.release.lattice import integer_contracts
 from confide.channels import Channel, Exchangeable, FullPrior, IndependentRows
 from confide.channels.priors import as_prior
@@ -28,7 +28,7 @@ from confide.regression.bernoulli_peers import FinitePrior
 from confide.regression.priors import Atoms
 from confide.release.reweighted import Reweighted
 from confide.release.workload import Workload
-from confide.search.order_statistics import threshold_points
+from confide.search.noise_kinds import threshold_points
 
 LAW = [0.1, 0.2, 0.3, 0.05, 0.35]  # 1.0000000074505806 in 32 bits, as doubles
 WORKLOAD = Workload.conjunctions([[0], [1]], attributes=2)

@@ -185,7 +185,7 @@ def package(monkeypatch: pytest.MonkeyPatch) -> Any:
     home.Outcome = confide.Outcome  # type: ignore[attr-defined]
     for each in (house, home):
         monkeypatch.setitem(sys.modules, each.__name__, each)
-    house.__getattr__, house.__dir__ = doors(  # type: ignore[method-assign]
+    house.__all__, house.__getattr__, house.__dir__ = doors(  # type: ignore[method-assign]
         "house", {"contract": ("Outcome",)}, renamed={"Result": "Outcome"})
     yield house
     RENAMED.pop("house")

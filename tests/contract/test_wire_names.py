@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from confide.audit.injecting import inject_fault
+from confide.audit.faulty_noise import inject_fault
 from confide.contract import Guarantee, InvalidInput, Privacy, Relation, Source, canonical
 from confide.contract.encoding import decode, encode
 from confide.contract.guarantees import Audience

@@ -10,8 +10,7 @@ import pytest
 from confide.evidence import claims
 from confide.evidence.wang_2016.data_market import claims_unknown_costs
 from confide.evidence.wu_2017 import claims_privacy
-from confide.evidence.wu_2017.private_matchings.exposure import blocks_of_slots, matching_exposure
-from confide.evidence.wu_2017.private_matchings.settings import MatchingSetting
+from confide.evidence.wu_2017.private_matchings.settings import MatchingSetting, blocks_of_slots, matching_exposure
 from confide.evidence.wu_2017.private_programs.solved import (
     chain,
     crossroads,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from confide.allocation.gadgets import PriceGadgets
+from confide.allocation.instances import PriceGadgets
 from confide.evidence.wu_2017.private_matchings.lower_bounds import price_floor
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from confide.acquisition.beliefs.priors import UniformPrior
-from confide.acquisition.paying.payments import PaymentRule
+from confide.acquisition.payments import PaymentRule
+from confide.acquisition.priors import UniformPrior
 from confide.contract.errors import InvalidInput
 from confide.evidence.fallah_2022.interim import interim_payments
 

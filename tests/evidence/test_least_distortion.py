@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from confide.channels import FullPrior, IndependentRows, PriorConstants
-from confide.channels.independent import dp_distortion, dp_level, identifiability_distortion, information
 from confide.channels.kernels import h, h_inverse
+from confide.channels.rows import dp_distortion, dp_level, identifiability_distortion, information
+from confide.evidence.wang_2016.privacy_notions import studies
 from confide.evidence.wang_2016.privacy_notions.relaxation import relaxed_distortion
-from confide.evidence.wang_2016.privacy_notions.studies import pair
-from confide.evidence.wang_2016.privacy_notions.studies.relaxation import uncertified_distortion
+from confide.evidence.wang_2016.privacy_notions.studies import uncertified_distortion
 
 OWN, KERNEL = math.log(9), math.acosh(9)
 
@@ -30,14 +30,14 @@ def test_the_pairs_formulas() -> None:
     """Acceptance 5: at ten levels each, and nothing below ln 9 for identifiability."""
     for epsilon in np.linspace(0.1, 3.5, 10).tolist():
         expected = 0.1 + 0.9 * math.exp(-epsilon) if epsilon <= OWN else h(epsilon, 2, 2)
-        assert uncertified_distortion(pair.PAIR, epsilon, joint=False) == pytest.approx(expected, abs=1e-7)
-        assert pair.dp_level(expected) == pytest.approx(epsilon, abs=1e-9)
+        assert uncertified_distortion(studies.PAIR, epsilon, joint=False) == pytest.approx(expected, abs=1e-7)
+        assert studies.dp_level(expected) == pytest.approx(epsilon, abs=1e-9)
     for epsilon in np.linspace(OWN + 1e-6, 3.5, 10).tolist():
         expected = 1.9 - 0.1 * math.exp(epsilon) if epsilon <= KERNEL else h(epsilon, 2, 2)
-        assert uncertified_distortion(pair.PAIR, epsilon, joint=True) == pytest.approx(expected, abs=1e-7)
-        assert pair.identifiability_level(expected) == pytest.approx(epsilon, abs=1e-9)
+        assert uncertified_distortion(studies.PAIR, epsilon, joint=True) == pytest.approx(expected, abs=1e-7)
+        assert studies.identifiability_level(expected) == pytest.approx(epsilon, abs=1e-9)
     with pytest.raises(Exception, match="was not solved"):
-        uncertified_distortion(pair.PAIR, OWN - 1e-3, joint=True)
+        uncertified_distortion(studies.PAIR, OWN - 1e-3, joint=True)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -79,6 +79,6 @@ def test_slopes_of_the_least_information() -> None:
     for distortion in (0.2, 0.5, 0.8):
         slope = (information(prior, distortion - 1e-6) - information(prior, distortion + 1e-6)) / 2e-6
         assert slope == pytest.approx(dp_level(prior, distortion), abs=1e-4)
-    slope = (pair.information(0.4 - 1e-6) - pair.information(0.4 + 1e-6)) / 2e-6
+    slope = (studies.information(0.4 - 1e-6) - studies.information(0.4 + 1e-6)) / 2e-6
     assert slope == pytest.approx(0.804719, abs=1e-5)
-    assert pair.dp_level(0.4) == pytest.approx(math.log(3), abs=1e-9)
+    assert studies.dp_level(0.4) == pytest.approx(math.log(3), abs=1e-9)

@@ -18,7 +18,7 @@ from confide.evidence.wu_2017.private_programs.printed_bounds import (
     smallest_supply,
 )
 from confide.privacy.gaussian import gdp_mu
-from confide.programs.bounds import (
+from confide.programs.guarantees import (
     bernstein,
     certified_excess,
     corrected_regret,

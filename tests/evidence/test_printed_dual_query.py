@@ -14,7 +14,7 @@ from confide.privacy import ApproxDP
 from confide.privacy.noise import Noise, RecordingNoise
 from confide.privacy.noise.simulated import study_generator
 from confide.release import DualQuery, Workload
-from confide.release.audited_laws import replacements, tiny_game, transcript_laws
+from confide.release.audited_games import replacements, tiny_game, transcript_laws
 
 
 def small() -> np.ndarray:

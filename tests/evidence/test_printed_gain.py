@@ -10,9 +10,9 @@ import pytest
 from confide.contract.errors import InvalidInput
 from confide.evidence.wu_2017.private_programs.printed_bounds import printed_gain
 from confide.programs import UnitDemand
+from confide.programs.dual_dynamics import squared_budget
 from confide.programs.grids import PRICE_UNIT
 from confide.programs.incentives import relative_gain
-from confide.programs.schedule import squared_budget
 
 
 def test_the_printed_bound_follows_from_ours_and_its_proof_does_not_stand() -> None:

@@ -12,8 +12,8 @@ from confide.contract import InvalidInput
 from confide.evidence.wu_2017.query_release import PrintedIntegerProgram, row_defects
 from confide.evidence.wu_2017.query_release.printed_program import MisprintedRows, PrintedRows
 from confide.release.oracle import IntegerProgram, Terms, certified_bound, linear_bound
-from confide.release.oracle.one_hot import is_valid, repaired
-from confide.release.oracle.program import build, linear_duals, solve
+from confide.release.oracle.bounds import build, linear_duals, solve
+from confide.release.oracle.terms import is_valid, repaired
 from release.oracle_instances import brute_force, instance, product_rounds
 
 

@@ -43,7 +43,7 @@ from confide.regression import (
     audited,
     plan,
 )
-from confide.regression.audited_submissions import neighbours
+from confide.regression.audited import neighbours
 from confide.regression.records import Batch
 from confide.regression.sensitivity import counterexample, diameter, printed_constant_valid, ridge_norm_sup
 from confide.regression.spectrum import Spectrum

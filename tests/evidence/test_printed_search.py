@@ -13,7 +13,7 @@ from confide.evidence.wu_2017.targeted_search.printed import _Printed, printed_c
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
 from confide.search.component_walk import FINISHED, Walk
-from confide.search.search_accounting import compositions
+from confide.search.planning import compositions
 from confide.search.statistics import CommonNeighbours
 from search.toy_network import FIRST, TARGETS, TOY, toy
 

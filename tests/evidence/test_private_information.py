@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from confide.acquisition.beliefs.priors import UniformPrior
 from confide.acquisition.comparisons import (
     expected_benchmarks,
 )
+from confide.acquisition.priors import UniformPrior
 from confide.evidence.fallah_2022.two_users import TwoUsers
 
 

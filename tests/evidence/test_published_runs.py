@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from confide.contract.errors import InvalidInput
-from confide.evidence.wu_2017.query_release.published_runs import FIGURE_1, rounds_of
+from confide.evidence.wu_2017.query_release.stand_ins import FIGURE_1, rounds_of
 
 
 def test_the_rounds_of_the_published_runs():

@@ -15,7 +15,7 @@ from confide.evidence.wu_2017.query_release.stand_ins import (
     published_schema,
     repeated_answers,
 )
-from confide.release.packed import PackedBits
+from confide.release.records import PackedBits
 from confide.release.workload import Workload
 from release.tables_of_people import published
 

@@ -54,7 +54,7 @@ FINDINGS = Findings(
                        origin=as_printed("a book, Table 1, line 1"))),
     blocks=(Text(("one", "two")), Table(columns=("x", "y"), rows=((1, "é"), (None, math.inf)), note="n"),
             Picture(spec={"mark": "line", "data": {"values": [{"x": 0.1}]}}, alt="a line")))
-ROOM = "confide.evidence.wang_2016.data_market.studies.accuracy"
+ROOM = "confide.evidence.wang_2016.data_market.studies"
 
 
 @pytest.fixture
@@ -120,11 +120,18 @@ def test_a_changed_source_file_changes_the_digest(tmp_path: Path, monkeypatch: p
     assert digest() != first
 
 
+def modules_of_studies(room: Path) -> list[Path]:
+    """Of a source with few studies one module, else a folder of them."""
+    found = [*room.rglob("studies.py"), *room.rglob("studies/*.py")]
+    assert found
+    return found
+
+
 def test_studies_import_nothing_that_the_key_leaves_out() -> None:
     """Of `confide.evidence` a study imports its source and `findings`; the layers forbid it the packages above."""
     for name in study_names():
         room = SOURCE / "evidence" / catalogue._MODULES[name].partition(".")[0]
-        for path in room.rglob("studies/*.py"):
+        for path in modules_of_studies(room):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 modules = ([node.module or ""] if isinstance(node, ast.ImportFrom) else
                            [alias.name for alias in node.names] if isinstance(node, ast.Import) else [])
@@ -263,7 +270,7 @@ _PLACES = re.compile(r"(?:Wu 2017|Wang 2016|Fallah et al\. 2022|Cummings, Ioanni
 def test_every_origin_names_document_place_and_line() -> None:
     """In the sources of all studies, so that none has to run."""
     kinds, found = {"as_printed", "evaluated", "read_off", "in_words"}, 0
-    for path in (SOURCE / "evidence").rglob("studies/*.py"):
+    for path in modules_of_studies(SOURCE / "evidence"):
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in kinds:
                 place = call.args[0]

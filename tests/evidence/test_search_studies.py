@@ -20,8 +20,7 @@ from confide.evidence.wu_2017.targeted_search.studies.regimes import searched, v
 from confide.evidence.wu_2017.targeted_search.studies.runs import BUDGETS, COMPONENTS, REGIMES, Network, casts, costars
 from confide.privacy.noise import Noise
 from confide.search import Investigation, OperatorLog, PTarget, affiliation_network, compare_searches
-from confide.search.discovery import Found, made_up_group, without_noise
-from confide.search.synthetic import infect
+from confide.search.discovery import Found, infect, made_up_group, without_noise
 from real_networks import real_coauthors
 
 TARGET = {  # found without noise, on film casts (spec 6)

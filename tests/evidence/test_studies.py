@@ -13,7 +13,7 @@ from quick_runs import first_words, quick_run
 from confide.contract import InvalidInput
 from confide.evidence import studies, study, study_names, write_section
 from confide.evidence.findings import crossing
-from confide.evidence.wang_2016.privacy_notions.studies.ratings import rating_levels
+from confide.evidence.wang_2016.privacy_notions.studies import rating_levels
 
 
 def test_every_study_says_what_it_is():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from confide.acquisition.beliefs.priors import UniformPrior
+from confide.acquisition.priors import UniformPrior
 from confide.acquisition.targeting import (
     PriceSetting,
     price_for_budget,

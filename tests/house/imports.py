@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import confide
+from typed import stubs
 
 SOURCE = Path(confide.__file__).parent
 
@@ -29,7 +30,7 @@ def imports() -> dict[str, set[str]]:
     """
     known = modules()
     doors = {name for name, path in known.items() if path.name == "__init__.py" and "doors(" in _text(path)}
-    exported = {name: dict(_names(name, known)) for name in doors}
+    exported = {name: _exported(name, known[name]) for name in doors}
 
     def defined(module: str, name: str) -> str:
         """The module in which a name of a module is defined."""
@@ -41,6 +42,14 @@ def imports() -> dict[str, set[str]]:
 
     return {name: set() if name in doors else {defined(module, what) for what, module in _names(name, known)} - {name}
             for name in known}
+
+
+def _exported(package: str, path: Path) -> dict[str, str]:
+    """The public names behind the call of `doors`, and the module that each is from."""
+    modules, inner = stubs.doors(path)
+    return {**{name: place if place.startswith("confide.") else f"{package}.{place}"
+               for place, names in modules.items() for name in names},
+            **{name: f"{package}.{name}" for name in inner}}
 
 
 def _names(module: str, known: Mapping[str, Path]) -> Iterator[tuple[str, str]]:

@@ -7,18 +7,17 @@ import pytest
 from house.imports import circles, imports
 
 ALLOWED = tuple(tuple(f"confide.{name}" for name in circle.split()) for circle in (
-    "release.codes release.counting release.engine release.queries release.query_texts release.reading "
-    "release.rows release.schema release.sets release.workload",
-    "contract.kinds contract.mechanism contract.outcome contract.outcome_folder contract.type_variables",
+    "release.counting release.engine release.queries release.reading release.records release.schema release.sets "
+    "release.workload",
+    "contract.kinds contract.mechanism contract.outcome contract.outcome_folder",
     "privacy.noise.base privacy.noise.given_noise privacy.noise.replayed privacy.noise.secure "
     "privacy.noise.simulated",
     "regression.guarantees regression.planner regression.private_truthful_regression",
-    "allocation.guarantees allocation.incentives allocation.pmatch",
+    "allocation.guarantees allocation.pmatch",
     "market.threshold.threshold_market market.threshold.type_equilibrium",
     "_lazy contract.renamed",
     "acquisition.guarantees acquisition.mechanism",
-    "allocation.ascending.checking allocation.ascending.mechanism",
-    "allocation.reading.tables allocation.valuations",
+    "allocation.tables allocation.valuations",
     "people.made_up people.peoples_kind",
     "privacy.running_counter privacy.tree_counter",
     "release.dual_query release.guarantees",

@@ -23,8 +23,8 @@ STUDIES = (
     "/evidence",  # simulated noise, of claims
     "evidence/",
     "regression/stand_ins.py",  # made-up people
-    "regression/release/released_moments.py",  # a prediction, from a public seed
-    "channels/mechanisms/sequential.py",  # channels too large to be released from
+    "regression/release/sufficient_statistics.py",  # a prediction, from a public seed
+    "channels/mechanisms/kernel_mechanism.py",  # channels too large to be released from
 )
 
 

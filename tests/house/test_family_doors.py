@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from importlib import import_module
 from pathlib import Path
 from pkgutil import resolve_name
@@ -44,3 +45,16 @@ def test_names_that_moved_are_found_where_they_were() -> None:
             found = getattr(import_module(old), name)
         assert found is resolve_name(today)
         assert name not in dir(import_module(old))
+
+
+@pytest.mark.parametrize("family", sorted(path.parent.name for path in ROOT.glob("*/audit.py")))
+def test_old_names_of_audits_lead_to_what_is_there(family: str) -> None:
+    path = ROOT / family / "audit.py"
+    call = next(node.value for node in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(node, ast.Assign))
+    assert isinstance(call, ast.Call)
+    words = {each.arg: each.value for each in call.keywords}
+    names = [*ast.literal_eval(words.pop("moved", ast.Dict([], []))), *map(str, words)]
+    assert names
+    for name in names:
+        with pytest.warns(ConfideDeprecationWarning, match=name):
+            assert callable(getattr(import_module(f"confide.{family}.audit"), name))

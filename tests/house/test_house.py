@@ -16,6 +16,7 @@ import pytest
 
 import confide
 from cases import fast
+from typed import stubs
 
 ROOT = Path(__file__).parents[2]
 SOURCE = Path(confide.__file__).parent
@@ -57,12 +58,6 @@ def imported(nodes: list[ast.stmt]) -> set[str]:
     return {alias.asname or alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names}
 
 
-def checking(tree: ast.Module) -> set[str]:
-    """Public names imported under TYPE_CHECKING."""
-    return {each for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-            for each in imported(node.body) if not each.startswith("_")}
-
-
 def lazy(tree: ast.Module) -> list[str] | None:
     """The public names behind the call of `doors`; None where there is none."""
     for node in tree.body:
@@ -77,13 +72,13 @@ def lazy(tree: ast.Module) -> list[str] | None:
 @pytest.mark.parametrize("path", PACKAGES, ids=name)
 def test_a_package_lists_its_doors(path: Path) -> None:
     tree = parsed(path)
-    public, behind = listed(tree), lazy(tree)
+    behind = lazy(tree)
     module = importlib.import_module(name(path))
+    public = listed(tree) if behind is None else module.__all__
     assert len(set(public)) == len(public)
     if behind is not None:
-        assert sorted(public) == sorted(behind)
-        assert set(public) == checking(tree)
-        assert dir(module) == sorted(public)
+        assert public == sorted(behind) == dir(module)
+        assert not listed(tree)
     elif public:
         defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
         assert set(public) <= defined | (imported(tree.body) - {"annotations"})
@@ -91,6 +86,16 @@ def test_a_package_lists_its_doors(path: Path) -> None:
         assert getattr(module, each) is not None
     with pytest.raises(AttributeError, match="nowhere"):
         module.nowhere  # noqa: B018
+
+
+@pytest.mark.parametrize("path", sorted(stubs.packages()), ids=name)
+def test_a_stub_says_what_its_package_exports(path: Path) -> None:
+    """`.venv/bin/python tests/typed/stubs.py` writes them anew."""
+    assert path.with_suffix(".pyi").read_text(encoding="utf-8") == stubs.stub(path)
+
+
+def test_there_is_no_other_stub() -> None:
+    assert sorted(SOURCE.rglob("*.pyi")) == sorted(path.with_suffix(".pyi") for path in stubs.packages())
 
 
 def test_a_door_leads_home() -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from cases import few
 from confide.acquisition import TwoPartMechanism
-from confide.acquisition.beliefs.priors import UniformPrior
+from confide.acquisition.priors import UniformPrior
 from confide.acquisition.targeting import PriceSetting as Buying
 from confide.acquisition.targeting import price_for_error
 from confide.allocation import PMatch

@@ -23,7 +23,7 @@ from confide.market import (
 )
 from confide.market.costs import Cost
 from confide.market.matching import MatchingPayment, PeerStatistic
-from confide.market.replies import utility
+from confide.market.strategies import utility
 
 COSTS = [LinearCost(0.3), PowerCost(0.2, 2.0), ExponentialCost(0.3, 0.5),
          CustomCost(lambda x: 0.1 * x + 0.2 * x**2, lambda x: 0.1 + 0.4 * x)]

@@ -13,8 +13,8 @@ from campaign.forging import words
 from confide.campaign import Campaign
 from confide.contract import InvalidInput, kind
 from confide.market import LinearCost, MajorityMarket, PairMarket, PairPrior, ThresholdMarket
+from confide.market.binomials import posterior_one
 from confide.market.coalitions import answer_coalition, share_coalition, turned
-from confide.market.decision import posterior_one
 from confide.market.threshold.cost_laws import LogNormalLaw
 from confide.numerics.fewest import fewest
 from people.all_kinds import campaign_of

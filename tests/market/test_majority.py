@@ -30,8 +30,7 @@ from confide.market import (
     best_response,
     least_payment,
 )
-from confide.market.binomials import log_errors, majority_errors, table_of_errors
-from confide.market.decision import decision_threshold
+from confide.market.binomials import decision_threshold, log_errors, majority_errors, table_of_errors
 from confide.market.majority import proof_function
 from confide.market.signal_model import Reporting
 

@@ -17,8 +17,7 @@ from confide.market import (
     plan,
     thesis_bounds,
 )
-from confide.market.binomials import majority_errors
-from confide.market.decision import errors_at
+from confide.market.binomials import errors_at, majority_errors
 from confide.market.majority import excess
 from confide.market.planner import _Search
 from confide.market.price_levels import best_price_level

@@ -25,7 +25,7 @@ from confide.market import (
     Reports,
     ThresholdMarket,
 )
-from confide.market.decision import StateEstimate, posterior_one
+from confide.market.binomials import StateEstimate, posterior_one
 from confide.market.pairs.accuracy import MeanEstimate, mean_estimate
 from confide.privacy import Noise
 

@@ -28,8 +28,8 @@ from confide.market import (
     check_types,
 )
 from confide.market.binomials import majority_errors
-from confide.market.threshold.levels import chosen_level, flip_probability
-from confide.market.threshold.random_attendance import thesis_attendance, thesis_error
+from confide.market.threshold.cost_laws import chosen_level, flip_probability
+from confide.market.threshold.signed_payments import thesis_attendance, thesis_error
 
 LAW = LogNormalLaw(0.0, 1.0)
 GOLDEN = ThresholdMarket(200, 0.8, 0.7, LAW, epsilon=2.0, participation=0.6187127996)

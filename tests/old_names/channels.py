@@ -10,7 +10,7 @@ import numpy as np
 def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
     """What is done with old names of `confide.channels`, and what the new ones give."""
     from confide import channels as c
-    from confide.channels.joint_types import JointTypeChannel, joint_types
+    from confide.channels.channel import JointTypeChannel, joint_types
 
     table, laws = [[0.6, 0.4], [0.4, 0.6]], [[0.7, 0.3], [0.3, 0.7]]
     pair = [0.45, 0.05, 0.05, 0.45]

@@ -13,7 +13,7 @@ from confide.privacy.noise import Noise
 def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
     """What is done with old names of `confide.release`, and what the new ones give."""
     from confide import release as r
-    from confide.release import audited_laws as audit
+    from confide.release import audited_games as audit
 
     pairs, schema = r.Workload.complete(4, width=2), r.Schema.bits(4)
     bits: dict[str, Any] = {"workload": pairs, "epsilon": 1.0, "delta": 1e-3}

@@ -23,7 +23,7 @@ from confide.cli.failures import guarded
 from confide.contract import Billboard, Guarantees, InvalidInput, Keys, Mechanism, Privacy, Relation, Source, kind
 from confide.contract.guarantees import Accuracy, Audience, Budget, Guarantee
 from confide.contract.kinds import summaries
-from confide.contract.written_shares import written
+from confide.contract.running import written
 from confide.people import MechanismPlan, PeoplesKind, PeoplesTables, SlotRows
 from confide.people.made_up import made_up
 from confide.privacy import PureDP

@@ -15,7 +15,7 @@ from campaign.small import write
 from cases import fast
 from confide.campaign import Campaign, Home, Store
 from confide.contract import InvalidInput, Refused, kind, kind_names
-from confide.contract.custody import CustodiansKind
+from confide.contract.asked import CustodiansKind
 from confide.contract.kinds import ContractKind, LocalKind
 from confide.people import PeoplesKind
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from confide.channels import Exchangeable
-from confide.channels.alike_rows import output_logs
+from confide.channels.analyser import output_logs
 from confide.contract import InvalidInput
 from confide.privacy.selection import noisy_max_law
-from confide.search.order_statistics import call_law
+from confide.search.noise_kinds import call_law
 
 MANY = Exchangeable.polya([1.0, 1.0], 20_000)
 

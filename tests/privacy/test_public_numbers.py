@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binom
 
 from cases import fast
-from confide.allocation.scaling.rationing import rates
+from confide.allocation.soft_demand import rates
 from confide.contract.errors import InvalidInput
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from confide.audit import TranscriptAudit, told_run
+from confide.programs.audited import jointly
 from confide.programs.audited_records import Pool
-from confide.programs.audited_walks import jointly
 from confide.programs.dude import Dude
 
 

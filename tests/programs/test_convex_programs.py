@@ -20,9 +20,9 @@ from confide.privacy.noise.simulated import study_generator
 from confide.programs import ConvexProgram, PrivDude, UnitDemand, certificate, check_tau, convex_program
 from confide.programs.convex.public_bounds import Extent
 from confide.programs.convex.template import Template
+from confide.programs.exact_optimum import dual_value
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from confide.programs.instances import popular
-from confide.programs.lagrangian import dual_value
 
 
 def unit_demand(people: int, goods: int, supply: float, worth: str = "worth") -> ConvexProgram:

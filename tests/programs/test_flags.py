@@ -19,7 +19,7 @@ from confide.contract.guarantees import Relation
 from confide.privacy.halting_law import LaplaceLaw
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
-from confide.programs.flag_law import FlagLaw
+from confide.programs.audited_flags import FlagLaw
 from confide.programs.flags import Flags, flag_loss, flag_split, usual_batch
 from confide.programs.grids import LOAD_UNIT
 

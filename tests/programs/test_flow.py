@@ -17,8 +17,15 @@ from confide.contract.errors import InvalidInput
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 from confide.programs import Flow, PrivDude
-from confide.programs.families.networks import Network, both_ways, made_up_users, packaged_network, unit_users
-from confide.programs.families.routes import routes_between, simple_paths
+from confide.programs.families.networks import (
+    Network,
+    both_ways,
+    made_up_users,
+    packaged_network,
+    routes_between,
+    simple_paths,
+    unit_users,
+)
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 
 QUARTER = PRICE_UNIT // 4

@@ -14,7 +14,8 @@ from confide.contract.errors import InvalidInput
 from confide.privacy.gaussian import gdp_mu
 from confide.privacy.noise.simulated import study_generator
 from confide.programs import UnitDemand, incentives
-from confide.programs.averages import tally_of
+from confide.programs.billboards import tally_of
+from confide.programs.dual_dynamics import squared_budget, total_variation
 from confide.programs.grids import PRICE_UNIT
 from confide.programs.incentives import (
     additive_gain,
@@ -28,7 +29,6 @@ from confide.programs.incentives import (
     relative_gain,
     truthfulness,
 )
-from confide.programs.schedule import squared_budget, total_variation
 
 PROGRAMS = [UnitDemand(40, (8.0, 9.0, 3.0)), Parts(40, (8.0, 9.0, 3.0), parts=(0.3, 0.7, 1.0))]
 

@@ -11,7 +11,7 @@ import pytest
 from confide.contract.errors import InvalidInput
 from confide.privacy.noise import Noise
 from confide.programs import Electricity, TightenAndAudit
-from confide.programs.families.load_profiles import load_profile, what_is_left
+from confide.programs.families.electricity import load_profile, what_is_left
 from confide.programs.instances import popular
 
 NEW_YEAR = date(2016, 1, 1)

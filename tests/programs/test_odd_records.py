@@ -37,10 +37,9 @@ from confide.programs import (
     UnitDemand,
     XorBundles,
 )
-from confide.programs.anybodys import answered, each_aside
 from confide.programs.grids import PRICE_UNIT
-from confide.programs.reading.slots import collected, layout
-from confide.programs.tables import cells, numbers
+from confide.programs.slots import collected, layout
+from confide.programs.tables import answered, cells, each_aside, numbers
 
 PEOPLE, WHO = 4, 1
 

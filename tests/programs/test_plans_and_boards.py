@@ -235,7 +235,7 @@ def test_time_is_planned_at_two_prices_and_with_everybodys_parts(monkeypatch: py
             return super().respond(records, prices)
 
     clock = count()  # every response takes one second of it
-    monkeypatch.setattr("confide.programs.costs.perf_counter", lambda: float(next(clock)))
+    monkeypatch.setattr("confide.programs.priv_dude.perf_counter", lambda: float(next(clock)))
     counted = Counted(**{one.name: getattr(program, one.name) for one in fields(program)})
     found = plan(counted, epsilon=60.0, delta=1e-2, rounds=40, burn_in=2, most_excess=0.99)
     half = tuple((program.highest_prices // 2).tolist())

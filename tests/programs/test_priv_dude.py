@@ -18,10 +18,10 @@ from confide.privacy.gaussian import gdp_mu
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 from confide.programs import PrivDude, RoundDude, TightDude, TightenAndAudit, TrueDude, UnitDemand
-from confide.programs.bounds import bernstein, corrected_regret
+from confide.programs.dual_dynamics import Schedule, squared_budget, total_variation
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
+from confide.programs.guarantees import bernstein, corrected_regret
 from confide.programs.instances import popular
-from confide.programs.schedule import Schedule, squared_budget, total_variation
 
 
 def small(people: int = 300, goods: int = 4, **options) -> PrivDude:  # type: ignore[no-untyped-def]

@@ -10,14 +10,14 @@ import pytest
 from confide.contract.errors import InvalidInput
 from confide.privacy.gaussian import gdp_mu
 from confide.privacy.noise.simulated import study_generator
-from confide.programs.bounds import (
+from confide.programs.dual_dynamics import Schedule, squared_budget
+from confide.programs.grids import Constants
+from confide.programs.guarantees import (
     corrected_regret,
     game_accuracy,
     regret_bound,
     regret_of_steps,
 )
-from confide.programs.constants import Constants
-from confide.programs.schedule import Schedule, squared_budget
 
 USUAL = {"rows": 10, "tau": 1.0, "width": 1e5, "failure_probability": 0.05}
 S = math.sqrt(2) / gdp_mu(1.0, 1e-6)

@@ -28,7 +28,7 @@ from confide.people import CellCodec, SlotRows
 from confide.people.retyping import retyped
 from confide.programs import Flow, UnitDemand, exact
 from confide.programs.instances import in_order, lottery, made_up
-from confide.programs.reading.slots import collected, layout
+from confide.programs.slots import collected, layout
 
 # ---- the whole life
 

@@ -15,11 +15,9 @@ from cases import fast
 from confide.contract.errors import InvalidInput, Refused, SolverFailed
 from confide.privacy.noise.simulated import study_generator
 from confide.programs import PrivDude, UnitDemand, dual_value, exact, least_tau
-from confide.programs.constants import Constants
-from confide.programs.exact_optimum import noiseless_prices
-from confide.programs.grids import LOAD_UNIT, PRICE_UNIT, loads_up, values_near
+from confide.programs.exact_optimum import as_prices, noiseless_prices
+from confide.programs.grids import LOAD_UNIT, PRICE_UNIT, Constants, loads_up, values_near
 from confide.programs.instances import popular
-from confide.programs.lagrangian import as_prices
 from confide.programs.linear import LinearProgram, choices
 from confide.programs.program import Program, ProgramRecords
 from confide.programs.solving import least_dual, solved

@@ -41,7 +41,7 @@ from confide.programs import (
     XorBundles,
     convex_program,
 )
-from confide.programs.audited import laws
+from confide.programs.audited import answers, answers_row, attained, full_size, jointly, laws
 from confide.programs.audited import program as known_of
 from confide.programs.audited_behaviour import (
     behaviour,
@@ -65,16 +65,21 @@ from confide.programs.audited_faults import (
     faults,
 )
 from confide.programs.audited_flags import all_patterns_rows, own_patterns_row, stop_delta_row
-from confide.programs.audited_full_size import full_size
-from confide.programs.audited_lies import lie_rows, vain_row
-from confide.programs.audited_programs import FlagAnswers, charges, steps, tiny, tiny_pool
+from confide.programs.audited_programs import (
+    FlagAnswers,
+    charges,
+    sensitivity,
+    sensitivity_rows,
+    steps,
+    tiny,
+    tiny_pool,
+)
 from confide.programs.audited_records import Pool, apart, drawn, joined
-from confide.programs.audited_sensitivity import sensitivity, sensitivity_rows
-from confide.programs.audited_walks import answers, answers_row, attained, jointly
+from confide.programs.audited_shares import lie_rows, vain_row
+from confide.programs.dual_dynamics import Schedule
 from confide.programs.dude import Dude
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from confide.programs.program import Program
-from confide.programs.schedule import Schedule
 
 from false_alarms import alpha
 

@@ -18,10 +18,9 @@ from confide.privacy.accounting import written
 from confide.privacy.filter import price
 from confide.privacy.noise import Noise
 from confide.programs import PrivDude, RoundDude, UnitDemand
-from confide.programs.constants import Constants
-from confide.programs.grids import LOAD_UNIT
+from confide.programs.grids import LOAD_UNIT, Constants
 from confide.programs.instances import popular
-from confide.programs.rounding import drawn_rounds, responses_in
+from confide.programs.whole_parts import drawn_rounds, responses_in
 
 from false_alarms import alpha
 

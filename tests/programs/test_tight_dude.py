@@ -18,15 +18,14 @@ from confide.contract.guarantees import Accuracy, Participation, Truthfulness
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 from confide.programs import PrivDude, Program, TightDude, UnitDemand
-from confide.programs.averages import tally_of
-from confide.programs.bounds import bernstein, corrected_regret, regret_bound
+from confide.programs.billboards import tally_of
 from confide.programs.dual_dynamics import Descent
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
+from confide.programs.guarantees import bernstein, corrected_regret, regret_bound
 from confide.programs.incentives import alpha_units, exact_alpha, judged
 from confide.programs.instances import popular
 from confide.programs.program import Shard
-from confide.programs.rounding import drawn_rounds
-from confide.programs.whole_parts import Terms, whole_parts
+from confide.programs.whole_parts import Terms, drawn_rounds, whole_parts
 
 from false_alarms import alpha
 

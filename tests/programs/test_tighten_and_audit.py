@@ -17,11 +17,10 @@ from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy
 from confide.privacy.noise import Noise
 from confide.programs import PrivDude, RoundDude, TightenAndAudit, UnitDemand, certificate
-from confide.programs.averages import tally_of, value_and_load
-from confide.programs.constants import Constants
-from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
+from confide.programs.billboards import tally_of, value_and_load
+from confide.programs.grids import LOAD_UNIT, PRICE_UNIT, Constants
 from confide.programs.instances import popular
-from confide.programs.rounding import drawn_rounds, responses_in
+from confide.programs.whole_parts import drawn_rounds, responses_in
 
 
 def small(people: int = 400, goods: int = 4, **options) -> TightenAndAudit:  # type: ignore[no-untyped-def]

@@ -19,10 +19,10 @@ from confide.contract.guarantees import Accuracy, Participation, Truthfulness
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 from confide.programs import TrueDude, UnitDemand
+from confide.programs.dual_dynamics import total_variation
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from confide.programs.incentives import additive_gain, exact_alpha
 from confide.programs.instances import popular
-from confide.programs.schedule import total_variation
 
 from false_alarms import alpha
 

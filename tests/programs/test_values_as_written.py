@@ -9,8 +9,7 @@ import pytest
 
 from confide.contract import InvalidInput
 from confide.programs import convex_program
-from confide.programs.reading.bids import Bids
-from confide.programs.reading.columns import Choice, Number, Points
+from confide.programs.reading import Bids, Choice, Number, Points
 
 
 def test_a_name_that_is_a_whole_number_may_have_a_point():

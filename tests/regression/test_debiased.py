@@ -21,8 +21,8 @@ from confide.regression import (
     UniformNoise,
     plan,
 )
+from confide.regression.audited import PaidByHerOwnGroup, planted
 from confide.regression.audited_behaviour import behaviour_rows, far_lies, own_score_row, range_row, wrong_signs
-from confide.regression.audited_faults import PaidByHerOwnGroup, planted
 from confide.regression.spectrum import ridge_shrinkage, ridge_shrinkage_error
 
 M, D, RIDGE = 400, 3, 20.0

@@ -12,7 +12,7 @@ from scipy import integrate, stats
 
 from cases import fast
 from confide.contract import InvalidInput
-from confide.regression.intervals import (
+from confide.regression.release.base import (
     laplace_marginal_quantile,
     laplace_marginal_tail,
     mean_of_two_quantile,

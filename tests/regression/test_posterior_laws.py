@@ -16,8 +16,7 @@ from confide.contract import InvalidInput
 from confide.contract.encoding import decode, encode
 from confide.privacy import Noise
 from confide.regression import _uniform_sum
-from confide.regression._cut_gaussian import LogMass, cut_gaussian_mean
-from confide.regression._gaussian_ball import gaussian_circle_mean
+from confide.regression._gaussian_ball import LogMass, cut_gaussian_mean, gaussian_circle_mean
 from confide.regression._uniform_sum import uniform_sum_mean
 from confide.regression.posterior import PosteriorMean, informativeness, truthful_reports
 from confide.regression.priors import (

@@ -34,9 +34,9 @@ from confide.privacy.events import Event
 from confide.privacy.ledger import Account
 from confide.regression import AdaSSP, PrivateRegression, RidgeRelease, SufficientStatistics
 from confide.regression import private_regression as estimator
+from confide.regression.estimator_input import Refits
 from confide.regression.priors import TruncatedGaussianNoise, UniformBall
 from confide.regression.records import Batch, moments
-from confide.regression.refits import Refits
 from confide.regression.release.base import in_ball
 from confide.regression.setting import Setting
 from confide.tables import Design, Numeric

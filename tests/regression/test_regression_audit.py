@@ -22,11 +22,15 @@ from confide.privacy import Noise, PureDP
 from confide.privacy.noise.given_noise import GivenNoise
 from confide.regression import ParetoCosts, RidgeRelease, Setting, UniformBall, UniformNoise, audited, plan, records
 from confide.regression import private_truthful_regression as algorithm
-from confide.regression.audited import FALSE_ALARM
+from confide.regression.audited import (
+    FALSE_ALARM,
+    ball_matters,
+    printed_audit,
+    printed_loss,
+    printed_samples,
+    wider_ball,
+)
 from confide.regression.audited_behaviour import behaviour_rows, own_score_row
-from confide.regression.audited_faults import wider_ball
-from confide.regression.audited_print import printed_audit, printed_loss, printed_samples
-from confide.regression.audited_submissions import ball_matters
 from confide.regression.constrained_ridge import constrained_ridge
 from confide.regression.records import Batch, as_batches, moments
 from confide.regression.release import output_perturbation

@@ -7,7 +7,7 @@ import pytest
 
 from campaign.forging import words
 from confide.contract import InvalidInput
-from confide.regression.second_identities import fewest_moving, moved_by
+from confide.regression.bounds import fewest_moving, moved_by
 from people.all_kinds import campaign_of
 
 

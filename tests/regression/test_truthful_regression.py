@@ -31,10 +31,10 @@ from confide.regression import (
     UniformNoise,
     UniformSphere,
 )
-from confide.regression.interim_utility import interim_utility
 from confide.regression.leave_one_out import fitted, leverages, on_grid, sums
 from confide.regression.records import Batch, as_batches
 from confide.regression.truthful_regression import (
+    interim_utility,
     truthful_payments,
 )
 

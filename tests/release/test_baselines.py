@@ -18,13 +18,13 @@ from confide.privacy import Accountant
 from confide.privacy.gaussian import gaussian_noise_std
 from confide.privacy.losses import ApproxDP, PureDP
 from confide.privacy.noise import Noise
-from confide.release._independent import uniform_answers
+from confide.release._baseline_boards import uniform_answers
 from confide.release.answers import TrueAnswers, true_answers
 from confide.release.baselines import AllZeros, IndependentMarginals, NoisyAnswers, Uniform, product_answers
 from confide.release.columns import Bit, Levels
 from confide.release.comparison import compare
 from confide.release.dual_query import DualQuery
-from confide.release.packed import PackedBits
+from confide.release.records import PackedBits
 from confide.release.schema import Schema
 from confide.release.workload import Workload
 

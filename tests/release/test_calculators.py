@@ -29,7 +29,7 @@ from confide.release.calculators import (
     source_setting,
 )
 from confide.release.draws_a_round import MOST_BYTES
-from confide.release.levels import sums
+from confide.release.query_game import sums
 
 KDD = (494_021, 1.2, 170, 1750)
 LEVELS = (0.25, 0.5, 1.0, 2.0, 5.0)

@@ -24,12 +24,12 @@ from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 from confide.release.answers import TrueAnswers, true_answers
-from confide.release.audited_game_faults import MixedSigns
+from confide.release.audited_games import MixedSigns
 from confide.release.columns import Binned, Bit, Levels
 from confide.release.dual_query import DualQuery
 from confide.release.free_attributes import default_record, free_attributes, marginals_noise_std
 from confide.release.oracle import Answer, Enumeration, IntegerProgram, LocalSearch, Terms
-from confide.release.packed import PackedBits
+from confide.release.records import PackedBits
 from confide.release.schema import Schema
 from confide.release.synthetic import Rounds, SyntheticRecords
 from confide.release.workload import Workload

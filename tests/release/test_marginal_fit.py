@@ -20,7 +20,7 @@ from confide.privacy.noise.simulated import study_generator
 from confide.release import Binned, Bit, Codes, Levels, Schema, Workload, true_answers
 from confide.release.marginal_fit import FittedMarginals, MarginalFit, MeasuredTables
 from confide.release.marginal_fit import model as fitting
-from confide.release.marginal_fit.consistency import simplex
+from confide.release.marginal_fit.measured import simplex
 
 N = 3000
 FIT = MarginalFit(records=N, schema=SMALL, rho=1.0, tables=6, population=1000, batches=2)

@@ -17,14 +17,42 @@ from confide.privacy.events import ZCDPEvent
 from confide.privacy.noise.simulated import study_generator
 from confide.release import MarginalFit, Schema, Workload
 from confide.release.marginal_fit import MeasuredTables
-from confide.release.marginal_fit.candidates import Candidates, Counter, count_cells
-from confide.release.marginal_fit.choice import Choice, choose, most_tables, shares_after, usual_tables
-from confide.release.marginal_fit.consistency import RawTable, consistent, simplex
-from confide.release.marginal_fit.kernels import cells_of, effective_size, gibbs, rake, resample
-from confide.release.marginal_fit.plan import check_columns, chosen_split, open_events, split
-from confide.release.marginal_fit.population import equal_rows, merged
-from confide.release.marginal_fit.public_randomness import key_of, normals, permutation, uniform, uniforms
-from confide.release.marginal_fit.scores import SENSITIVITY, UNITS, penalty_of, scores, true_tables, whole_weights
+from confide.release.marginal_fit.candidates import (
+    SENSITIVITY,
+    UNITS,
+    Candidates,
+    Counter,
+    count_cells,
+    penalty_of,
+    scores,
+    true_tables,
+    whole_weights,
+)
+from confide.release.marginal_fit.fitted_marginals import equal_rows, merged
+from confide.release.marginal_fit.measured import RawTable, consistent, simplex
+from confide.release.marginal_fit.model import (
+    cells_of,
+    effective_size,
+    gibbs,
+    key_of,
+    normals,
+    permutation,
+    rake,
+    resample,
+    uniform,
+    uniforms,
+)
+from confide.release.marginal_fit.plan import (
+    Choice,
+    check_columns,
+    choose,
+    chosen_split,
+    most_tables,
+    open_events,
+    shares_after,
+    split,
+    usual_tables,
+)
 
 SIZES = (2, 3, 2)
 ALL = Candidates.of(SIZES, (2, 3), 20)

@@ -26,10 +26,10 @@ from confide.privacy.noise.simulated import study_generator
 from confide.release import Binned, Bit, Codes, Levels, Schema, Workload
 from confide.release.marginal_fit import FittedMarginals, MarginalFit, MeasuredTables
 from confide.release.marginal_fit.candidates import Batch, Candidates
-from confide.release.marginal_fit.consistency import RawTable, consistent
+from confide.release.marginal_fit.fitted_marginals import equal_rows
+from confide.release.marginal_fit.measured import RawTable, consistent
 from confide.release.marginal_fit.mechanism import _Fit
-from confide.release.marginal_fit.memory import MOST_BYTES, bytes_needed
-from confide.release.marginal_fit.population import equal_rows
+from confide.release.marginal_fit.plan import MOST_BYTES, bytes_needed
 
 N = 2000
 MIXED = Schema(tuple(Binned(column=f"c{j}", lower=0, upper=size, bins=size)
@@ -204,7 +204,7 @@ def test_what_cannot_fit_is_refused_before_anything_is_held(kind: str) -> None:
 
 
 def test_large_tables_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("confide.release.marginal_fit.memory.MOST_BYTES", 2**28)
+    monkeypatch.setattr("confide.release.marginal_fit.plan.MOST_BYTES", 2**28)
     with pytest.raises(Refused, match=r"largest_table.*lower largest_table or tables"):
         replace(TWELVE, **huge("largest_table"))
 

@@ -23,10 +23,10 @@ from confide.cli.failures import guarded
 from confide.contract import InvalidInput, Refused
 from confide.privacy.noise import Noise
 from confide.release import Binned, Bit, Levels, Schema, Workload, true_answers
-from confide.release._alike_queries import alike
+from confide.release._baseline_boards import alike
 from confide.release.baselines import IndependentMarginals, NoisyAnswers
-from confide.release.codes import Codes
 from confide.release.measured_sums import Sums, _laplace_sum, noise_bar, sum_bar
+from confide.release.records import Codes
 
 TOWNS, PEOPLE = 400, 3000
 

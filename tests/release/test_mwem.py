@@ -19,13 +19,12 @@ from confide.privacy.ledger import Account, Ledger
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 from confide.privacy.noise import Noise
 from confide.privacy.selection import exponential_law
-from confide.release._histogram import Histogram, blocks_of, cubes_of
+from confide.release._histogram import Histogram, blocks_of, cubes_of, transform
 from confide.release.answers import TrueAnswers
 from confide.release.columns import Levels
 from confide.release.mwem import MWEM, MWEMBillboard
-from confide.release.packed import PackedBits
+from confide.release.records import PackedBits
 from confide.release.schema import Schema
-from confide.release.walsh import transform
 from confide.release.workload import Workload
 
 TRIPLES = Workload.complete(10, width=3)

@@ -19,12 +19,10 @@ from confide.privacy.noise.simulated import study_generator
 from confide.release import Binned, Bit, Levels, Schema
 from confide.release._boxes import literal_products, margins
 from confide.release._column_histogram import ColumnHistogram, column_blocks
-from confide.release._rounds import usual_rounds
 from confide.release.answers import TrueAnswers
-from confide.release.codes import Codes
-from confide.release.made_up import made_up_table
+from confide.release.draws_a_round import usual_rounds
 from confide.release.mwem import MWEM, MWEMBillboard, fits
-from confide.release.packed import PackedBits
+from confide.release.records import Codes, PackedBits, made_up_table
 from confide.release.workload import Workload
 
 MIXED = Schema((Levels(column="job", levels=("none", "part", "full", "own")), Bit(column="smoker"),

@@ -22,7 +22,7 @@ from confide.release.oracle import (
     parity_row,
     upper_bound,
 )
-from confide.release.oracle.program import build
+from confide.release.oracle.bounds import build
 
 kinds = st.sampled_from(["conjunctions", "parities"])
 

@@ -22,8 +22,8 @@ from confide.release.oracle import (
     best_response,
     linear_bound,
 )
-from confide.release.oracle.one_hot import is_valid, repaired
-from confide.release.oracle.program import build, solve
+from confide.release.oracle.bounds import build, solve
+from confide.release.oracle.terms import is_valid, repaired
 
 SHAPES = [("conjunctions", False), ("conjunctions", True), ("parities", False), ("parities", True)]
 

@@ -23,7 +23,7 @@ from confide.release.oracle import (
     Terms,
     best_response,
 )
-from confide.release.oracle.one_hot import repaired, separated
+from confide.release.oracle.terms import repaired, separated
 
 GOOD: dict[str, Any] = {"kind": "conjunctions", "attributes": 3, "index": [[0, 1], [2, -1]], "bits": [[1, 0], [1, 1]],
                         "weights": [2, -1], "constant": 1}

@@ -31,7 +31,7 @@ from confide.contract.outcome import Provenance
 from confide.contract.presentation import Picture
 from confide.privacy.noise import Noise
 from confide.release import Workload
-from confide.release.made_up import made_up_table
+from confide.release.records import made_up_table
 from confide.release.results import LEVEL, bars
 
 COMPLETE = 'form = "complete"\nwidth = 2'

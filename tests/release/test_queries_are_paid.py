@@ -20,7 +20,7 @@ from confide.privacy.noise import Noise, RecordingNoise
 from confide.privacy.noise.simulated import study_generator
 from confide.release import calculators
 from confide.release.answers import TrueAnswers
-from confide.release.audited_game_faults import (
+from confide.release.audited_games import (
     DataDependentSize,
     HalfThePeople,
     MixedSigns,

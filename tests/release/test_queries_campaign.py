@@ -37,9 +37,9 @@ from confide.privacy.groups import right_at_most
 from confide.privacy.losses import ZCDP
 from confide.privacy.noise import Noise
 from confide.release import Binned, Bit, Levels, Schema, Workload, true_answers
-from confide.release.audited_charges import own_rho
-from confide.release.made_up import made_up_table
+from confide.release.audited_faults import own_rho
 from confide.release.reading import HeldTable
+from confide.release.records import made_up_table
 from confide.release.results import bars, released_answers
 from confide.tables import open_table
 

@@ -13,9 +13,17 @@ from scipy import stats
 from confide.contract.errors import InvalidInput
 from confide.privacy.noise import Noise, choices
 from confide.privacy.noise.simulated import study_generator
-from confide.release.certificate import BASELINE_ERROR, answers_certificate, log_universe, mean_gap, sampling_error
-from confide.release.hedge import Hedge, freund_schapire, play_in_full, regret_bound
-from confide.release.query_game import check_exact, net, query_law, query_logits
+from confide.release.guarantees import BASELINE_ERROR, answers_certificate, log_universe, mean_gap, sampling_error
+from confide.release.query_game import (
+    Hedge,
+    check_exact,
+    freund_schapire,
+    net,
+    play_in_full,
+    query_law,
+    query_logits,
+    regret_bound,
+)
 from confide.release.workload import Workload
 
 from false_alarms import alpha

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from confide.contract import InvalidInput
 from confide.release import Binned, Bit, Levels, Schema, Workload
-from confide.release.query_texts import joined, split
+from confide.release.schema import joined, split
 
 JOBS = Schema((Levels(column="job", levels=("none, yet", "part", 'the "full" one', "a {b}", "back\\slash")),
                Bit(column="ill")))

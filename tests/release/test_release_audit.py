@@ -11,7 +11,9 @@ from confide.audit import AuditReport, Verdict
 from confide.contract.errors import InvalidInput
 from confide.privacy.divergences import hockey_stick, max_divergence, renyi_divergence
 from confide.privacy.losses import ZCDP
-from confide.release.audited_game_faults import (
+from confide.release.audited_games import (
+    FALSE_ALARM,
+    TRUTH,
     CountsOneLevel,
     DataDependentSize,
     HalfThePeople,
@@ -21,17 +23,17 @@ from confide.release.audited_game_faults import (
     SeesTheData,
     TwiceTheStep,
     WithoutReplacement,
-)
-from confide.release.audited_games import (
-    FALSE_ALARM,
     accuracy_row,
     dual_query_rows,
     games,
     law_rows,
+    multinomial,
+    replacements,
     samples_row,
+    tiny_game,
+    transcript_laws,
     transcript_row,
 )
-from confide.release.audited_laws import TRUTH, multinomial, replacements, tiny_game, transcript_laws
 from confide.release.calculators import epsilon
 from confide.release.dual_query import DualQuery
 

@@ -12,10 +12,9 @@ import pytest
 
 from confide.contract.errors import InvalidInput
 from confide.privacy.noise import Noise
-from confide.release.codes import Codes
 from confide.release.columns import Levels
 from confide.release.dual_query import DualQuery
-from confide.release.packed import PackedBits
+from confide.release.records import Codes, PackedBits
 from confide.release.reweighted import Reweighted
 from confide.release.schema import Schema
 from confide.release.workload import Workload

@@ -12,14 +12,23 @@ from confide.audit import AuditReport, Verdict
 from confide.contract.errors import InvalidInput
 from confide.privacy.losses import GDP, ZCDP, PureDP
 from confide.privacy.noise import Noise, RecordingNoise
-from confide.release.audited_charges import Charge, charge, charges, own_rho, whole_charge
-from confide.release.audited_faults import QuietTables, SelectsThrice, SteepChoices, faults
+from confide.release.audited_faults import (
+    Charge,
+    QuietTables,
+    SelectsThrice,
+    SteepChoices,
+    charge,
+    charges,
+    faults,
+    own_rho,
+    whole_charge,
+)
 from confide.release.audited_tables import RECORDS, TINY, neighbours, published, recast, tiny, twins
 from confide.release.audited_walks import audited, histories, measured_twin, quiet, release_rows, transcript_rows
 from confide.release.baselines import NoisyAnswers
-from confide.release.codes import Codes
 from confide.release.dual_query import DualQuery
 from confide.release.marginal_fit import MarginalFit
+from confide.release.records import Codes
 from confide.release.workload import Workload
 
 TWINS = twins()

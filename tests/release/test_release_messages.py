@@ -32,7 +32,7 @@ from confide.release.baselines import (
 )
 from confide.release.marginal_fit.mechanism import MarginalFit
 from confide.release.mwem import MWEMBillboard
-from confide.release.packed import PackedBits
+from confide.release.records import PackedBits
 from confide.release.synthetic import Rounds, SyntheticRecords
 from confide.tables.roster import Roster
 

@@ -19,13 +19,11 @@ from confide.privacy.noise import Noise
 from confide.release import Binned, Bit, Levels, Schema, Workload, true_answers
 from confide.release.answers import TrueAnswers
 from confide.release.baselines import IndependentMarginals, NoisyAnswers
-from confide.release.codes import Codes
 from confide.release.dual_query import DualQuery, usual
-from confide.release.made_up import made_up_table
 from confide.release.marginal_fit import MarginalFit
 from confide.release.mwem import MWEM
-from confide.release.planning import ReleasePlan, dual_query, plan
-from confide.release.predicted import predict
+from confide.release.planning import ReleasePlan, dual_query, plan, predict
+from confide.release.records import Codes, made_up_table
 from confide.release.reweighted import Reweighted
 
 PEOPLE = Schema((*(Levels(column=f"c{j}", levels=tuple(f"v{v}" for v in range(8))) for j in range(6)),

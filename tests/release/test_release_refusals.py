@@ -30,7 +30,7 @@ from confide.release import (
     Workload,
     true_answers,
 )
-from confide.release._dual_fit import FLOOR, GRADIENT, fit, is_fit
+from confide.release._dual_fit import FLOOR, GRADIENT, MostDrawn, fit, is_fit
 from confide.release.answers import TrueAnswers
 from confide.release.baselines import (
     AllZeros,
@@ -45,9 +45,8 @@ from confide.release.comparison import compare
 from confide.release.dual_query import _Data
 from confide.release.oracle import Terms
 from confide.release.oracle.local_search import LocalSearch
-from confide.release.oracle.one_hot import most_clauses, separated
-from confide.release.packed import PackedBits
-from confide.release.selection_rules import MostDrawn
+from confide.release.oracle.terms import most_clauses, separated
+from confide.release.records import PackedBits
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* have no usable row:UserWarning")  # tables of few rows
 

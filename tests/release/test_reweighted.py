@@ -21,13 +21,12 @@ from confide.privacy.events import BoundedRangeEvent, Repeated, ZCDPEvent
 from confide.privacy.ledger import Account, Ledger
 from confide.privacy.losses import ZCDP, ApproxDP
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
-from confide.release._dual_fit import GRADIENT, fit_weights, most_targets, total_variation
+from confide.release._dual_fit import GRADIENT, MostDrawn, fit_weights, most_targets, total_variation
 from confide.release.answers import TrueAnswers, true_answers
 from confide.release.dual_query import DualQuery
 from confide.release.mwem import MWEM
-from confide.release.packed import PackedBits
+from confide.release.records import PackedBits
 from confide.release.reweighted import Reweighted, ReweightedRecords
-from confide.release.selection_rules import MostDrawn
 from confide.release.synthetic import Rounds
 from confide.release.workload import Workload
 

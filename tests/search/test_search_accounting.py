@@ -7,7 +7,7 @@ import pytest
 from confide.contract.errors import InvalidInput
 from confide.privacy.accounting import Accountant
 from confide.search import PTarget
-from confide.search.search_accounting import call_cost, compositions, multipliers, step_events
+from confide.search.planning import call_cost, compositions, multipliers, step_events
 
 
 def test_two_hundred_calls() -> None:

@@ -12,8 +12,7 @@ from cases import fast
 from confide.audit import DampedNoise, FullSize, Verdict, inject_fault
 from confide.search import Paths, PTarget
 from confide.search.audited_faults import drawn_at
-from confide.search.audited_rerun import full_size_row, rerun
-from confide.search.audited_runs import runs_row
+from confide.search.audited_runs import full_size_row, rerun, runs_row
 from confide.search.noise_kinds import KINDS
 
 STOPS = ("private", "smoothed", "none", "public")

@@ -23,12 +23,21 @@ from confide.search.audited_faults import (
     SharpThreshold,
     TiesByDegree,
 )
-from confide.search.audited_losses import lifted, list_row, selection_row, threshold_row, unplanted
-from confide.search.audited_networks import crowd, fitted, rivals, spread, tree_of
+from confide.search.audited_losses import (
+    crowd,
+    fitted,
+    lifted,
+    list_row,
+    rivals,
+    selection_row,
+    spread,
+    threshold_row,
+    tree_of,
+    unplanted,
+)
 from confide.search.audited_runs import history_row, runs_row, telling_epsilon, walk_row
-from confide.search.noise_kinds import KINDS
-from confide.search.order_statistics import call_law
-from confide.search.threshold_witness import Witness, limit_loss
+from confide.search.noise_kinds import KINDS, call_law
+from confide.search.stopping import Witness, limit_loss
 
 STOPS = ("private", "smoothed", "none", "public")
 
@@ -75,7 +84,7 @@ def test_witness_by_counting_everybody() -> None:
     """A small population, where each number of examined strangers can be added up without cutting tails."""
     from scipy.stats import binom
 
-    from confide.search.order_statistics import below, density, nodes_between
+    from confide.search.noise_kinds import below, density, nodes_between
 
     witness = Witness(bridged=3, strangers=30, epsilon=1.0, stopping_target=12, degree_bound=4)
     law = np.exp(witness.log_law(True))

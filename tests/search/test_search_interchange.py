@@ -86,7 +86,7 @@ def test_long_tables_are_read_in_batches(tmp_path: Path, monkeypatch: pytest.Mon
     draw = study_generator(1, "lines")
     first, second = draw.integers(0, 90, 1000), draw.integers(0, 90, 1000)
     whole = Graph.from_edges(first, second)
-    monkeypatch.setattr("confide.search.interchange._ROWS", 64)
+    monkeypatch.setattr("confide.search.graph_files._ROWS", 64)
     for one, other in ((first, second), (first.astype(str), second.astype(str))):
         graph = Graph.from_table(_parquet({"source": one, "target": other}, tmp_path))
         assert same(graph, whole)

@@ -18,8 +18,7 @@ from confide.privacy.selection import largest_law
 from confide.search import Investigation, PTarget, exact_law, rewirings, sfs
 from confide.search.exact_laws import LawTree, Rows, component_order
 from confide.search.graph import Graph
-from confide.search.noise_kinds import KINDS, wins_over
-from confide.search.order_statistics import call_law, examined_chances
+from confide.search.noise_kinds import KINDS, call_law, examined_chances, wins_over
 
 from false_alarms import alpha
 

@@ -9,94 +9,22 @@ People report how they weigh the two leaks; from all reports follow everybody's 
 truth is each person's best report. Her own device adds the noise.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from confide._lazy import doors
 
-if TYPE_CHECKING:
-    from confide.acquisition.beliefs.priors import (
-        ConcernPrior,
-        DiscretePrior,
-        EmpiricalPrior,
-        HistogramPrior,
-        PowerPrior,
-        UniformPrior,
-    )
-    from confide.acquisition.beliefs.smooth_prior import SmoothPrior
-    from confide.acquisition.beliefs.virtual_cost import VirtualCost
-    from confide.acquisition.capped.caps import CappedCaps
-    from confide.acquisition.capped.solver import solve_capped
-    from confide.acquisition.caps import Caps
-    from confide.acquisition.mechanism import Contracts, ErrorCertificate, MeanBillboard, TwoPartMechanism
-    from confide.acquisition.optimum.grid import solve_grid
-    from confide.acquisition.optimum.solver import Solution, solve
-    from confide.acquisition.paying.payments import PaymentRule, Payments, WeightCap
-    from confide.acquisition.planning import AcquisitionPlan, design_for_budget, design_for_error, plan
-    from confide.acquisition.records import Contracted, ContractedRecords
-    from confide.acquisition.release.lattice import (
-        LatticeContract,
-        LatticeContracts,
-        aggregate,
-        integer_contracts,
-        perturb,
-    )
-
-
-__all__ = [
-    "AcquisitionPlan",
-    "CappedCaps",
-    "Caps",
-    "ConcernPrior",
-    "Contracted",
-    "ContractedRecords",
-    "Contracts",
-    "DiscretePrior",
-    "EmpiricalPrior",
-    "ErrorCertificate",
-    "HistogramPrior",
-    "LatticeContract",
-    "LatticeContracts",
-    "MeanBillboard",
-    "PaymentRule",
-    "Payments",
-    "PowerPrior",
-    "SmoothPrior",
-    "Solution",
-    "TwoPartMechanism",
-    "UniformPrior",
-    "VirtualCost",
-    "WeightCap",
-    "aggregate",
-    "design_for_budget",
-    "design_for_error",
-    "integer_contracts",
-    "perturb",
-    "plan",
-    "solve",
-    "solve_capped",
-    "solve_grid",
-]
-
-__getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = doors(
     __name__,
     {
-        "capped.solver": ("solve_capped",),
-        "capped.caps": ("CappedCaps",),
-        "caps": ("Caps",),
-        "optimum.grid": ("solve_grid",),
-        "release.lattice": ("LatticeContract", "LatticeContracts", "aggregate", "integer_contracts", "perturb"),
+        "caps": ("CappedCaps", "Caps"),
         "mechanism": ("Contracts", "ErrorCertificate", "MeanBillboard", "TwoPartMechanism"),
-        "paying.payments": ("PaymentRule", "Payments", "WeightCap"),
-        "beliefs.priors": (
-            "ConcernPrior", "DiscretePrior", "EmpiricalPrior", "HistogramPrior", "PowerPrior", "UniformPrior",
-        ),
-        "records": ("Contracted", "ContractedRecords"),
+        "optimum.capped": ("solve_capped",),
+        "optimum.solver": ("Solution", "solve", "solve_grid"),
+        "payments": ("PaymentRule", "Payments", "WeightCap"),
         "planning": ("AcquisitionPlan", "design_for_budget", "design_for_error", "plan"),
-        "beliefs.smooth_prior": ("SmoothPrior",),
-        "optimum.solver": ("Solution", "solve"),
-        "beliefs.virtual_cost": ("VirtualCost",),
+        "priors": ("ConcernPrior", "DiscretePrior", "EmpiricalPrior", "HistogramPrior", "PowerPrior", "UniformPrior"),
+        "records": ("Contracted", "ContractedRecords"),
+        "release.lattice": ("LatticeContract", "LatticeContracts", "aggregate", "integer_contracts", "perturb"),
+        "smooth_prior": ("SmoothPrior",),
+        "virtual_cost": ("VirtualCost",),
     },
     renamed={"Prior": "ConcernPrior"},
     moved={

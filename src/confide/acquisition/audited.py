@@ -13,10 +13,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from confide.acquisition.beliefs.draws import prior_draws
+from confide.acquisition.incentives import audit_ic
 from confide.acquisition.mechanism import Contracts, MeanBillboard, TwoPartMechanism
-from confide.acquisition.paying.incentives import audit_ic
-from confide.acquisition.paying.payments import Offer, OfferRule
+from confide.acquisition.payments import Offer, OfferRule
+from confide.acquisition.priors import prior_draws
 from confide.acquisition.records import ContractedRecords
 from confide.acquisition.release.enumerated_sum import EXAMPLE_LEVELS, EXAMPLE_WEIGHTS, real_weights, sum_divergence
 from confide.acquisition.release.lattice import LatticeContract, LatticeContracts, LatticeRelease, aggregate, perturb
@@ -36,7 +36,7 @@ from confide.audit import (
     received,
     strongest,
 )
-from confide.audit.device_runs import CHECKED, DECODED, JOINTLY, checked_row, decoded_row
+from confide.audit.devices import CHECKED, DECODED, JOINTLY, checked_row, decoded_row
 from confide.audit.history_loss import spent
 from confide.contract.errors import ConfideError, Refused
 from confide.contract.guarantees import Accuracy, Audience, Budget, Participation, Privacy, Relation, Truthfulness

@@ -18,6 +18,26 @@ A (1 + delta)-approximate optimum on a fixed range of r = 1/S has r = u sqrt(kap
 ghat): both losses grow by at most the largest such u, and the halves above become u^2/(1 + u^2).
 
 Source: confide; spec two_part_acquisition sections 2, 5 and 8.
+
+What no report of anybody can make worse under a cap on weights: bounds on losses, error and payments.
+
+Let phi be the least virtual cost and 1 the largest, u = S*/S the ratio of the best S of the weights, sqrt(Q/kappa), to
+that which was taken, and U = 1 + delta + sqrt(delta (2 + delta)).
+
+* 1/U <= u <= U: weights and S together are the cheapest on the grid, so S is the best of the grid for these very
+  weights, which is the one nearest to S* in ratio, since kappa S + Q/S = sqrt(kappa Q) (u + 1/u). The grid's values lie
+  U^2 apart, and beyond both ends of where the S* of all weights lie (`capped`), so the nearest is within U.
+* B <= sqrt(Q), as all virtual costs are at most 1; so a local loss w B/(S b) is at most cap U sqrt(kappa/phi). It is
+  all but attained by a person at the floor who is capped, among many whose virtual cost is 1.
+* Q >= phi + (1 - phi) sum w^2, since Q rises in every virtual cost, and sum w^2 is at least w^2 and 1/n; so a central
+  loss w^2/S is at most U sqrt(kappa) cap^2/sqrt(phi + (1 - phi) max(cap^2, 1/n)).
+* Where anything is bought, the value is at most `outside`, and at most g cap + 2 (1 + delta) sqrt(kappa): equal weights
+  on all who are there have sum w^2 <= cap and Q <= 1. Of the value less g sum w^2, noise kappa S and payments Q/S have
+  shares 1/(1 + u^2) and u^2/(1 + u^2), both at most U^2/(1 + U^2); and sum w^2 is between 1/n and cap.
+
+The exact optimum over S has U = 1.
+
+Source: confide.
 """
 
 from __future__ import annotations
@@ -33,7 +53,9 @@ from confide.contract.errors import InvalidInput
 from confide.contract.parameters import Declared, Parameter
 from confide.contract.renamed import renamed
 
-__all__ = ["Caps"]
+__all__ = ["CappedCaps", "Caps"]
+
+# ---- caps
 
 _ROOM = 1.0 + 1e-9  # for sums in doubles
 _POINTS = 1 << 16
@@ -116,3 +138,74 @@ class Caps(Declared):
         t = np.exp(np.linspace(*ends, _POINTS))
         f = (1.0 + t / b) / ((1.0 + t / root) * np.sqrt(1.0 + 2.0 * b * t + (t / root) ** 2))
         return max(1.0, float(f.max())) * math.exp(1.5 * step) * _ROOM
+
+
+# ---- caps
+
+_CAPPED_ROOM = 1.0 + 1e-8  # for sums in doubles, and caps that are taken as one over a whole number
+
+
+@renamed(grid="approximation")
+@dataclass(frozen=True, kw_only=True)
+class CappedCaps(Declared):
+    """Bounds that hold whatever is reported.
+
+    Example:
+        >>> caps = CappedCaps(people=1600, variance_price=25.0, noise_price=100.0, psi_floor=0.25, weight_cap=0.01,
+        ...                   outside=18.0, approximation=0.001)
+        >>> round(caps.local, 4), round(caps.central, 4), round(caps.error_cost, 3), round(caps.payments, 3)
+        (0.2091, 0.0021, 9.522, 9.394)
+    """
+
+    people: Annotated[int, Parameter("registered slots", symbol="n", at_least=1)]
+    variance_price: Annotated[float, Parameter("price of the records' own variance", symbol="g", at_least=0)]
+    noise_price: Annotated[float, Parameter("price of the noise", symbol="kappa", above=0)]
+    psi_floor: Annotated[float, Parameter(
+        "the least virtual cost; nobody above 1 is bought from", symbol="phi", above=0, at_most=1)]
+    weight_cap: Annotated[float, Parameter("the largest weight", above=0, at_most=1)]
+    outside: Annotated[float, Parameter(
+        "cost of buying nothing; infinite where that is no option", above=0, infinite=True)] = math.inf
+    approximation: Annotated[float, Parameter("of `solve_capped`", symbol="delta", at_least=0, at_most=1)] = 0.001
+
+    @property
+    def local(self) -> float:
+        """The largest local loss of anybody."""
+        return self._unit * self.weight_cap / math.sqrt(self.psi_floor)
+
+    @property
+    def central(self) -> float:
+        """The largest central loss of anybody."""
+        square = self.weight_cap**2
+        others = max(square, 1.0 / self.people)
+        return self._unit * square / math.sqrt(self.psi_floor + (1.0 - self.psi_floor) * others)
+
+    @property
+    def error_cost(self) -> float:
+        """The largest gamma MSE of what is bought."""
+        variance = min(self.variance_price * self.weight_cap, self._value)
+        return (variance + self._half * (self._value - variance)) * _CAPPED_ROOM
+
+    @property
+    def payments(self) -> float:
+        """The largest expected total of payments, whatever the prior."""
+        return max(self._half * (self._value - self.variance_price / self.people), 0.0) * _CAPPED_ROOM
+
+    @property
+    def _stretch(self) -> float:
+        """U."""
+        return 1.0 + self.approximation + math.sqrt(self.approximation * (2.0 + self.approximation))
+
+    @property
+    def _half(self) -> float:
+        square = self._stretch**2
+        return square / (1.0 + square)
+
+    @property
+    def _unit(self) -> float:
+        return math.sqrt(self.noise_price) * self._stretch * _CAPPED_ROOM
+
+    @property
+    def _value(self) -> float:
+        """Bound on the value where anything is bought."""
+        most = self.variance_price * self.weight_cap + 2.0 * (1.0 + self.approximation) * math.sqrt(self.noise_price)
+        return min(self.outside, most)

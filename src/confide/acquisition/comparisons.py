@@ -15,11 +15,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from confide.acquisition.beliefs.draws import prior_draws
-from confide.acquisition.beliefs.priors import ConcernPrior
-from confide.acquisition.optimum.grid import solve_grid
 from confide.acquisition.optimum.problem import checked_prices
-from confide.acquisition.optimum.solver import solve
+from confide.acquisition.optimum.solver import solve, solve_grid
+from confide.acquisition.priors import ConcernPrior, prior_draws
 from confide.contract.checks import positive, whole
 
 __all__ = [
@@ -218,7 +216,7 @@ def expected_benchmarks(
         optimum's cost less that of full information, draw by draw.
 
     Example:
-        >>> from confide.acquisition.beliefs.priors import UniformPrior
+        >>> from confide.acquisition.priors import UniformPrior
         >>> found = expected_benchmarks(UniformPrior(), 50, variance_price=100 / 12, noise_price=100.0, draws=20)
         >>> found["full information"].cost < found["exact"].cost < found["pooling"].cost
         True

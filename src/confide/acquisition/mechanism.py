@@ -18,14 +18,18 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
-from confide.acquisition.beliefs.priors import ConcernPrior
-from confide.acquisition.beliefs.virtual_cost import VirtualCost
-from confide.acquisition.capped.caps import CappedCaps
-from confide.acquisition.caps import Caps
-from confide.acquisition.one_column import column_of_numbers, messages_of
+from confide.acquisition.caps import CappedCaps, Caps
 from confide.acquisition.optimum.solver import Solution
-from confide.acquisition.paying.payments import PaymentRule, WeightCap
-from confide.acquisition.records import ContractedRecords, ContractTerms, as_contracted, as_record_batches
+from confide.acquisition.payments import PaymentRule, WeightCap
+from confide.acquisition.priors import ConcernPrior
+from confide.acquisition.records import (
+    ContractedRecords,
+    ContractTerms,
+    as_contracted,
+    as_record_batches,
+    column_of_numbers,
+    messages_of,
+)
 from confide.acquisition.release.lattice import (
     ONE_RECORD,
     LatticeContract,
@@ -34,8 +38,8 @@ from confide.acquisition.release.lattice import (
     lattice_for,
     perturb,
 )
-from confide.acquisition.release.losses import least_right
-from confide.acquisition.release.sums import SMALLEST, covering_sigma, exact_sum, plausible
+from confide.acquisition.release.losses import SMALLEST, covering_sigma, exact_sum, least_right, plausible
+from confide.acquisition.virtual_cost import VirtualCost
 from confide.contract.checks import non_negative, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, Guarantees, Relation

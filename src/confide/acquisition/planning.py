@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.acquisition.beliefs.draws import prior_draws
 from confide.acquisition.comparisons import Benchmark, central_only, pooling
 from confide.acquisition.mechanism import TwoPartMechanism
+from confide.acquisition.priors import prior_draws
 from confide.acquisition.targeting import bought, edge
 from confide.charts import intervals
 from confide.contract.checks import positive, whole

@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from confide.acquisition.beliefs.virtual_cost import VirtualCost
 from confide.acquisition.mechanism import TwoPartMechanism
 from confide.acquisition.records import ContractedRecords, ContractTerms
 from confide.acquisition.release.lattice import LatticeContract
-from confide.acquisition.release.sums import plausible
+from confide.acquisition.release.losses import plausible
+from confide.acquisition.virtual_cost import VirtualCost
 from confide.contract.errors import InvalidInput
 from confide.tables import FirstRows, Measured, Roster, TableSource, Word, rejections
 from confide.tables.roles import FINE, MISSING

@@ -17,11 +17,10 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from confide.acquisition.beliefs.draws import prior_draws
-from confide.acquisition.beliefs.priors import ConcernPrior
 from confide.acquisition.comparisons import error_cost
 from confide.acquisition.mechanism import TwoPartMechanism
 from confide.acquisition.optimum.solver import solve
+from confide.acquisition.priors import ConcernPrior, prior_draws
 from confide.contract.checks import non_negative, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.parameters import Declared, Parameter
@@ -144,7 +143,7 @@ def price_for_budget(setting: PriceSetting, budget: float, *, draws: int = 100, 
         InvalidInput: something is out of range.
 
     Example:
-        >>> from confide.acquisition.beliefs.priors import UniformPrior
+        >>> from confide.acquisition.priors import UniformPrior
         >>> setting = PriceSetting(prior=UniformPrior(), people=20, variance=0.1)
         >>> found = price_for_budget(setting, 2.0, draws=10)
         >>> abs(found.payments - 2.0) < 3 * found.payments_error
@@ -170,7 +169,7 @@ def price_for_error(setting: PriceSetting, mse: float, *, draws: int = 100, seed
         InvalidInput: something is out of range, or no price reaches it.
 
     Example:
-        >>> from confide.acquisition.beliefs.priors import UniformPrior
+        >>> from confide.acquisition.priors import UniformPrior
         >>> setting = PriceSetting(prior=UniformPrior(), people=20, variance=0.1)
         >>> found = price_for_error(setting, 0.1, draws=10)
         >>> abs(found.mse - 0.1) < 3 * found.mse_error

@@ -12,112 +12,27 @@ a public billboard and her own row.
 True
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from confide._lazy import doors
 
-if TYPE_CHECKING:
-    from confide.allocation import bundles
-    from confide.allocation.ascending.auction import Auction
-    from confide.allocation.ascending.mechanism import Ascending
-    from confide.allocation.ascending.running import Rules
-    from confide.allocation.audited_reach import auction_reach, bundle_reach
-    from confide.allocation.baselines import AuctionRun, exact_auction, greedy, lottery, serial_dictatorship
-    from confide.allocation.billboards import AuctionBillboard, Clearing, WelfareCertificate
-    from confide.allocation.bundles.certificate import bundle_dual_bound
-    from confide.allocation.bundles.decoding import BundleWalk, decode_bundle, walk_bundle
-    from confide.allocation.bundles.promises import bundle_welfare_bound
-    from confide.allocation.bundles.slots import BundleRules
-    from confide.allocation.decoding import Walk, decode, walk
-    from confide.allocation.duality import dual_bound
-    from confide.allocation.gadgets import PriceGadgets, SpyGadgets
-    from confide.allocation.guarantees import EquilibriumPromises
-    from confide.allocation.incentives import lie_gain
-    from confide.allocation.instances import instance_a, instance_b, sparse_instance
-    from confide.allocation.optimum.solver import Handout, OptimalAllocation, exact_optimum
-    from confide.allocation.palloc import PAlloc
-    from confide.allocation.planning.advice import AllocationPlan, plan
-    from confide.allocation.planning.predicted import CrowdPrediction
-    from confide.allocation.pmatch import PMatch
-    from confide.allocation.prices import PriceRelease, release_prices
-    from confide.allocation.sinkhorn_match import ScalingBillboard, SinkhornMatch
-    from confide.allocation.valuations import Valuations
-
-__all__ = [
-    "AllocationPlan",
-    "Ascending",
-    "Auction",
-    "AuctionBillboard",
-    "AuctionRun",
-    "BundleRules",
-    "BundleWalk",
-    "Clearing",
-    "CrowdPrediction",
-    "EquilibriumPromises",
-    "Handout",
-    "OptimalAllocation",
-    "PAlloc",
-    "PMatch",
-    "PriceGadgets",
-    "PriceRelease",
-    "Rules",
-    "ScalingBillboard",
-    "SinkhornMatch",
-    "SpyGadgets",
-    "Valuations",
-    "Walk",
-    "WelfareCertificate",
-    "auction_reach",
-    "bundle_dual_bound",
-    "bundle_reach",
-    "bundle_welfare_bound",
-    "bundles",
-    "decode",
-    "decode_bundle",
-    "dual_bound",
-    "exact_auction",
-    "exact_optimum",
-    "greedy",
-    "instance_a",
-    "instance_b",
-    "lie_gain",
-    "lottery",
-    "plan",
-
-    "release_prices",
-    "serial_dictatorship",
-    "sparse_instance",
-    "walk",
-    "walk_bundle",
-]
-
-__getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = doors(
     __name__,
     {
-        "planning.advice": ("AllocationPlan", "plan"),
-        "ascending.mechanism": ("Ascending",),
-        "ascending.auction": ("Auction",),
+        "ascending_auction": ("Auction", "Rules"),
+        "ascending_mechanism": ("Ascending",),
         "audited_reach": ("auction_reach", "bundle_reach"),
         "baselines": ("AuctionRun", "exact_auction", "greedy", "lottery", "serial_dictatorship"),
         "billboards": ("AuctionBillboard", "Clearing", "WelfareCertificate"),
-        "bundles.certificate": ("bundle_dual_bound",),
-        "bundles.decoding": ("BundleWalk", "decode_bundle", "walk_bundle"),
-        "bundles.promises": ("bundle_welfare_bound",),
-        "bundles.slots": ("BundleRules",),
-        "decoding": ("Walk", "decode", "walk"),
-        "duality": ("dual_bound",),
-        "gadgets": ("PriceGadgets", "SpyGadgets"),
-        "guarantees": ("EquilibriumPromises",),
-        "incentives": ("lie_gain",),
-        "instances": ("instance_a", "instance_b", "sparse_instance"),
+        "bundles.auction": ("BundleRules",),
+        "decoding": ("BundleWalk", "Walk", "decode", "decode_bundle", "walk", "walk_bundle"),
+        "duality": ("bundle_dual_bound", "dual_bound"),
+        "guarantees": ("EquilibriumPromises", "bundle_welfare_bound", "lie_gain"),
+        "instances": ("PriceGadgets", "SpyGadgets", "instance_a", "instance_b", "sparse_instance"),
         "optimum.solver": ("Handout", "OptimalAllocation", "exact_optimum"),
         "palloc": ("PAlloc",),
+        "planning": ("AllocationPlan", "plan"),
         "pmatch": ("PMatch",),
-        "planning.predicted": ("CrowdPrediction",),
+        "predicted": ("CrowdPrediction",),
         "prices": ("PriceRelease", "release_prices"),
-        "ascending.running": ("Rules",),
         "sinkhorn_match": ("ScalingBillboard", "SinkhornMatch"),
         "valuations": ("Valuations",),
     },

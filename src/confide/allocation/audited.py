@@ -2,21 +2,54 @@
 
 No bidder's valuations are used. Privacy is attacked on markets of eight made-up bidders, where the loss is exact; what
 is given to whom, and what is claimed of it, on made-up bidders of the campaign's own number.
+
+One run of a market at a campaign's own size, and what it tells of single bidders there.
+
+Tiny twins show what a rule costs; what happens among many bidders only, they cannot show. Here bidders, noise and
+rounds are the campaign's own, and goods as many as a record of bearable length has. One run is listened to, and the
+exact loss along its record is computed for some bidders from their own walks: had their rows been others, or none. How
+much of the promise that reaches says how much too little noise would show.
+
+A mechanism's own run on tiny neighbours, along one and the same record: what others see, and what it tells.
+
+Three ways, of which none samples: the run on a neighbour with the same noisy answers must publish the same to all
+others; the loss along that record, from the true sums of both runs, must be within what each part is charged; and the
+same loss from her own walk along the billboard, which needs no second run.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache, partial
-from typing import Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
-from confide.allocation.audited_behaviour import FALSE_ALARM, behaviour, run_of
-from confide.allocation.audited_faults import CountsTwice, QuarterOfTheScale, TwiceTheBudget
-from confide.allocation.audited_full_size import full_size
-from confide.allocation.audited_losses import promise, recorded
-from confide.allocation.audited_markets import PEOPLE, counted, steps, tiny
+import numpy as np
+
+from confide.allocation.audited_behaviour import FALSE_ALARM, behaviour, made_up, run_of, scaled
+from confide.allocation.audited_faults import (
+    CountsTwice,
+    DropsBlocks,
+    NaturalLevels,
+    QuarterOfTheScale,
+    TwiceTheBudget,
+    faults,
+)
+from confide.allocation.audited_losses import promise, recorded, unreleased_parts
+from confide.allocation.audited_markets import (
+    HISTORIES,
+    PEOPLE,
+    charges,
+    counted,
+    histories,
+    in_blocks,
+    neighbours,
+    published,
+    steps,
+    tiny,
+)
 from confide.allocation.audited_reach import (
     Counted,
     auction_reach,
@@ -24,16 +57,362 @@ from confide.allocation.audited_reach import (
     bundle_reach,
     staggered_auction,
 )
-from confide.allocation.audited_walks import asked, blocks, counted_rows, crafted, jointly, walked_row
 from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
 from confide.allocation.sinkhorn_match import SinkhornMatch
-from confide.audit import Audited, AuditRow, Concern, Examined, Laws, charge_rows, heard, inject_fault
+from confide.audit import (
+    Audited,
+    AuditRow,
+    Concern,
+    DampedNoise,
+    Examined,
+    FullSize,
+    Laws,
+    Loss,
+    Transcripts,
+    Verdict,
+    charge_rows,
+    exceeds,
+    heard,
+    inject_fault,
+    told_run,
+)
+from confide.audit.comparing import level_of, parameter_unit
+from confide.audit.faulty_noise import HALF
+from confide.audit.history_loss import promised_parameter, spent
+from confide.contract.guarantees import Audience, Privacy
+from confide.contract.mechanism import NoiseSource
 from confide.privacy.accounting import Accountant
-from confide.privacy.noise import Noise
+from confide.privacy.events import PureEvent, ZCDPEvent
+from confide.privacy.losses import ZCDP, ApproxDP
+from confide.privacy.noise import Noise, RecordingNoise
+from confide.privacy.noise.base import as_noise
 
-__all__ = ["matching", "reach_rows", "releases"]
+__all__ = [
+    "CRAFTED",
+    "asked",
+    "asked_rows",
+    "blocks",
+    "counted_rows",
+    "crafted",
+    "crafted_row",
+    "full_size",
+    "full_size_row",
+    "jointly",
+    "matching",
+    "reach_rows",
+    "releases",
+    "walked_row",
+]
+
+# ---- audited full size
+
+if TYPE_CHECKING:  # what a fault is put on top of
+    from confide.allocation.market import Market as _Market
+else:
+    _Market = object
+
+
+_PROMISE = "privacy: at its own size, what a run tells others of single bidders"
+_BIDDERS = 12
+_GOODS = 8  # at least, where there are so many
+_NUMBERS = 100_000  # true sums of one record at most
+_PLANTED = (0.05, 0.002)  # of the noise: each is one more run
+
+
+def full_size(mechanism: Market, seed: int = 0) -> FullSize:
+    """The run, and the same with noise that is too small at this size alone.
+
+    Args:
+        mechanism: of a campaign.
+        seed: of bidders and noise.
+    """
+    return FullSize(sound=mechanism, rows=lambda it: [full_size_row(it, seed)], factors=_PLANTED,
+                    damped=lambda factor: inject_fault(mechanism, _drawn_at(factor)))
+
+
+def full_size_row(mechanism: Market, seed: int = 0) -> AuditRow:
+    """The largest loss of some bidders along one run, against what is promised of all that others see.
+
+    Args:
+        mechanism: of a campaign, sound or broken.
+        seed: of bidders and noise.
+
+    Example:
+        >>> from confide.allocation import SinkhornMatch
+        >>> row = full_size_row(SinkhornMatch(people=600, goods=3, supply=150, epsilon=2.0))
+        >>> row.verdict.value, row.promised, 0 < row.measured < 2, len(row.holds), row.among
+        ('kept', 2.0, True, 1, '')
+    """
+    own = _bearable(scaled(mechanism))
+    stated = _stated(own)
+    if _numbers(own) > 4 * _NUMBERS:
+        return AuditRow.at_most(_PROMISE, level_of(stated), 0.0, f"not listened to: a run makes {_numbers(own):,} sums",
+                                vacuous=True, unit=parameter_unit(stated.loss), concern=Concern.PRIVACY)
+    values = made_up(own, seed)
+    run = recorded(own, values, Noise.simulated(seed))
+    claim = promise(own)
+    worst, most = 0.0, max(1, min(_BIDDERS, _NUMBERS // max(1, _numbers(own))))
+    places = np.unique(np.linspace(0, own.people - 1, most).astype(np.int64)).tolist()
+    for index in places:
+        for other in _others(own, values, index):
+            worst = max(worst, run.loss(index, other).most)
+    share = worst / promised_parameter(claim)
+    shown = share**0.5 if isinstance(claim, ZCDP) else share
+    measured = _in_the_number_of(stated, own, worst)
+    row = AuditRow.of_privacy(
+        stated, measured,
+        f"one run of {own.people:,} made-up bidders and {own.goods:,} goods, {len(places)} of them with other rows; "
+        "loss exact along its record", named=_PROMISE, note=f"noise would be flagged below {shown:.2g} of its scale",
+        flagged=exceeds(share, 1.0) or exceeds(measured, level_of(stated)))
+    if not share:
+        return replace(row, verdict=Verdict.VACUOUS)
+    if own.people < mechanism.people:
+        return row.smaller(f"{own.people:,} bidders")
+    row = row.holding(_stated(mechanism))
+    return row.smaller(f"{own.goods:,} of the goods" if own.goods < mechanism.goods else "")
+
+
+def _stated(own: Market) -> Privacy:
+    """What is promised of everything that others see."""
+    return next(each for each in own.guarantees().privacy if each.claimable and each.audience is Audience.OTHERS)
+
+
+def _in_the_number_of(stated: Privacy, own: Market, loss: float) -> float:
+    """A loss in the parameter of what all releases cost, in the promise's own; truncation has used up a part of its
+    delta.
+    """
+    if not isinstance(stated.loss, Loss):
+        return math.inf
+    if not loss or math.isinf(loss):
+        return loss
+    event = ZCDPEvent(rho=loss, neighbours=own.relation) if isinstance(promise(own), ZCDP) else \
+        PureEvent(epsilon=loss, neighbours=own.relation)
+    known = stated.loss
+    if isinstance(known, ApproxDP):
+        known = replace(known, delta=known.delta - own.overflow_delta)
+    return spent([event], known)
+
+
+def _others(own: Market, values: Any, index: int) -> list[Any]:
+    """Other rows of a bidder: none at all, and where rows are replaced her own turned around."""
+    absent = np.zeros_like(values[index])
+    return [absent] if own.neighbours == "add_or_remove" else [absent, values[index][::-1]]
+
+
+def _numbers(own: Market) -> int:
+    """How many sums a run of an auction may release; of others few."""
+    return own.counter.counters * own.counter.horizon if isinstance(own, PMatch | PAlloc) else 0
+
+
+def _bearable(own: Market) -> Market:
+    """With fewer goods, where a record would be very long."""
+    numbers = _numbers(own)
+    if numbers <= _NUMBERS:
+        return own
+    goods = max(_GOODS, own.largest_bundle if isinstance(own, PAlloc) else 1, own.goods * _NUMBERS // numbers)
+    return own if goods >= own.goods else replace(own, goods=goods, supply=tuple(own.copies[:goods]))
+
+
+def _drawn_at(factor: float) -> type[Any]:
+    """A market that draws noise at a part of its scale."""
+
+    class Part(_Market):
+        def run(self, data: Any, noise: NoiseSource, **rest: Any) -> Any:
+            return super().run(data, DampedNoise(as_noise(noise), factor), **rest)  # type: ignore[safe-super]
+
+    return Part
+
+
+# ---- audited walks
+
+_JOINTLY = "privacy: everything that others see, jointly"
+_FEW = f"{PEOPLE} made-up bidders"
+_PAIRS = 64  # all there are: each part of the noise attains its share on another one
+_SHOWN = 3  # neighbour steps that show noise that is far too small, or none
+
+CRAFTED = PMatch(people=8, goods=2, supply=7, epsilon=20.0, increment=0.5, bid_cap=1, rounds=1, batch=1, arity=2,
+                 reclear=0.0, reserve=0, certify_with=0.0)
+"""An auction whose loss is attained exactly: eight slots, one round, a binary tree of four levels."""
+
+
+def jointly(mechanism: Market, seed: int = 0) -> Transcripts:
+    """The run of a tiny market on its neighbours: each part of its noise, and everything, against what is charged for
+    it, and everything against what the market promises.
+
+    Args:
+        mechanism: a tiny, sound one.
+        seed: of valuations and histories.
+
+    Example:
+        >>> for row in jointly(CRAFTED).rows():
+        ...     print(row.promise, row.verdict.value)
+        privacy: counts kept
+        privacy: everything that others see, jointly kept
+    """
+    claims = charges(mechanism)
+    return Transcripts(
+        named=_JOINTLY, run=partial(told_run, mechanism), seed=seed,
+        pairs=partial(neighbours, mechanism, seed), claims=claims,
+        names={part: f"privacy: {part}" for part in claims if part},
+        promises=[each for each in mechanism.guarantees().privacy if each.neighbours is mechanism.relation],
+        unreleased=unreleased_parts(mechanism), source=histories(seed), histories=HISTORIES, other_answers=1,
+        hardest=_PAIRS, among=_FEW,
+        faults={says: partial(told_run, inject_fault(mechanism, code)) for says, code in faults(mechanism).items()})
+
+
+def asked(mechanism: Market, seed: int = 0) -> Examined:
+    """What a test that only says which side of a threshold a number is on costs by the noise that it asks for; and the
+    same with half of that noise.
+
+    Args:
+        mechanism: a tiny one.
+        seed: of valuations and noise.
+    """
+    tested = unreleased_parts(mechanism).keys() & charges(mechanism).keys()
+    return Examined(named="privacy: halting, by the noise that it asks for", sound=lambda noise: noise,
+                    rows=lambda noise: [row.smaller(_FEW) for row in asked_rows(mechanism, seed, noise)],
+                    faults={"half of its noise": lambda noise: DampedNoise(noise, HALF)} if tested else {})
+
+
+def asked_rows(
+    mechanism: Market, seed: int = 0, noise: Callable[[Noise], Noise] = lambda sound: sound
+) -> list[AuditRow]:
+    """What a test that only says which side of a threshold a number is on costs by the noise that it asks for, against
+    what is charged for it; none without one.
+
+    Among eight bidders no number is so far on one side that a single one makes the whole difference. Among many it can,
+    and then the loss is that of the scales: 1/b of the threshold, and 2/b' of an answer.
+
+    Args:
+        mechanism: a tiny one.
+        seed: of valuations and noise.
+        noise: what the run's is replaced by.
+
+    Source: spec query_release A3.
+    """
+    rows = []
+    for part in unreleased_parts(mechanism).keys() & charges(mechanism).keys():
+        heard, claim = RecordingNoise(histories(seed)(0)), charges(mechanism)[part]
+        mechanism.run(next(steps(mechanism, seed)).values, noise(heard))
+        inside = [draw for draw in heard.draws if draw.stream[0] == part]
+        level = min(float(draw.scale) for draw in inside if draw.stream[-1] == "threshold")
+        answer = min(float(draw.scale) for draw in inside if draw.stream[-1] != "threshold")
+        cost = spent([PureEvent(epsilon=1.0 / level + 2.0 / answer, neighbours=mechanism.relation)], claim)
+        rows.append(AuditRow.of_loss(
+            f"privacy: {part}, by the noise that it asks for", claim, promised_parameter(claim), cost,
+            f"one run: a threshold with noise of scale {level:g}, each answer of {answer:g}",
+            flagged=exceeds(cost, promised_parameter(claim))))
+    return rows
+
+
+def counted_rows(mechanism: Market, seed: int = 0) -> list[AuditRow]:
+    """Both walks with bidders who count goods, where the campaign's do.
+
+    Args:
+        mechanism: of a campaign.
+        seed: of valuations and histories.
+    """
+    own = counted(mechanism)
+    if own is None:
+        return []
+    whole = replace(jointly(own, seed), claims={"": charges(own)[""]})
+    return [replace(row, promise=f"{row.promise}, where goods are counted").smaller(_FEW)
+            for row in (*whole.rows(), walked_row(own, seed))]
+
+
+def walked_row(mechanism: Market, seed: int = 0, runs: int = HISTORIES, pairs: int | None = None) -> AuditRow:
+    """The loss of its runs from each bidder's own walk along the billboard, against the promise.
+
+    Args:
+        mechanism: a tiny one; or one that draws its noise in blocks, of which its run on the neighbour is held to the
+            same releases besides.
+        seed: of valuations and histories.
+        runs: of each market.
+        pairs: how many neighbour steps are walked; None for all.
+    """
+    worst, realised, replays = 0.0, 0.0, 0
+    blocks = False
+    for number, step in enumerate(islice(steps(mechanism, seed), pairs)):
+        for history in range(runs):
+            run = recorded(mechanism, step.values, histories(seed)(number * runs + history))
+            found, blocks = run.loss(step.index, step.other), run.in_blocks
+            told = bool(run.unexplained) or (blocks and not run.retold(step.index, step.other, published))
+            worst, replays = max(worst, np.inf if told else found.most), replays + 1
+            realised = max(realised, abs(found.log_ratio))
+    claim = promise(mechanism)
+    evidence = (f"{replays} runs, a neighbour walked along each billboard; all sums, and counts with their noise, are "
+                f"those of own walks; the largest log ratio was {realised:.3g}")
+    where = ", noise drawn in blocks" if blocks else ""
+    return AuditRow.at_most(f"privacy: her own walk along the billboard{where}", promised_parameter(claim),
+                            float(worst), evidence, unit=parameter_unit(claim), concern=Concern.PRIVACY)
+
+
+# ---- where noise is drawn in blocks
+
+
+def blocks(mechanism: Market, seed: int = 0) -> list[Examined]:
+    """Her own walk once more, where the mechanism draws its noise as campaigns with many releases do; and the same
+    where that noise is not added, or too small. None where it never draws any so.
+
+    Args:
+        mechanism: a tiny one.
+        seed: of valuations and histories.
+    """
+    if not _has_blocks(mechanism, seed):
+        return []
+    bugs: dict[str, type[Any]] = {"noise that is drawn in blocks and never added": DropsBlocks}
+    # Who counts goods moves half of what there is noise for: both worlds bid on the same.
+    if not isinstance(mechanism, PAlloc) or not mechanism.valuation.repeats:
+        bugs["a quarter of the scale"] = QuarterOfTheScale
+    return [Examined(
+        named="privacy, noise in blocks", sound=(mechanism, None),
+        rows=lambda it: [walked_row(in_blocks(it[0]), seed, pairs=it[1]).smaller(_FEW)],
+        faults={says: (inject_fault(mechanism, code), _SHOWN) for says, code in bugs.items()})]
+
+
+def _has_blocks(mechanism: Market, seed: int) -> bool:
+    """Whether it can draw noise in blocks; auctions of programs do not."""
+    if not isinstance(mechanism, PMatch | PAlloc):
+        return False
+    step = next(iter(steps(mechanism, seed)))
+    return recorded(in_blocks(mechanism), step.values, Noise.simulated(seed)).in_blocks
+
+
+# ---- the pair that attains it
+
+
+def crafted_row(mechanism: Market) -> AuditRow:
+    """The log ratio of a record that attains the promise: one bidder wants good 0 or good 1, nobody else wants any, and
+    noise is at least 0 on good 0 and at most 0 on good 1.
+
+    Args:
+        mechanism: `CRAFTED`, or one that was broken.
+
+    Example:
+        >>> crafted_row(CRAFTED).measured
+        20.0
+    """
+    values = np.zeros((8, 2))
+    values[0, 0] = 1.0
+    noise = Noise.replayed({("counts", step): [1, -1] for step in range(1, 9)})
+    found = recorded(mechanism, values, noise).loss(0, [0.0, 1.0])
+    promised = "privacy: an auction of eight, along a record that attains its epsilon"
+    return AuditRow.at_most(promised, mechanism.epsilon, abs(found.log_ratio),
+                            f"nobody but one bidder wants anything; true sums {found.moved['counts']} apart in l1",
+                            unit="nats", concern=Concern.PRIVACY)
+
+
+def crafted() -> Examined:
+    """The same record with less noise: 80, and 38.5 in place of 20."""
+    bugs = (("a quarter of the scale", QuarterOfTheScale), ("levels by the natural logarithm", NaturalLevels))
+    return Examined(named="privacy, an auction of eight", sound=CRAFTED,
+                    rows=lambda it: [crafted_row(it).smaller(_FEW)],
+                    faults={says: inject_fault(CRAFTED, code) for says, code in bugs})
+
+
+# ---- audited
 
 _DRAWS = 400  # enough to see a scale that is wrong by a factor two
 _ROUNDS, _BIDS = 8, 4  # of the search over public histories, at most

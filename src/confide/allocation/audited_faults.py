@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from confide.allocation.ascending.reclearing import ClearingPlan
 from confide.allocation.billboards import Clearing, WelfareCertificate
 from confide.allocation.duality import CertificatePlan
+from confide.allocation.ending import ClearingPlan
 from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch

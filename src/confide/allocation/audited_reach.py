@@ -20,7 +20,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.allocation.ascending.running import Rules
+from confide.allocation.ascending_auction import Rules
 from confide.allocation.billboards import AuctionBillboard
 from confide.allocation.decoding import walk
 from confide.contract.checks import one_of, whole

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.allocation.ascending.running import Rules
+from confide.allocation.ascending_auction import Rules
 from confide.contract.errors import InvalidInput
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import Certificate

@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 from confide.allocation.baselines import greedy, serial_dictatorship
 from confide.allocation.bundles.auction import favourite_bundles
 from confide.allocation.bundles.bidders import BundleClass, Population
-from confide.allocation.bundles.certificate import bundle_dual_bound
-from confide.allocation.bundles.counted import SymmetricConcave
+from confide.allocation.bundles.classes import SymmetricConcave
 from confide.allocation.bundles.rows import population_of, record_of, width
-from confide.allocation.duality import dual_bound
+from confide.allocation.duality import bundle_dual_bound, dual_bound
 from confide.allocation.favourites import best_goods
 from confide.allocation.optimum.solver import exact_optimum
-from confide.allocation.reading.tables import Rows, gathered
+from confide.allocation.tables import Rows, gathered
 from confide.allocation.valuations import Valuations
 from confide.privacy.noise.simulated import study_generator
 

@@ -4,25 +4,53 @@ OPT <= sum_j s_j p_j + sum_i max(0, max_j v_ij - p_j) for any p >= 0: whoever ho
 p_j + (v_ij - p_j).
 
 Source: spec allocation 4.2.
+
+Weak duality for bundles: what prices say of the best welfare, and what that tells after a run.
+
+OPT <= sum_j s_j p_j + sum_i max_S (v_i(S) - p(S)) for any p >= 0: in the optimum bidder i's bundle O_i is worth
+v_i(O_i) = (v_i(O_i) - p(O_i)) + p(O_i), and no good is in more than s_j of them. Each bidder's surplus and value lie in
+[0, 1], so either sum moves by one bidder's at most.
+
+Source: spec allocation 4.2 and 5.
+
+What any prices prove of an allocation, computed exactly: no allocation has more welfare than the dual bound.
+
+    OPT <= sum_j s_j p_j + sum_i (sum of the b largest of max(0, v_ij - p_j))
+
+Every difference is kept as two doubles, which together are exact, and all are summed exactly and rounded once.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from confide.allocation.billboards import WelfareCertificate
+from confide.allocation.bundles.bidders import Population
 from confide.allocation.measuring import Measure
 from confide.allocation.valuations import Valuations
 from confide.contract.errors import InvalidInput
-from confide.numerics.compiled import kernel
+from confide.numerics.map_reduce import kernel
 from confide.privacy.noise import Noise
 
-__all__ = ["CERTIFIED", "CertificatePlan", "dual_bound", "surpluses"]
+__all__ = [
+    "BUNDLES_CERTIFIED",
+    "CERTIFIED",
+    "BundleCertificatePlan",
+    "CertificatePlan",
+    "bundle_dual_bound",
+    "dual_bound",
+    "exact_sums",
+    "surpluses",
+]
+
+# ---- duality
 
 _GRID = 20
 _UNIT = 2.0**-_GRID
@@ -107,3 +135,124 @@ class CertificatePlan:
         ratio = least / most if most > 0 else 0.0
         return WelfareCertificate(ratio=ratio, welfare=least, optimum=most,
                                   failure_probability=self.failure_probability)
+
+
+# ---- certificate
+
+_SURPLUS, _WELFARE = (1 << _GRID) + 1, 1 << _GRID
+BUNDLES_CERTIFIED = (_SURPLUS + _WELFARE, _SURPLUS**2 + _WELFARE**2)
+"""How far one bidder moves both sums, in units of the grid: in l1, and in squared l2. What a record may be worth
+beyond 1 is half a unit, so her surplus, rounded up, is one unit more at most."""
+
+_ROUNDING = 2.0**-40  # more than that of a sum of doubles below 1
+
+
+def bundle_dual_bound(population: Population, supply: ArrayLike, prices: ArrayLike) -> float:
+    """An upper bound on the welfare of any allocation of bundles, at any prices. Private.
+
+    Args:
+        population: everybody's valuations; of programs, gross substitutes.
+        supply: (k,) or one number.
+        prices: (k,) >= 0.
+
+    Example:
+        >>> from confide.allocation.bundles import CappedAdditiveValuation
+        >>> of = CappedAdditiveValuation(cap=2).population([[0.5, 0.5, 0.25], [0.5, 0.25, 0.0]], people=2, goods=3)
+        >>> bundle_dual_bound(of, 1, [0.25, 0.0, 0.0])
+        1.5
+    """
+    at = np.asarray(prices, dtype=np.float64)
+    if at.shape != (population.goods,) or not bool((at >= 0.0).all()):
+        raise InvalidInput("prices", "are not one number >= 0 for each good")
+    copies = np.broadcast_to(np.asarray(supply, dtype=np.float64), at.shape)
+    return math.fsum([math.fsum(copies * at), math.fsum(population.surpluses(at))])
+
+
+@dataclass(frozen=True, kw_only=True)
+class BundleCertificatePlan(CertificatePlan):
+    """How surplus and welfare of bundles are measured: each bidder's on the grid, surplus up and welfare down, and
+    within [0, 1] whatever a program says.
+    """
+
+    def told_of(
+        self, population: Population, prices: NDArray[np.float64], held: NDArray[Any], noise: Noise
+    ) -> tuple[float, float]:
+        """Noisy surplus and welfare.
+
+        Args:
+            population: everybody's valuations. Private.
+            prices: (k,) at the end.
+            held: (n, b) goods, -1 for none. Private.
+            noise: where it comes from.
+        """
+        gained, worth = population.surpluses(prices), population.worth(held)
+        up = np.ceil((gained + np.where(gained > 0.0, _ROUNDING, 0.0)) / _UNIT)
+        down = np.floor((worth - _ROUNDING) / _UNIT)
+        surplus = int(np.clip(np.nan_to_num(up, nan=_SURPLUS), 0, _SURPLUS).astype(np.int64).sum())
+        welfare = int(np.clip(np.nan_to_num(down, nan=0.0), 0, _WELFARE).astype(np.int64).sum())
+        drawn = self.measure.draw(np.array([surplus, welfare]), noise, "certificate")
+        return float(drawn[0]) * _UNIT, float(drawn[1]) * _UNIT
+
+
+# ---- certificate
+
+_Reals = NDArray[np.float64]
+
+_PART = 2**18  # numbers that are lists of Python's at one time
+
+
+@kernel
+def _terms(
+    values: NDArray[Any], starts: NDArray[np.int64], named: NDArray[np.int32], dense: bool, prices: _Reals,
+    held: NDArray[np.int32], surplus: _Reals, rest: _Reals, worth: _Reals,
+) -> None:
+    """Of each row the b largest surpluses, what they lack of being exact, and what her goods are worth to her."""
+    people, each = held.shape
+    goods = len(prices)
+    surplus[:], rest[:], worth[:] = 0.0, 0.0, 0.0
+    for i in range(people):
+        first, last = (i * goods, (i + 1) * goods) if dense else (starts[i], starts[i + 1])
+        for x in range(first, last):
+            j = x - first if dense else int(named[x])
+            value, price = np.float64(values[x]), prices[j]
+            for place in range(each):
+                if held[i, place] == j:
+                    worth[i, place] = value
+            gain = value - price
+            back = value - gain
+            lack = (value - (gain + back)) + (back - price)
+            at = each - 1
+            # Rounding keeps order: a larger difference is never rounded to less, and equal ones differ in `lack`.
+            if gain < surplus[i, at] or (gain == surplus[i, at] and lack <= rest[i, at]):
+                continue
+            while at > 0 and (gain > surplus[i, at - 1] or (gain == surplus[i, at - 1] and lack > rest[i, at - 1])):
+                surplus[i, at], rest[i, at] = surplus[i, at - 1], rest[i, at - 1]
+                at -= 1
+            surplus[i, at], rest[i, at] = gain, lack
+
+
+def exact_sums(
+    values: Valuations, supply: NDArray[np.int64], prices: _Reals, held: NDArray[np.int32]
+) -> tuple[float, float, float]:
+    """The dual bound at some prices, the welfare of an allocation, and their difference; each rounded once.
+
+    Args:
+        values: everybody's.
+        supply: (k,) copies.
+        prices: (k,) >= 0.
+        held: (n, b) goods of each bidder, all different, -1 for none.
+    """
+    surplus, rest, worth = (np.empty(held.shape) for _ in range(3))
+    _terms(*values.rows, prices, held, surplus, rest, worth)
+    revenue = []
+    for copies, price in zip(supply.tolist(), prices.tolist(), strict=True):
+        product = copies * Fraction(price)
+        revenue += [float(product), float(product - Fraction(float(product)))]
+    bound = [np.array(revenue), surplus.ravel(), rest[rest != 0.0]]
+    gained = [worth.ravel()]
+    return _sum(bound), _sum(gained), _sum([*bound, -worth.ravel()])
+
+
+def _sum(arrays: list[_Reals]) -> float:
+    parts = (array[at : at + _PART] for array in arrays for at in range(0, len(array), _PART))
+    return math.fsum(chain.from_iterable(part.tolist() for part in parts))

@@ -1,17 +1,107 @@
-"""Everybody's favourite good at given prices, with the same subtraction as an auction and a decode."""
+"""Everybody's favourite good at given prices, with the same subtraction as an auction and a decode.
+
+Public leanings: a small number for each bidder and good, that breaks ties among goods that she likes as well.
+
+Values are often coarse: ranks, stars, yes and no. Then thousands of bidders like two goods exactly as well at some
+prices, and all of them move to the same good at once: no price sells either. With a leaning of her own each of them
+likes one a little better. Leanings follow from the seed that is drawn when all bids are in; they protect nobody, and
+everybody may compute everybody's. A bidder may lose up to one spread by hers.
+"""
 
 from __future__ import annotations
 
+import hashlib
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.allocation.scaling.leanings import NONE, Leanings, leaning
 from confide.allocation.valuations import Valuations
-from confide.numerics.compiled import kernel
+from confide.contract.checks import non_negative
+from confide.numerics.map_reduce import kernel
+from confide.privacy.public_randomness import key_of
 
-__all__ = ["best_goods"]
+__all__ = ["NONE", "Leanings", "best_goods", "leaning"]
+
+# ---- leanings
+
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_S30, _S27, _S31, _S44 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(44)
+_UNIT = 2.0**-20
+
+
+@kernel
+def leaning(key: np.uint64, place: int, spread: float) -> float:
+    """A multiple of spread 2^-20 in [0, spread): the mixing function of SplitMix64, which is public.
+
+    Args:
+        key: 64 bits.
+        place: bidder times goods plus good.
+        spread: how far leanings lie apart at most.
+
+    Source: Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators".
+    """
+    z = key + np.uint64(place + 1) * _STEP
+    z = (z ^ (z >> _S30)) * _FIRST
+    z = (z ^ (z >> _S27)) * _SECOND
+    z = z ^ (z >> _S31)
+    return spread * (np.float64(z >> _S44) * _UNIT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Leanings:
+    """Everybody's.
+
+    Args:
+        key: 64 bits, from the seed.
+        spread: >= 0; 0 for none.
+    """
+
+    key: np.uint64
+    spread: float
+
+    @classmethod
+    def of(cls, seed: str, spread: float) -> Leanings:
+        """Those of a seed.
+
+        Args:
+            seed: 64 hexadecimal digits.
+            spread: how far leanings of two goods lie apart at most, in [0, 1].
+
+        Raises:
+            InvalidInput: no seed; a spread out of range.
+        """
+        non_negative("spread", spread, at_most=1.0)
+        digest = hashlib.sha256(key_of(seed) + b"leanings").digest()
+        return cls(key=np.uint64(int.from_bytes(digest[:8], "little")), spread=spread)
+
+    def row(self, index: int, goods: int) -> NDArray[np.float64]:
+        """(k,) one bidder's, the same numbers as the kernels'.
+
+        Args:
+            index: her place, from 0.
+            goods: k.
+
+        Example:
+            >>> lean = Leanings.of("00" * 32, 0.5)
+            >>> bool(lean.row(3, 4)[1] == leaning(lean.key, 13, 0.5)), bool(lean.row(3, 4).max() < 0.5)
+            (True, True)
+        """
+        place = np.arange(index * goods + 1, (index + 1) * goods + 1, dtype=np.uint64)
+        z = self.key + place * _STEP
+        z = (z ^ (z >> _S30)) * _FIRST
+        z = (z ^ (z >> _S27)) * _SECOND
+        z = z ^ (z >> _S31)
+        return np.asarray(self.spread * ((z >> _S44).astype(np.float64) * _UNIT))
+
+
+NONE = Leanings(key=np.uint64(0), spread=0.0)
+"""Nobody leans."""
+
+
+# ---- favourites
 
 _Reals = NDArray[np.float64]
 

@@ -6,29 +6,154 @@ welfare is lost, but for bidders who are still outbid, or out of bids, at the en
 advance; the certificate of a run counts everything.
 
 Source: Wu 2017, Lemmas 4.3.7 and 4.3.8 and Theorem 4.3.5, for batches and any reserve; spec allocation 3.3.
+
+What a lie can gain where the final prices are charged. Without payments nothing is claimed.
+
+Whatever she reports, a bidder gets at most u* = max(0, max_j v_ij - p_j) at the final prices, a number in [0, 1]. The
+prices are private, so her report moves the mean of u* by at most the total variation distance of two neighbouring
+price paths. Truth gives her u* less her regret, unless she ends unsatisfied: outbid in the last round, out of bids, not
+admitted, or cut off. How likely that is for one bidder has no bound; it is added, and may be estimated on a public
+prior.
+
+Source: spec allocation 7, with total variation in place of e^epsilon - 1, which is never less.
+
+What an auction of bundles is known to achieve: from its public numbers.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from confide.allocation.incentives import mean_shift, participation, prices_loss, regret
-from confide.contract.checks import non_negative, whole
-from confide.contract.errors import InvalidInput
+from confide.contract.checks import finite, fraction, non_negative, positive, whole
+from confide.contract.errors import InvalidInput, NotGuaranteed
 from confide.contract.guarantees import Accuracy, Guarantee, Participation, Source, Truthfulness
 from confide.contract.parameters import Declared, Parameter
 from confide.contract.renamed import renamed
+from confide.privacy.accounting import float_up
+from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 
 if TYPE_CHECKING:
+    from confide.allocation.palloc import PAlloc
     from confide.allocation.pmatch import PMatch
 
-__all__ = ["EquilibriumPromises", "auction_promises"]
+__all__ = [
+    "EquilibriumPromises",
+    "auction_promises",
+    "bundle_welfare_bound",
+    "lie_gain",
+    "mean_shift",
+    "most_unsold",
+    "participation",
+    "prices_loss",
+    "regret",
+]
+
+# ---- incentives
+
+
+def mean_shift(loss: PureDP | ApproxDP | ZCDP) -> float:
+    """By how much the mean of a number in [0, 1] moves at most between two neighbours: their total variation distance.
+
+    (e^epsilon - 1 + 2 delta)/(e^epsilon + 1) for (epsilon, delta), which randomised response attains; for rho the
+    lesser of what zCDP gives at epsilon = 0 and Pinsker's sqrt(rho/2). Rounded up.
+
+    Args:
+        loss: for records that are replaced.
+
+    Source: Kairouz, Oh and Viswanath 2015; Pinsker's inequality.
+
+    Example:
+        >>> round(mean_shift(PureDP(1.0)), 4), round(math.expm1(1.0), 4)
+        (0.4621, 1.7183)
+    """
+    found = loss.delta_at(0.0)
+    if isinstance(loss, ZCDP):
+        found = min(found, math.nextafter(math.sqrt(loss.rho / 2.0), math.inf))
+    return found
+
+
+def regret(increment: float, *, supply: int = 1, cut: int | None = None) -> float:
+    """How much less a bidder may get at the final prices than what she likes best at them.
+
+    Args:
+        increment: alpha.
+        supply: s', of her good; it counts with a cut alone.
+        cut: the age up to which bidders are admitted after a final clearing; None without one.
+
+    Returns:
+        alpha: whoever holds a good saw at most s' bids counted since, so that its price rose once at most. After a
+        final clearing alpha ceil(cut/s').
+
+    Example:
+        >>> regret(0.1), regret(0.1, supply=100, cut=130), regret(0.1, supply=100, cut=-1)
+        (0.1, 0.2, 0.0)
+    """
+    positive("increment", increment, at_most=1.0)
+    if cut is None:
+        return increment
+    return increment * -(-max(0, cut) // whole("supply", supply, at_least=1))
+
+
+def lie_gain(
+    epsilon: float, increment: float, *, delta: float = 0.0, unsatisfied: float = 0.0, supply: int = 1,
+    cut: int | None = None,
+) -> float:
+    """What a lie gains at most, in the mean, whatever the others report, where final prices are charged.
+
+    Args:
+        epsilon: of the prices, for a record that is replaced, >= 0.
+        increment: alpha.
+        delta: of the prices.
+        unsatisfied: the probability that a truthful bidder ends unsatisfied, in [0, 1].
+        supply: s', with a cut.
+        cut: see `regret`; whoever is not admitted is unsatisfied.
+
+    Example:
+        >>> round(lie_gain(1.0, 0.1), 3), round(lie_gain(0.1, 0.1, unsatisfied=0.05), 3)
+        (0.562, 0.2)
+    """
+    shift = mean_shift(ApproxDP(non_negative("epsilon", epsilon), fraction("delta", delta, zero=True)))
+    return shift + regret(increment, supply=supply, cut=cut) + non_negative("unsatisfied", unsatisfied, at_most=1.0)
+
+
+def participation(increment: float, *, returns: bool, supply: int = 1, cut: int | None = None) -> float:
+    """The least that a truthful bidder gets, after every run, where final prices are charged.
+
+    Args:
+        increment: alpha.
+        returns: whether a good that is not worth its final price is not taken, and not paid for.
+        supply: s', with a cut.
+        cut: see `regret`.
+
+    Returns:
+        0 with returns, else -regret: her good was worth its price when she bid.
+    """
+    return 0.0 if returns else -regret(increment, supply=supply, cut=cut)
+
+
+def prices_loss(auction: PMatch) -> PureDP | ZCDP:
+    """What the price path costs for a bidder who is replaced: all releases but the final clearing and the certificate.
+
+    Under `add_remove` a replacement is two steps: twice epsilon, four times rho.
+
+    Args:
+        auction: not one with plenty for all, where nothing is released.
+    """
+    spent = auction.part(1.0) - auction.part(auction.reclear) - auction.part(auction.certify_with)
+    steps = 1 if auction.neighbours == "replace" else 2
+    if auction.law == "laplace":
+        return PureDP(float_up(steps * spent))
+    return ZCDP(float_up(Fraction(steps**2) * spent))
+
+
+# ---- guarantees
 
 _DOCUMENT = "Wu 2017"
 _SPEC = "allocation 3.3"
@@ -230,3 +355,62 @@ def _of_payments(auction: PMatch, missed: float) -> list[Guarantee]:
                       who="everybody, after every run",
                       note="a good that is not worth its final price is not taken; her loss of privacy is not counted"),
     ]
+
+
+# ---- promises
+
+
+def most_unsold(auction: PAlloc, error: float | None = None) -> int:
+    """How many copies of a good with a positive price stay unsold at most: fewer than m + 2E + g.
+
+    The holders of good j are the bids from batch b0 on, the first with pub(b0 - 1) >= pub_end - s'. Its price is
+    positive, so pub_end >= s'. Either b0 = 1, and N_j >= pub_end - E; or true(b0 - 1) <= true(b0 - 2) + g
+    < pub_end - s' + E + g, and N_j = true_end - true(b0 - 1) > s' - 2E - g. A bidder of a batch bids on one good at
+    most, and copies that she holds of it are bids of their own, so nothing changes for bundles.
+
+    Args:
+        auction: without a final clearing, whose cuts follow other counts.
+        error: E, what no published count is off by more; by default what it is not off by but with the failure
+            probability.
+
+    Raises:
+        NotGuaranteed: it ends with a clearing.
+    """
+    if auction.reclear:
+        raise NotGuaranteed("how many copies stay unsold", "the final clearing cuts by other counts")
+    off = auction.error if error is None else non_negative("error", error)
+    return math.ceil(auction.effective_reserve + 2.0 * off + auction.batch) - 1
+
+
+def bundle_welfare_bound(
+    auction: PAlloc, *, optimum: float, held: int, unsatisfied: int, prices: ArrayLike, error: float | None = None,
+) -> float:
+    """SW >= OPT - alpha H - U - sum over j of p_j beta, beta = `most_unsold`; without noise and g = 1 the last is 0.
+
+    Held goods are part of a most-preferred bundle at effective prices, those at which they were won, today's for all
+    others (gross substitutes). A good that is still held after the last ones were dropped costs alpha more today at
+    most. So whoever would add nothing, a satisfied bidder, is within alpha |S_i| of her best: v_i(S_i) - p(S_i) >=
+    v_i(O_i) - p(O_i) - alpha |S_i|. Whoever would, one of U, holds what was worth its price to her: v_i(S_i) >= p(S_i)
+    - alpha |S_i|, and v_i(O_i) <= 1. In sum, SW >= OPT - U - alpha H - sum_j p_j (s_j - N_j).
+
+    OPT is over bundles of b goods at most where b is less than the class wants.
+
+    Args:
+        auction: without a final clearing.
+        optimum: OPT.
+        held: H, goods that all bidders hold together.
+        unsatisfied: U, those who would still add a good at the final prices.
+        prices: (k,) at the end.
+        error: E; by default what no published count is off by more but with the failure probability.
+
+    Raises:
+        NotGuaranteed: it ends with a clearing: its certificate tells instead.
+
+    Source: Wu 2017, Theorem 4.4.2 (its proof); spec allocation 3.3, 5.
+    """
+    at = np.asarray(prices, dtype=np.float64)
+    if at.shape != (auction.goods,) or not bool((at >= 0.0).all()):
+        raise InvalidInput("prices", "are not one number >= 0 for each good")
+    unsold = np.minimum(most_unsold(auction, error), np.array(auction.copies))
+    lost = [auction.increment * whole("held", held), float(whole("unsatisfied", unsatisfied)), *(at * unsold).tolist()]
+    return finite("optimum", optimum) - math.fsum(lost)

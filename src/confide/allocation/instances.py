@@ -1,21 +1,32 @@
 """Instances to measure on: A, where tastes differ; B, where needs differ too; and bidders who name a few goods only.
 
 They are made up: studies and benchmarks are run on them, and so are predictions before any data is read.
+
+Markets that tell on a mechanism: each holds one secret bit per gadget, and says how to guess it from an output.
+
+Of exact prices of single copies all bits follow; from an exact optimum, spies guess three in four. A private mechanism
+lets nobody guess much more than half.
+
+Source: Wu 2017, proofs of Theorems 4.5.2 and 4.5.4; spec allocation 8.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Declared, Parameter
 from confide.privacy.noise.simulated import study_generator
 
-__all__ = ["instance_a", "instance_b", "sparse_instance"]
+__all__ = ["PriceGadgets", "SpyGadgets", "instance_a", "instance_b", "sparse_instance"]
+
+# ---- instances
 
 _CHUNK = 2**20  # numbers that are drawn in one go: a table needs no second copy
 _COMMON, _OWN = 0.4, 0.6
@@ -154,3 +165,175 @@ def _subsets(draw: Any, rows: int, goods: int, named: int) -> NDArray[np.int64]:
         if not len(again):
             return chosen
         chosen[again] = np.sort(draw.integers(goods, size=(len(again), named)), axis=1)
+
+
+# ---- gadgets
+
+_Bits = NDArray[np.bool_]
+
+
+def _bits(field: str, value: ArrayLike) -> _Bits:
+    found = np.asarray(value)
+    if found.ndim != 1 or not len(found) or found.dtype.kind not in "biu" or not np.isin(found, (0, 1)).all():
+        raise InvalidInput(field, "is no row of bits", "must be one bit or more, each 0 or 1")
+    return found.astype(np.bool_)
+
+
+def _rows(goods: NDArray[np.int64], worth: NDArray[np.float64], columns: int) -> csr_array:
+    """A row for each bidder, who wants one good."""
+    return csr_array((worth, goods, np.arange(len(goods) + 1)), shape=(len(goods), columns))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PriceGadgets:
+    """Two bidders and two goods of one copy for each bit; both bidders want the good of the bit, which is worth 1.
+
+    Bidders 2b and 2b + 1 and goods 2b (for a 0) and 2b + 1 (for a 1) are those of bit b.
+
+    Args:
+        bits: (b,).
+
+    Raises:
+        InvalidInput: not bits.
+
+    Example:
+        >>> market = PriceGadgets(bits=[1, 0])
+        >>> market.values.toarray().tolist()[1:3]
+        [[0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]]
+        >>> market.recovered([0.0, 1.0, 1.0, 0.0])
+        1.0
+    """
+
+    bits: Any
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bits", _bits("bits", self.bits))
+
+    @classmethod
+    def drawn(cls, gadgets: int, *, seed: int = 0) -> PriceGadgets:
+        """With fair bits."""
+        return cls(bits=study_generator(seed, "price gadgets").random(whole("gadgets", gadgets, at_least=1)) < 0.5)
+
+    @property
+    def people(self) -> int:
+        """n."""
+        return 2 * len(self.bits)
+
+    @property
+    def goods(self) -> int:
+        """k."""
+        return 2 * len(self.bits)
+
+    @property
+    def supply(self) -> int:
+        """Copies of each good."""
+        return 1
+
+    @property
+    def values(self) -> csr_array:
+        """(n, k) valuations."""
+        wanted = np.repeat(2 * np.arange(len(self.bits)) + self.bits, 2)
+        return _rows(wanted, np.ones(self.people), self.goods)
+
+    def recovered(self, prices: ArrayLike) -> float:
+        """The share of bits that prices tell, counting a toss of a coin as a half.
+
+        A bit is read where one price of a gadget is above 1/2 and the other is not.
+
+        Args:
+            prices: (k,).
+        """
+        at = np.asarray(prices, dtype=np.float64)
+        if at.shape != (self.goods,):
+            raise InvalidInput("prices", f"their shape is {at.shape}", f"must be ({self.goods},)")
+        zero, one = at.reshape(-1, 2).T > 0.5
+        return float(np.where(zero == one, 0.5, one == self.bits).mean())
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SpyGadgets(Declared):
+    """A real bidder, s spies and two goods of s copies for each bit.
+
+    The good of her bit is worth 1 to the real bidder. All spies of a gadget want one good, drawn fairly. Spies who all
+    hold one good guess the bit of the other: where they got what she wants, she did not. Bidders b (s + 1) to
+    b (s + 1) + s are those of bit b, the real one first; goods are 2b for a 0 and 2b + 1 for a 1.
+
+    Raises:
+        InvalidInput: not bits, or a number out of range.
+
+    Example:
+        >>> market = SpyGadgets(supply=2, bits=[1], tastes=[0])
+        >>> market.values.toarray().tolist()
+        [[0.0, 1.0], [0.125, 0.0], [0.125, 0.0]]
+        >>> market.recovered([1, 0, 0])
+        1.0
+    """
+
+    supply: Annotated[int, Parameter("copies of each good, and spies of each gadget", symbol="s", at_least=1)]
+    bits: Annotated[Any, Parameter("(b,) one of each gadget")]
+    tastes: Annotated[Any, Parameter("(b,) which good the spies of a gadget want")]
+    worth: Annotated[float | None, Parameter("of that good to them; by default the printed 1/(4s)", above=0,
+                                             at_most=1)] = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("bits", "tastes"):
+            object.__setattr__(self, name, _bits(name, getattr(self, name)))
+        if len(self.tastes) != len(self.bits):
+            raise InvalidInput("tastes", f"{len(self.tastes)} for {len(self.bits)} bits", "must be one for each bit")
+        object.__setattr__(self, "worth", 1.0 / (4 * self.supply) if self.worth is None else float(self.worth))
+
+    @classmethod
+    def drawn(cls, gadgets: int, supply: int, *, worth: float | None = None, seed: int = 0) -> SpyGadgets:
+        """With fair bits and fair tastes."""
+        draw = study_generator(seed, "spy gadgets").random((2, whole("gadgets", gadgets, at_least=1))) < 0.5
+        return cls(supply=supply, bits=draw[0], tastes=draw[1], worth=worth)
+
+    @property
+    def people(self) -> int:
+        """n."""
+        return len(self.bits) * (self.supply + 1)
+
+    @property
+    def goods(self) -> int:
+        """k."""
+        return 2 * len(self.bits)
+
+    @property
+    def values(self) -> csr_array:
+        """(n, k) valuations."""
+        gadgets, s = len(self.bits), self.supply
+        real = (np.arange(self.people) % (s + 1)) == 0
+        wanted = np.repeat(2 * np.arange(gadgets), s + 1) + np.where(
+            real, np.repeat(self.bits, s + 1), np.repeat(self.tastes, s + 1))
+        return _rows(wanted, np.where(real, 1.0, float(self.worth or 0.0)), self.goods)
+
+    def right(self, allocation: ArrayLike) -> NDArray[np.float64]:
+        """(b,) how surely each bit is guessed right: 1, 0, or 1/2 for a toss of a coin.
+
+        Args:
+            allocation: (n,) everybody's good, -1 for none; only the spies' are looked at.
+        """
+        held = np.asarray(allocation)
+        if held.shape != (self.people,):
+            raise InvalidInput("allocation", f"its shape is {held.shape}", f"must be ({self.people},)")
+        spies = held.reshape(len(self.bits), self.supply + 1)[:, 1:] - 2 * np.arange(len(self.bits))[:, None]
+        together = (spies == spies[:, :1]).all(axis=1) & np.isin(spies[:, 0], (0, 1))
+        return np.where(together, ((spies[:, 0] == 0) == self.bits).astype(np.float64), 0.5)
+
+    def recovered(self, allocation: ArrayLike) -> float:
+        """The share of bits that the spies guess, counting a toss of a coin as a half.
+
+        Args:
+            allocation: (n,) everybody's good, -1 for none.
+        """
+        return float(self.right(allocation).mean())
+
+    @property
+    def optimum(self) -> NDArray[np.int64]:
+        """(n,) a best allocation: every real bidder is served, and as many spies as copies are left."""
+        held = np.repeat(2 * np.arange(len(self.bits)) + self.tastes, self.supply + 1)
+        held[:: self.supply + 1] = 2 * np.arange(len(self.bits)) + self.bits
+        last = np.flatnonzero(self.bits == self.tastes) * (self.supply + 1) + self.supply
+        held[last] = -1
+        return held.astype(np.int64)

@@ -1,4 +1,9 @@
-"""What all matchings share: who bids for what, how private it is, and what may be claimed of the welfare."""
+"""What all matchings share: who bids for what, how private it is, and what may be claimed of the welfare.
+
+What markets share that give each bidder one good at most: their run, and what is told and charged in its end.
+
+A method says how everybody comes to her good (`_matched`), and what is published where there is enough of everything.
+"""
 
 from __future__ import annotations
 
@@ -10,27 +15,34 @@ from functools import cached_property, partial
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from confide.allocation.billboards import WelfareCertificate
 from confide.allocation.duality import CERTIFIED, CertificatePlan
+from confide.allocation.favourites import best_goods
 from confide.allocation.measuring import Law, Measure
 from confide.allocation.valuations import Valuations
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Relation, Source
-from confide.contract.mechanism import Mechanism, Phase
+from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress, unusable_in
+from confide.contract.outcome import B_co, RunOutcome
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.parameters import Parameter
 from confide.contract.remedies import tried
 from confide.contract.renamed import renamed, warn_of_old
-from confide.contract.type_variables import B_co
 from confide.privacy.accounting import written
 from confide.privacy.charge import Bundle, Line, WithoutDraw, lines_of
 from confide.privacy.clamping import added_delta
 from confide.privacy.events import ApproxEvent, Event
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
+from confide.privacy.noise import Noise
+from confide.privacy.noise.base import as_noise
+from confide.tables.frames import arrow_numbers
 
-__all__ = ["NEIGHBOURS_WRITTEN", "Market", "Neighbours", "Overflow", "down", "neighbours_today"]
+__all__ = ["NEIGHBOURS_WRITTEN", "Market", "Neighbours", "OneGood", "Overflow", "down", "neighbours_today"]
+
+# ---- market
 
 Neighbours = Literal["replace", "add_or_remove"]
 Overflow = Literal["flag", "truncate"]
@@ -295,3 +307,65 @@ def down(exact: Fraction) -> float:
     """A double that is not above a number, nor is it as it is written."""
     found = float(exact)
     return math.nextafter(found, 0.0) if max(written(found), Fraction(found)) > exact else found
+
+
+# ---- one good
+
+
+class OneGood(Market[B_co]):
+    """A market of single goods, with public prices that may be charged."""
+
+    charge: bool
+
+    def run(
+        self, data: Any, noise: NoiseSource, *, progress: Progress | None = None
+    ) -> RunOutcome[B_co, WelfareCertificate | None]:
+        """Its rounds, its clearing, and everybody's good.
+
+        Args:
+            data: (n, k) valuations in [0, 1]: an array, a frame, an Arrow table or a file with a column for each good,
+                a sparse array, or `Valuations`. A row that cannot be used counts as zeros in a release, whoever's it
+                is; a study refuses it.
+            noise: `Noise.secure()` for a settlement.
+            progress: called with the rounds played and all rounds, as they are played; both are public.
+
+        Returns:
+            An outcome whose shares have the column "good", -1 for none, and "price", that of the good where prices are
+            charged, else 0.
+        """
+        source = as_noise(noise)
+        values = Valuations.of(data, people=self.people, goods=self.goods, unusable=unusable_in(source))
+        if self.plentiful:
+            board = self._of_plenty()
+            held: NDArray[Any] = best_goods(values, board.prices)
+        else:
+            board, held = self._matched(values, source, progress)
+        if progress is not None:
+            of: Any = self
+            progress(of.rounds, of.rounds)
+        prices = np.where(held >= 0, board.prices[held], 0.0) if self.charge else np.zeros(self.people)
+        shares = pa.table({"good": arrow_numbers(held.astype(np.int32)), "price": arrow_numbers(prices)})
+        return self._outcome(noise, billboard=board, shares=shares, certificate=self.certify(board),
+                             diagnostics=self.diagnose(values, held))
+
+    def _of_plenty(self) -> Any:
+        """The billboard where everybody gets her favourite."""
+        raise NotImplementedError
+
+    def _matched(self, values: Valuations, source: Noise, progress: Progress | None) -> tuple[Any, NDArray[Any]]:
+        """The billboard, and (n,) everybody's good, -1 for none."""
+        raise NotImplementedError
+
+    def _worth_it(self, values: Valuations, prices: NDArray[np.float64], held: NDArray[Any]) -> NDArray[Any]:
+        """(n,) goods, but for those that are not worth the price that is charged."""
+        if not self.charge:
+            return held
+        return np.where(values.of_goods(held) >= prices[np.maximum(held, 0)], held, -1)
+
+    def _told(
+        self, values: Valuations, prices: NDArray[np.float64], held: NDArray[Any], noise: Noise
+    ) -> dict[str, float | None]:
+        """The two noisy sums of the certificate, as billboards have them; None without one."""
+        plan = self.certificate_plan
+        surplus, welfare = (None, None) if plan is None else plan.told(values, prices, held, noise)
+        return {"surplus": surplus, "welfare": welfare}

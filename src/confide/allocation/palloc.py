@@ -17,24 +17,29 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from confide.allocation.ascending.halting import Halting, HaltingTest
-from confide.allocation.ascending.mechanism import Ascending
-from confide.allocation.ascending.running import COUNTS, Running
+from confide.allocation.ascending_auction import COUNTS, Running
+from confide.allocation.ascending_mechanism import Ascending
 from confide.allocation.billboards import AuctionBillboard, WelfareCertificate
-from confide.allocation.bundles.auction import favourite_bundles, start_bundles, still_wanting
+from confide.allocation.bundles.auction import (
+    BundleRules,
+    OutbidTests,
+    favourite_bundles,
+    free_reports,
+    report_distance,
+    start_bundles,
+    still_wanting,
+)
 from confide.allocation.bundles.bidders import BundleClass, Population
-from confide.allocation.bundles.certificate import BUNDLES_CERTIFIED, BundleCertificatePlan
-from confide.allocation.bundles.decoding import decode_bundle
-from confide.allocation.bundles.exposure import OutbidTests, free_reports, report_distance
 from confide.allocation.bundles.rows import population_of
-from confide.allocation.bundles.slots import BundleRules
+from confide.allocation.decoding import decode_bundle
+from confide.allocation.duality import BUNDLES_CERTIFIED, BundleCertificatePlan
+from confide.allocation.ending import Halting, HaltingTest
 from confide.allocation.market import NEIGHBOURS_WRITTEN
-from confide.contract.mechanism import NoiseSource, Phase, Progress
+from confide.contract.mechanism import NoiseSource, Phase, Progress, unusable_in
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import RunOutcome
 from confide.contract.parameters import Parameter
 from confide.contract.renamed import renamed
-from confide.contract.unusable import unusable_in
 from confide.contract.wire import wire
 from confide.privacy.charge import DrawCost
 from confide.privacy.events import Event
@@ -124,7 +129,7 @@ class PAlloc(Ascending):
             >>> one.bid_cap, one.rounds, one.increment
             (6, 8, 0.05)
         """
-        from confide.allocation.bundles.settings import bundle_settings
+        from confide.allocation.settings import bundle_settings
 
         found: PAlloc = bundle_settings(cls, people=people, goods=goods, supply=supply, epsilon=epsilon,
                                         delta=delta, valuation=valuation, highest=highest, **options)

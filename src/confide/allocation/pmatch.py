@@ -14,13 +14,11 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.allocation.ascending.auction import Auction
-from confide.allocation.ascending.mechanism import Ascending
-from confide.allocation.ascending.running import Rules
+from confide.allocation.ascending_auction import Auction, Rules
+from confide.allocation.ascending_mechanism import Ascending
 from confide.allocation.billboards import AuctionBillboard
 from confide.allocation.decoding import decode
-from confide.allocation.market import NEIGHBOURS_WRITTEN
-from confide.allocation.one_good import OneGood
+from confide.allocation.market import NEIGHBOURS_WRITTEN, OneGood
 from confide.allocation.valuations import Valuations
 from confide.contract.guarantees import Guarantees
 from confide.contract.mechanism import Progress
@@ -80,7 +78,7 @@ class PMatch(OneGood[AuctionBillboard], Ascending):
             >>> PMatch.for_budget(epsilon=1.0, people=100_000, goods=20, supply=4_000).increment
             0.15
         """
-        from confide.allocation.planning.settings import recommended_settings
+        from confide.allocation.settings import recommended_settings
 
         found: PMatch = recommended_settings(cls, people=people, goods=goods, supply=supply, epsilon=epsilon,
                                              delta=delta, **options)

@@ -18,9 +18,8 @@ from confide.allocation.sinkhorn_match import ScalingBillboard, SinkhornMatch
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, Guarantees, Privacy, Source
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress, Spend
-from confide.contract.outcome import Billboard, RunOutcome, SimulatedOutcome
+from confide.contract.outcome import B_co, Billboard, RunOutcome, SimulatedOutcome
 from confide.contract.parameters import Parameter
-from confide.contract.type_variables import B_co
 from confide.contract.wire import wire
 
 __all__ = ["PriceRelease", "release_prices"]

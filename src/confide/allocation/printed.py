@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from confide._lazy import doors
 
-__all__: list[str] = []
-
-__getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = doors(
     __name__,
     {},
     moved={

@@ -22,14 +22,10 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.allocation.favourites import best_goods
-from confide.allocation.incentives import mean_shift
-from confide.allocation.market import NEIGHBOURS_WRITTEN
-from confide.allocation.one_good import OneGood
-from confide.allocation.scaling.leanings import Leanings
-from confide.allocation.scaling.rationing import rates
-from confide.allocation.scaling.soft_demand import WHOLE, soft_demand
-from confide.allocation.scaling.temperatures import falling, moved_prices, prices_of, weights
+from confide.allocation.favourites import Leanings, best_goods
+from confide.allocation.guarantees import mean_shift
+from confide.allocation.market import NEIGHBOURS_WRITTEN, OneGood
+from confide.allocation.soft_demand import WHOLE, falling, moved_prices, prices_of, rates, soft_demand, weights
 from confide.allocation.valuations import Valuations, as_row
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Guarantees, Participation, Privacy, Source, Truthfulness
@@ -189,7 +185,7 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
             >>> SinkhornMatch.for_budget(epsilon=1.0, people=100_000, goods=20, supply=4_000).rounds
             16
         """
-        from confide.allocation.planning.settings import scaling_settings
+        from confide.allocation.settings import scaling_settings
 
         found: SinkhornMatch = scaling_settings(cls, people=people, goods=goods, supply=supply, epsilon=epsilon,
                                                 delta=delta, **options)

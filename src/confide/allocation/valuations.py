@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput
-from confide.contract.unusable import Unusable
+from confide.contract.mechanism import Unusable
 from confide.tables._cells import real
 from confide.tables.frames import columns_of, is_table, own_row
 
@@ -92,7 +92,7 @@ class Valuations:
         elif is_table(data) or isinstance(data, Mapping):
             found = cls._dense(columns_of(data), goods)
         elif isinstance(data, Iterable) and not hasattr(data, "__len__") and not hasattr(data, "__array__"):
-            from confide.allocation.reading.tables import gathered
+            from confide.allocation.tables import gathered
 
             found = gathered(data, people, goods)
         else:

@@ -1,13 +1,29 @@
-"""A report that leaves nothing out: a row for every guarantee of a plan, and for every concern."""
+"""A report that leaves nothing out: a row for every guarantee of a plan, and for every concern.
+
+Every promise of privacy of a plan against the price of what a run releases, from both sides.
+
+What is compared is derived from the promise itself and from the events that the ledger is charged for, and from nothing
+else: no parameter of a mechanism takes the place of either.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
-from confide.audit.report import AuditReport, AuditRow, Concern
-from confide.contract.guarantees import Guarantee
+from confide.audit.comparing import RELATIVE, Loss, exceeds, promised_parameter
+from confide.audit.history_loss import spent
+from confide.audit.report import AuditReport, AuditRow, Concern, Control, Verdict
+from confide.contract.guarantees import Guarantee, Privacy
+from confide.contract.mechanism import Spend
+from confide.privacy.events import Event
+from confide.privacy.filter import price
+from confide.privacy.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP
 
-__all__ = ["completed"]
+__all__ = ["Paid", "completed", "promise_rows"]
+
+# ---- concerns
 
 
 def completed(
@@ -45,3 +61,131 @@ def completed(
     there = {row.concern for row in rows}
     rows += [AuditRow.unpromised(concern, unpromised[concern]) for concern in Concern if concern not in there]
     return AuditReport(tuple(rows), report.controls)
+
+
+# ---- priced
+
+Paid = Callable[[Privacy, tuple[Event, ...]], Iterable[Event]]
+"""Which events pay for what is promised, of those of a whole run."""
+
+_CHARGE = "what the ledger is charged is what is promised, as a share of it"
+_FAR_TOO_LOW = 0.01
+_NOTHING = ZCDP(1e-9)
+
+
+def promise_rows(
+    promises: Iterable[Guarantee], events: Callable[[], Iterable[Spend]],
+    paid: Paid = lambda _, events: events,
+) -> tuple[list[AuditRow], list[Control]]:
+    """One row for each promise of privacy, which holds it: the price of the releases that it is about, in the promise's
+    own notion. A promise below the price is broken; one above it is kept, and by how much it is above is said.
+
+    One more row says that the whole charge is one of the promises, neither more nor less: a smaller charge lets a
+    budget be used again and again. The controls are the same rows of promises that are far too low, and of other
+    charges.
+
+    Args:
+        promises: of a plan; those that cannot be claimed or promise nothing are left out.
+        events: of one run, as the ledger is charged for them; called where there is a promise.
+        paid: which of them pay for what is promised; all of them if left out. What pays for something else than the
+            ledger is charged for may be other events.
+
+    Example:
+        >>> from confide.contract import Audience, Source, Relation
+        >>> from confide.privacy.events import PureEvent
+        >>> promise = Privacy(loss=PureDP(1.0), neighbours=Relation.BIT, audience=Audience.PUBLIC,
+        ...                   source=Source(document="a", statement="b"))
+        >>> rows, planted = promise_rows([promise], lambda: [PureEvent(epsilon=1.0, neighbours=Relation.BIT)])
+        >>> [(row.concern.value, row.measured, row.verdict.value) for row in rows]
+        [('privacy', 1.0, 'kept'), ('budget', 1.0, 'kept')]
+        >>> all(control.flagged for control in planted)
+        True
+    """
+    found = [each for each in promises if isinstance(each, Privacy) and each.claimable and not each.loss.vacuous]
+    if not found:
+        return [], []
+    once = tuple(event for event in events() if isinstance(event, Event))
+    rows = _rows(found, once, paid)
+
+    def control(bug: str, promised: Iterable[Privacy], charged: tuple[Event, ...]) -> Control:
+        return Control("the price of a promise", bug, any(row.flagged for row in _rows(list(promised), charged, paid)))
+
+    controls = [control("one more promise, of 1e-9-zCDP", [*found, replace(found[0], loss=_NOTHING)], once)]
+    if any(_number(each) > 0 for each in found):
+        controls += [
+            control("promises of a hundredth of the loss", (_scaled(each, _FAR_TOO_LOW) for each in found), once),
+            control("half of what is promised is charged", (_scaled(each, 2.0) for each in found), once),
+            control("everything released twice", found, (*once, *once))]
+    if not any(_number(each) > 0 for each in found):
+        controls = []  # nothing is released, and nothing costs nothing
+    return rows, controls
+
+
+def _rows(promises: list[Privacy], events: tuple[Event, ...], paid: Paid) -> list[AuditRow]:
+    rows, shares = list[AuditRow](), list[float]()
+    for promise in promises:
+        own = tuple(paid(promise, events))
+        rows.append(_row(promise, own))
+        if own == events:
+            shares += _ledgers_share(promise, events)
+    if shares:
+        rows.append(_charge_row(shares))
+    return rows
+
+
+def _row(promise: Privacy, events: tuple[Event, ...]) -> AuditRow:
+    """A promise against what the accountant proves of the events that pay for it."""
+    promised, loss = _number(promise), promise.loss
+    of_step = all(event.neighbours is promise.neighbours for event in events)
+    charged = spent(events, loss) if of_step and isinstance(loss, Loss) else math.inf
+    note = "" if of_step else f"what is paid for is not about {promise.neighbours.words}"
+    if charged < promised * (1.0 - RELATIVE):
+        note = f"more is promised than its releases cost, by {1.0 - charged / promised:.3g} of it"
+    row = AuditRow.of_privacy(promise, charged, f"the price of {len(events)} kinds of releases, by the accountant's "
+                              "sharpest rule", named=f"privacy: price of {promise.sentence()}", note=note)
+    return row.holding(promise)
+
+
+def _ledgers_share(promise: Privacy, events: tuple[Event, ...]) -> list[float]:
+    """Which share of a promise the ledger is charged, by the rules of its filter; none where it has no such rule."""
+    promised, loss = _number(promise), promise.loss
+    if any(event.neighbours is not promise.neighbours for event in events) or not promised:
+        return [1.0] if not promised and not events else []
+    match loss:
+        case PureDP() | GDP() | ZCDP():
+            return [spent(events, loss) / promised]
+        case ApproxDP(delta=delta):
+            cost = price("basic", events, delta)
+            shares = [float(cost.epsilon) / promised, float(cost.delta) / delta if delta else 1.0]
+            return [max(shares, key=lambda share: abs(share - 1.0))]
+    return []
+
+
+def _charge_row(shares: list[float]) -> AuditRow:
+    """That the charge is one of the promises: the share that is nearest to the whole."""
+    share = min(shares, key=lambda each: abs(math.log(each)) if 0 < each < math.inf else math.inf)
+    row = AuditRow.at_most(_CHARGE, 1.0, share, "the price of all releases of a run, by the filter's rules",
+                           unit="times the promise", concern=Concern.BUDGET)
+    row = replace(row, side="exactly")
+    if exceeds(share, 1.0) or share >= 1.0 - RELATIVE:
+        return row
+    return replace(row, verdict=Verdict.BROKEN, note="less is charged than is promised")
+
+
+def _number(promise: Privacy) -> float:
+    return promised_parameter(promise.loss) if isinstance(promise.loss, Loss) else math.nan
+
+
+def _scaled(promise: Privacy, factor: float) -> Privacy:
+    match promise.loss:
+        case PureDP(epsilon=epsilon):
+            return replace(promise, loss=PureDP(factor * epsilon))
+        case ApproxDP(epsilon=epsilon, delta=delta):
+            return replace(promise, loss=ApproxDP(factor * epsilon, delta))
+        case ZCDP(rho=rho):
+            return replace(promise, loss=ZCDP(factor * rho))
+        case GDP(mu=mu):
+            return replace(promise, loss=GDP(factor * mu))
+        case RenyiDP(alpha=alpha, epsilon=epsilon):
+            return replace(promise, loss=RenyiDP(alpha, factor * epsilon))
+    return promise

@@ -19,15 +19,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from confide.audit.charging import NAMED, charge_rows
-from confide.audit.comparing import Loss
-from confide.audit.concerns import completed
+from confide.audit.comparing import Loss, implies, strongest
+from confide.audit.concerns import Paid, completed, promise_rows
 from confide.audit.devices import DeviceNoise
-from confide.audit.faulty_noise import DampedNoise, RepeatedNoise, StuckNoise
+from confide.audit.faulty_noise import DampedNoise, RepeatedNoise, StuckNoise, part_controls
 from confide.audit.fixed_transcript import Neighbours, TranscriptAudit, fixed_transcript_audit
 from confide.audit.history_loss import Unreleased
-from confide.audit.implied import implies, strongest
-from confide.audit.parts import part_controls
-from confide.audit.priced import Paid, promise_rows
 from confide.audit.report import AuditReport, AuditRow, Concern, Control, Verdict
 from confide.audit.sampler import likeliest, sampler_audit
 from confide.audit.value_bytes import exact_bytes

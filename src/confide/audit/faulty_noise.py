@@ -2,25 +2,66 @@
 
 Each wraps the source that it is given, so that an audit which listens at the door hears what really happens. (A source
 that answers with bare centers is `ForcedNoise` with an empty transcript.)
+
+Mechanisms broken on purpose, from sound ones: the same parameters with other code on top of their class.
+
+Half of the noise of one part of a release, planted for each part: whoever walks a mechanism must see each of them.
+
+Less noise in all parts at once is seen by the part whose loss the pairs attain, whatever the others do. So each part is
+damped alone, and its own claim must be what is broken.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import fields
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from confide.audit.fixed_transcript import TranscriptAudit
+from confide.audit.report import Control
 from confide.privacy.noise import Noise
 from confide.privacy.noise.arguments import Points, Stream, StreamName, begins_with
 from confide.privacy.noise.base import RealLaw
 from confide.privacy.noise.discrete import DiscreteLaw
-from confide.privacy.noise.passing import PassingNoise
+from confide.privacy.noise.recorded import PassingNoise
 
-__all__ = ["DampedNoise", "RepeatedNoise", "ShiftedNoise", "StuckNoise"]
+__all__ = ["HALF", "DampedNoise", "RepeatedNoise", "ShiftedNoise", "StuckNoise", "inject_fault", "part_controls"]
 
+# ---- injecting
+
+_Made = TypeVar("_Made")
+
+
+def inject_fault(made: _Made, code: type[Any], **changes: Any) -> _Made:
+    """A dataclass's instance with the same fields and other code; one that has the code already keeps its class.
+
+    Args:
+        made: a mechanism, or a part of one.
+        code: what is put on top of its class.
+        changes: of fields.
+
+    Example:
+        >>> from dataclasses import dataclass
+        >>> @dataclass(frozen=True)
+        ... class Noise:
+        ...     scale: float
+        ...     def deviation(self): return self.scale
+        >>> class Quarter:
+        ...     def deviation(self): return super().deviation() / 4
+        >>> inject_fault(Noise(8.0), Quarter).deviation(), inject_fault(Noise(8.0), Quarter, scale=4.0).deviation()
+        (2.0, 1.0)
+    """
+    kind: Any = type(made) if isinstance(made, code) else type(code.__name__, (code, type(made)), {})
+    known = {one.name: getattr(made, one.name) for one in fields(made) if one.init}  # type: ignore[arg-type]
+    found: _Made = kind(**{**known, **changes})
+    return found
+
+
+# ---- faulty noise
 
 _WHOLE = 2**50  # weight of a row of a sharpened channel
 
@@ -204,3 +245,46 @@ class StuckNoise(DampedNoise):
         self._source = self._make()
         super()._claim(stream)
         return ("stuck",)
+
+
+# ---- parts
+
+HALF = 0.5
+"""Of the noise of a part is left."""
+
+_BEYOND = 1.001  # of what half of the noise just shows
+
+Walk = Callable[[Callable[[Noise], Noise]], Mapping[str, TranscriptAudit]]
+"""What the noise of a run is replaced by -> the audits of its parts."""
+
+
+def part_controls(sound: Mapping[str, TranscriptAudit], walk: Walk, named: Callable[[str], str]) -> list[Control]:
+    """A walk with half of the noise of each part in turn, held against what is claimed of that part.
+
+    Args:
+        sound: the audits of the mechanism as it is, by part, of `fixed_transcript_audit`; those of promises are left
+            out. Of a part whose pairs do not attain half of its claim nothing is planted: its row says how little
+            noise would show.
+        walk: the same with other noise.
+        named: part -> what its row is called.
+
+    Example:
+        >>> from confide.audit import Neighbours, fixed_transcript_audit
+        >>> from confide.privacy import PureDP
+        >>> def sums(values, noise):
+        ...     return [noise.laplace(2.0, 1, stream=("sum", k), center=[values[k]])[0] for k in range(2)]
+        >>> pair = Neighbours([0.0, 0.0], [0.2, 1.0], lambda outcome: repr(outcome).encode())
+        >>> def walk(changed):
+        ...     return fixed_transcript_audit(lambda data, noise: sums(data, changed(noise)), [pair],
+        ...                       {"": PureDP(0.6), "sum/0": PureDP(0.5), "sum/1": PureDP(0.5)}, Noise.simulated)
+        >>> found = walk(lambda noise: noise)
+        >>> found["sum/0"].shown, part_controls(found, walk, lambda part: f"privacy: {part}")
+        (0.2, [Control(name='privacy: sum/1', mutant='half of its noise', flagged=True)])
+    """
+    out = []
+    for part, audit in sound.items():
+        if not part or audit.promise is not None or audit.shown is None or audit.shown < _BEYOND * HALF:
+            continue
+        found = walk(lambda noise, of=part: DampedNoise(noise, HALF, of))[part]  # type: ignore[misc]
+        out.append(Control(named(part), "half of its noise", found.flagged and not found.leaks))
+    return out

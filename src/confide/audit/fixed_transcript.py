@@ -23,7 +23,7 @@ from confide.audit.comparing import Loss, exceeds, promised_parameter
 from confide.audit.history_loss import UnreleasedIntermediate, belongs, exactly, history_loss, own_formulas
 from confide.audit.other_answers import kept_entries
 from confide.audit.report import AuditRow
-from confide.audit.telling import telling
+from confide.audit.side_channels import telling
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Privacy
 from confide.contract.renamed import renamed

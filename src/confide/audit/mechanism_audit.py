@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from confide.audit.charged_for_all import about_the_charge, as_promise, charge_of
-from confide.audit.charging import charge_rows
+from confide.audit.charging import about_the_charge, as_promise, charge_of, charge_rows
 from confide.audit.concerns import completed
-from confide.audit.device_reports import RECORDS, drawn_locally, reports
+from confide.audit.devices import RECORDS, drawn_locally, reports
 from confide.audit.faulty_noise import DampedNoise
 from confide.audit.fixed_transcript import Neighbours
 from confide.audit.full_size_pairs import built, whole_pairs
@@ -27,8 +26,7 @@ from confide.audit.pair_words import pair_words
 from confide.audit.random_pairs import MOST, met, random_pairs
 from confide.audit.report import AuditReport, AuditRow, Concern, Control, Verdict
 from confide.audit.sampler import sampler_audit
-from confide.audit.settled_run import settled_run
-from confide.audit.side_channels import Failed, overheard
+from confide.audit.side_channels import Failed, overheard, settled_run
 from confide.audit.thresholds import stepping
 from confide.audit.transcripts import Run, Walk, walk
 from confide.audit.worst_case_neighbours import CELLS, corners, crowds, interior, neighbours
@@ -36,7 +34,7 @@ from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, Guarantee, Guarantees, Privacy, Relation
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism
-from confide.contract.written_shares import written
+from confide.contract.running import written
 from confide.privacy.covering import check_covered
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise

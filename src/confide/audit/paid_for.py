@@ -22,8 +22,7 @@ from confide.audit.comparing import Loss, exceeds
 from confide.audit.fixed_transcript import Neighbours
 from confide.audit.history_loss import Pair, Unreleased, belongs, history_loss, promised_parameter
 from confide.audit.report import AuditRow, Concern, Verdict
-from confide.audit.settled_run import settled_run
-from confide.audit.side_channels import Failed, overheard
+from confide.audit.side_channels import Failed, overheard, settled_run
 from confide.audit.unpublished import RAW, unpublished
 from confide.audit.worst_case_neighbours import neighbours
 from confide.contract.guarantees import Relation

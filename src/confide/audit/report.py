@@ -13,9 +13,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Literal, Protocol, get_args
 
-from confide.audit.comparing import exceeds
-from confide.audit.figures import figure_of, level_of, parameter_unit, unit_of
-from confide.audit.implied import implies
+from confide.audit.comparing import exceeds, figure_of, implies, level_of, parameter_unit, unit_of
 from confide.contract.checks import fraction, one_of
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import (

@@ -4,6 +4,10 @@ The threads that it starts are heard, too, as long as it is waited for. Of the s
 Python found them, text and bytes are heard. Files, the network and the time that a run takes are not, nor is what other
 processes say, what a compiled library writes by itself, what goes to a file descriptor past the streams (`os.write`,
 `/dev/stdout`), or what is said through a stream or a handler that was set up before and is no standard one.
+
+What a run tells of its progress, which a terminal and the service show: it must be the same of two neighbours.
+
+A run of an audit as a settlement makes it: records and noise are of the very types that settlement gives.
 """
 
 from __future__ import annotations
@@ -13,12 +17,87 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Failed", "Overheard", "overheard"]
+import numpy as np
+
+from confide.contract.mechanism import Mechanism
+from confide.contract.running import Batches, ran
+from confide.privacy.noise import Noise
+from confide.privacy.noise.given_noise import given
+from confide.tables.slot_rows import SlotRows
+
+__all__ = ["Failed", "Overheard", "overheard", "settled_run", "telling", "told_run"]
+
+# ---- telling
+
+_Steps = list[tuple[int, int | None]]
+_HEARD: ContextVar[_Steps | None] = ContextVar("told", default=None)
+
+
+def told_run(mechanism: Mechanism, data: Any, noise: Any) -> Any:
+    """The run of a mechanism as settlement makes it; what it tells meanwhile is heard by the audit that runs it.
+
+    Args:
+        mechanism: to be run.
+        data: as its `run` takes it.
+        noise: likewise.
+    """
+    heard = _HEARD.get()
+    return ran(mechanism, data, noise, None if heard is None else lambda *step: heard.append(step))
+
+
+@contextmanager
+def telling() -> Iterator[_Steps]:
+    """Around a run: what `told_run` hears in it, one after the other.
+
+    Example:
+        >>> with telling() as steps:
+        ...     pass
+        >>> steps
+        []
+    """
+    heard = _Steps()
+    before = _HEARD.set(heard)
+    try:
+        yield heard
+    finally:
+        _HEARD.reset(before)
+
+
+# ---- settled run
+
+
+def settled_run(data: Sequence[SlotRows], noise: Noise, mechanism: Mechanism) -> Any:
+    """What a mechanism makes of made-up records. It calls itself what the noise calls itself, and is no release: it
+    never leaves the audit.
+
+    Args:
+        data: batches. The run gets copies of them at each pass, as a store gives them, and none without anybody; what
+            it does to one, neither the next pass nor the next run finds.
+        noise: of the audit.
+        mechanism: to be run.
+    """
+    return told_run(mechanism, Batches(_Copies(data)), given(noise))
+
+
+class _Copies:
+    """Batches as they are read anew."""
+
+    def __init__(self, data: Sequence[SlotRows]) -> None:
+        self._data = data
+
+    def __iter__(self) -> Iterator[SlotRows]:
+        for batch in self._data:
+            if len(batch.index):
+                yield SlotRows(np.array(batch.index), np.array(batch.cells, order="C"))
+
+
+# ---- side channels
 
 _PATIENCE = 2.0  # seconds that are waited for threads which a run left behind
 

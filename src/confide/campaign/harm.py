@@ -21,7 +21,7 @@ from confide.campaign.states import State
 from confide.contract.encoding import canonical, digest
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.kinds import Check, LocalKind, PausingKind, Progress
-from confide.contract.unusable import MOST_UNUSABLE
+from confide.contract.mechanism import MOST_UNUSABLE
 
 if TYPE_CHECKING:
     from confide.campaign.store import Store, Stored

@@ -18,11 +18,11 @@ from confide.campaign.home import Home
 from confide.campaign.own_runs import is_ours
 from confide.campaign.store.ledger import Charge
 from confide.contract.errors import ConfideError, InvalidInput, Refused
-from confide.contract.faults import fault
 from confide.contract.kinds import CampaignPlan, Kind, NarrowedKind
 from confide.contract.remedies import Remedy, accepted, tried, trying
 from confide.contract.replanned import changed, instead, with_keys
 from confide.contract.wire import wire_parts
+from confide.contract.words import fault
 from confide.privacy.filter import price
 from confide.privacy.losses import PROMISES_LITTLE, ZCDP
 

@@ -24,13 +24,12 @@ from confide.campaign.pack import public_files
 from confide.campaign.payouts.terms import amounts
 from confide.contract.encoding import canonical, column_bytes, table_from_bytes
 from confide.contract.errors import ConfideError, InvalidInput
-from confide.contract.faults import fault
 from confide.contract.kinds import CampaignPlan, Trial, TriedKind
 from confide.contract.mechanism import Mechanism
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.outcome_folder import public_parts
-from confide.contract.running import Batches, check_shares, ran
-from confide.contract.written_shares import written
+from confide.contract.running import Batches, check_shares, ran, written
+from confide.contract.words import fault
 from confide.privacy.noise import Noise, RecordingNoise
 from confide.privacy.noise.given_noise import given
 

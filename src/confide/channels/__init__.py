@@ -12,104 +12,30 @@ of all releases at a distortion, and the mechanism that has it, is what `privacy
 through a channel is `survey_shares`, and how well, before any data, `survey_errors`.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from confide._lazy import doors
 
-if TYPE_CHECKING:
-    from confide.channels.analyser import ChannelReport, analyse
-    from confide.channels.answer import ChannelAnswer, how_private
-    from confide.channels.channel import Channel, ExponentialForm, RowProduct
-    from confide.channels.channel_file import ChannelFile, read_channel, read_channel_file
-    from confide.channels.closed_forms import closed_form
-    from confide.channels.constants import PriorConstants
-    from confide.channels.distortion import PrivacyDistortion, least_distortion, privacy_distortion
-    from confide.channels.mechanisms.base import ReleasedLetters
-    from confide.channels.mechanisms.kernel_mechanism import KernelMechanism
-    from confide.channels.mechanisms.randomized_response import RandomizedResponse
-    from confide.channels.mechanisms.row_mechanisms import TopK, WaterFilling
-    from confide.channels.mechanisms.table_mechanism import JointTypeMechanism, TableMechanism
-    from confide.channels.notions import Infeasible
-    from confide.channels.planning import ChannelPlan, plan
-    from confide.channels.printed import PrintedBounds, printed_bounds
-    from confide.channels.priors import Exchangeable, FullPrior, IndependentRows, Prior
-    from confide.channels.reports import ReportMeanings, report_meanings
-    from confide.channels.risk import AttackRisk, OthersUnknown, attack_risk, best_advantage, best_hits
-    from confide.channels.surveys import ShareEstimate, group_errors, survey_errors, survey_shares
-    from confide.channels.translation import Step, composed_level, translate
-
-
-__all__ = [
-    "AttackRisk",
-    "Channel",
-    "ChannelAnswer",
-    "ChannelFile",
-    "ChannelPlan",
-    "ChannelReport",
-    "Exchangeable",
-    "ExponentialForm",
-    "FullPrior",
-    "IndependentRows",
-    "Infeasible",
-    "JointTypeMechanism",
-    "KernelMechanism",
-    "OthersUnknown",
-    "PrintedBounds",
-    "Prior",
-    "PriorConstants",
-    "PrivacyDistortion",
-    "RandomizedResponse",
-    "ReleasedLetters",
-    "ReportMeanings",
-    "RowProduct",
-    "ShareEstimate",
-    "Step",
-    "TableMechanism",
-    "TopK",
-    "WaterFilling",
-    "analyse",
-    "attack_risk",
-    "best_advantage",
-    "best_hits",
-    "closed_form",
-    "composed_level",
-    "group_errors",
-    "how_private",
-    "least_distortion",
-    "plan",
-    "printed_bounds",
-    "privacy_distortion",
-    "read_channel",
-    "read_channel_file",
-    "report_meanings",
-    "survey_errors",
-    "survey_shares",
-    "translate",
-]
-
-__getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = doors(
     __name__,
     {
         "analyser": ("ChannelReport", "analyse"),
         "answer": ("ChannelAnswer", "how_private"),
         "channel": ("Channel", "ExponentialForm", "RowProduct"),
         "channel_file": ("ChannelFile", "read_channel", "read_channel_file"),
-        "closed_forms": ("closed_form",),
+        "closed_forms": ("PrintedBounds", "closed_form", "printed_bounds"),
         "constants": ("PriorConstants",),
         "distortion": ("PrivacyDistortion", "least_distortion", "privacy_distortion"),
-        "notions": ("Infeasible",),
-        "mechanisms.table_mechanism": ("JointTypeMechanism", "TableMechanism"),
-        "mechanisms.kernel_mechanism": ("KernelMechanism",),
-        "planning": ("ChannelPlan", "plan"),
-        "printed": ("PrintedBounds", "printed_bounds"),
-        "priors": ("Exchangeable", "FullPrior", "IndependentRows", "Prior"),
-        "mechanisms.randomized_response": ("RandomizedResponse",),
         "mechanisms.base": ("ReleasedLetters",),
-        "reports": ("ReportMeanings", "report_meanings"),
-        "risk": ("AttackRisk", "OthersUnknown", "attack_risk", "best_advantage", "best_hits"),
+        "mechanisms.kernel_mechanism": ("KernelMechanism",),
+        "mechanisms.randomized_response": ("RandomizedResponse",),
         "mechanisms.row_mechanisms": ("TopK", "WaterFilling"),
+        "mechanisms.table_mechanism": ("JointTypeMechanism", "TableMechanism"),
+        "notions": ("Infeasible",),
+        "planning": ("ChannelPlan", "plan"),
+        "priors": ("Exchangeable", "FullPrior", "IndependentRows", "Prior"),
+        "risk": (
+            "AttackRisk", "OthersUnknown", "ReportMeanings", "attack_risk", "best_advantage", "best_hits",
+            "report_meanings",
+        ),
         "surveys": ("ShareEstimate", "group_errors", "survey_errors", "survey_shares"),
         "translation": ("Step", "composed_level", "translate"),
     },

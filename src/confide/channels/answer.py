@@ -13,18 +13,15 @@ from numpy.typing import ArrayLike
 
 from confide.channels.analyser import ChannelReport, analyse
 from confide.channels.channel import Channel, FiniteChannel
-from confide.channels.closed_forms import closed_form
+from confide.channels.closed_forms import closed_form, printed_bounds
 from confide.channels.constants import PriorConstants
 from confide.channels.distortion import PrivacyDistortion, known_constants, privacy_distortion
 from confide.channels.notions import NOTIONS, Notion
-from confide.channels.printed import printed_bounds
 from confide.channels.priors import IndependentRows, Prior, as_prior
-from confide.channels.reports import ReportMeanings, report_meanings
-from confide.channels.risk import AttackRisk, attack_risk, best_advantage, best_hits
+from confide.channels.risk import AttackRisk, ReportMeanings, attack_risk, best_advantage, best_hits, report_meanings
 from confide.channels.solvers.programs import as_exchangeable, program_seconds
-from confide.channels.surveys import row_table, shared_table, told_apart_by_nothing
+from confide.channels.surveys import Usefulness, row_table, shared_table, told_apart_by_nothing, usefulness
 from confide.channels.translation import Step, translate
-from confide.channels.usefulness import Usefulness, usefulness
 from confide.charts import curves
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput

@@ -1,22 +1,29 @@
 """The least level at a distortion, where a formula gives it: for independent rows always, for all priors at small ones.
 
 Source: spec privacy_notions 5 (table, items 1, 3, 5).
+
+The source's own bounds on privacy at a distortion, to set beside the exact values.
+
+Source: Wang 2016, Theorems 1 and 2, Corollary 1.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
 from confide.channels.constants import PriorConstants
-from confide.channels.independent import dp_level, identifiability_level, information
 from confide.channels.kernels import entropy_of_row, h, h_inverse
 from confide.channels.notions import Notion, as_notion
 from confide.channels.priors import IndependentRows, Prior, as_prior
+from confide.channels.rows import dp_level, identifiability_level, information
 from confide.contract.checks import non_negative
 
-__all__ = ["closed_form"]
+__all__ = ["PrintedBounds", "closed_form", "printed_bounds"]
+
+# ---- closed forms
 
 _END = 1e-12  # of n, where a range ends
 
@@ -59,3 +66,57 @@ def closed_form(
         return None
     level = h_inverse(distortion, m, n)
     return level if notion != "mutual-information" else max(0.0, prior.entropy - n * entropy_of_row(level, m))
+
+
+# ---- printed
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrintedBounds:
+    """What the source says of the least levels at one distortion, in nats.
+
+    Args:
+        distortion: D.
+        identifiability: (lower, upper) bounds of eps_i*(D), by (2.12); equal up to h(eps~_X). The source has no upper
+            bound beyond: infinity.
+        dp: (lower, upper) bounds of eps_d*(D), by (2.13).
+        kernel_dp: the upper bound of the differential privacy of the mechanism that is optimal for identifiability and
+            information, above eps_d*(D): 2 eps_X by Corollary 1; nan beyond h(eps~_X), where the source says nothing.
+        exact_kernel_dp: what it is: eps_X (spec 5.4); nan beyond.
+    """
+
+    distortion: float
+    identifiability: tuple[float, float]
+    dp: tuple[float, float]
+    kernel_dp: float
+    exact_kernel_dp: float
+
+
+def printed_bounds(
+    prior: Prior | ArrayLike, distortion: float, constants: PriorConstants | None = None
+) -> PrintedBounds:
+    """The source's bounds.
+
+    Args:
+        prior: with all databases possible, or what `as_prior` makes one of.
+        distortion: D in [0, n].
+        constants: of the prior, if they are at hand.
+
+    Example:
+        >>> from confide.channels import IndependentRows
+        >>> found = printed_bounds(IndependentRows([[0.2533, 0.1821, 0.1821, 0.1873, 0.1952]]), 0.74)
+        >>> [round(each, 4) for each in found.dp]
+        [0.0103, 0.3403]
+    """
+    prior = as_prior(prior)
+    m, n = prior.letters, prior.records
+    distortion = non_negative("distortion", distortion, at_most=float(n))
+    found = PriorConstants.of(prior) if constants is None else constants
+    level, own = h_inverse(distortion, m, n), found.prior_level
+    inside = distortion <= h(found.kernel_level, m, n)
+    identifiability = (level, level) if inside else (max(level, own), math.inf)
+    return PrintedBounds(
+        distortion=distortion, identifiability=identifiability,
+        dp=(max(level - own, 0.0) if level < math.inf else math.inf, max(level, 0.0)),
+        kernel_dp=2.0 * own if inside else math.nan, exact_kernel_dp=own if inside else math.nan,
+    )

@@ -23,27 +23,27 @@ from numpy.typing import ArrayLike, NDArray
 from confide.channels.channel import ExponentialForm, FiniteChannel, RowProduct
 from confide.channels.closed_forms import closed_form
 from confide.channels.constants import PriorConstants, kernel_inverse_law, prior_level, row_level
-from confide.channels.independent import (
-    dp_distortion,
-    dp_level,
-    identifiability_distortion,
-    information,
-    row_distortions,
-)
 from confide.channels.kernels import entropy_of_row, h, h_inverse, row_kernel
 from confide.channels.mechanisms.base import ChannelMechanism, PriorProvenance
 from confide.channels.mechanisms.best import constant_channel, formula_mechanism, table_mechanism
 from confide.channels.notions import Infeasible, Level, Notion, as_notion
 from confide.channels.priors import LARGEST_FULL, Exchangeable, IndependentRows, Prior, as_prior
-from confide.channels.row_bounds import RowBounds
-from confide.channels.rows import top_tables, water_tables
+from confide.channels.rows import (
+    RowBounds,
+    dp_distortion,
+    dp_level,
+    identifiability_distortion,
+    information,
+    row_distortions,
+    top_tables,
+    water_tables,
+)
 from confide.channels.solvers.information import information_seconds, least_information
 from confide.channels.solvers.programs import ProgramPoint, as_exchangeable, check_size, program_seconds, solve_program
 from confide.contract.checks import non_negative, one_of
-from confide.contract.errors import SolverFailed, Unsupported
+from confide.contract.errors import PublicWarning, SolverFailed, Unsupported
 from confide.contract.kinds import Progress
 from confide.contract.progress import progress_bar
-from confide.contract.public_warnings import PublicWarning
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire_name
 from confide.contract.words import number

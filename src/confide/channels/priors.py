@@ -4,6 +4,10 @@
 composition of letter counts, `FullPrior` is a vector of m^n cells, first row slowest.
 
 Source: spec privacy_notions sections 1, 2 and 8.
+
+Compositions: how often each letter occurs among n rows, in a fixed order.
+
+Letters of people: positions in a list of answers, from whatever holds a column of whole numbers.
 """
 
 from __future__ import annotations
@@ -12,21 +16,101 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from math import comb
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln, logsumexp
 
-from confide.channels.types import compositions
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput, Unsupported
 from confide.contract.probabilities import as_probabilities
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
-from confide.numerics.running_sums import running_sum
+from confide.numerics.sums import running_sum
+from confide.privacy.noise.arguments import as_inputs
 
-__all__ = ["LARGEST_FULL", "Exchangeable", "FullPrior", "IndependentRows", "Prior", "as_law", "as_prior", "must_sum"]
+__all__ = [
+    "LARGEST_FULL",
+    "Exchangeable",
+    "FullPrior",
+    "IndependentRows",
+    "Prior",
+    "as_law",
+    "as_letters",
+    "as_prior",
+    "compositions",
+    "must_sum",
+]
+
+# ---- types
+
+_MOST = 2_000_000
+
+
+@cache
+def compositions(total: int, parts: int) -> NDArray[np.int64]:
+    """(C(n+m-1, m-1), m) all ways to write n as m counts; the last counts grow fastest. For two letters, row k is
+    (n - k, k).
+
+    Raises:
+        Unsupported: more than two million of them.
+
+    Example:
+        >>> compositions(2, 3).tolist()
+        [[2, 0, 0], [1, 1, 0], [1, 0, 1], [0, 2, 0], [0, 1, 1], [0, 0, 2]]
+    """
+    number = comb(total + parts - 1, parts - 1)
+    if number > _MOST:
+        raise Unsupported("records", f"{number:,} compositions of {total} rows over {parts} letters",
+                          f"at most {_MOST:,}")
+    if parts == 1:
+        out = np.array([[total]], dtype=np.int64)
+    else:
+        blocks = []
+        for first in range(total, -1, -1):
+            rest = compositions(total - first, parts - 1)
+            blocks.append(np.column_stack([np.full(len(rest), first, dtype=np.int64), rest]))
+        out = np.concatenate(blocks)
+    out.setflags(write=False)
+    return out
+
+
+# ---- letters
+
+
+def as_letters(values: Any, letters: int, *, field: str, kind: str) -> NDArray[np.int64]:
+    """(n,) whole numbers below m; no message says what they hold.
+
+    Args:
+        values: an array or a list; a column of pandas, Polars or Arrow; or a frame, an Arrow table, a mapping or a file
+            with one column.
+        letters: m.
+        field: what they are, for errors.
+        kind: what one of them is, for errors.
+
+    Raises:
+        InvalidInput: a column of text, by its name; an entry that is missing, no whole number, or out of range; or true
+            and false, which are no positions.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> as_letters(pa.table({"answer": [0, 2, 1]}), 3, field="reports", kind="report").tolist()
+        [0, 2, 1]
+    """
+    from confide.tables.frames import column_of  # frames come with pyarrow, which priors do without
+
+    column = column_of(values, field, no_truths="must be whole numbers, positions in the list of letters")
+    if column is None:
+        return as_inputs(values, letters, field=field, kind=kind)
+    if not np.all(np.isfinite(column)) or np.any(column != np.floor(column)):
+        raise InvalidInput(field, "an entry is missing, or no whole number", f"each must be in 0..{letters - 1}")
+    return as_inputs(column.astype(np.int64), letters, field=field, kind=kind)
+
+
+# ---- priors
 
 LARGEST_FULL = 2**24
 """Cells of a full vector at most."""

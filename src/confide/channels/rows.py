@@ -2,19 +2,53 @@
 identifiability (water-filling).
 
 Source: spec privacy_notions 4 and 5 (items 1, 3, 5): proved there, not in the source.
+
+For independent rows, row laws alone give all three trade-offs exactly, at any n.
+
+Source: spec privacy_notions 5, item 5 (proved there).
+
+For priors that are too large for a program, single rows give lower bounds of the least distortion.
+
+Given all other rows, a row's output is a channel of one row; what such a channel costs is known exactly. Averaged over
+the other rows this bounds the least distortion from below, for any prior; for independent rows it is exact.
+
+Source: spec privacy_notions 5 (items 1 and 5).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import xlogy
+from scipy.special import gammaln, xlogy
 
-__all__ = ["WaterLevel", "least_row_level", "row_losses", "tails", "top_letters", "top_tables", "water_information",
-           "water_level", "water_tables"]
+from confide.channels.kernels import axes, h, h_inverse
+from confide.channels.notions import Level
+from confide.channels.priors import Exchangeable, IndependentRows, Prior
+
+__all__ = [
+    "RowBounds",
+    "WaterLevel",
+    "dp_distortion",
+    "dp_level",
+    "identifiability_distortion",
+    "identifiability_level",
+    "information",
+    "least_row_level",
+    "row_distortions",
+    "row_losses",
+    "tails",
+    "top_letters",
+    "top_tables",
+    "water_information",
+    "water_level",
+    "water_tables",
+]
+
+# ---- rows
 
 _Vector = NDArray[np.float64]
 _CLOSE = 1e-12
@@ -164,3 +198,136 @@ def water_information(laws: _Vector, delta: _Vector) -> _Vector:
     inside = (found.used - 1) * xlogy(found.level, found.level)
     level = inside + xlogy(found.kept, found.kept) - xlogy(law, law).sum(axis=1)
     return np.asarray(np.where(found.used > 0, np.maximum(0.0, level), 0.0))
+
+
+# ---- independent
+
+
+def dp_distortion(prior: IndependentRows, epsilon: float) -> float:
+    """D_d*(epsilon) = sum over rows of 1 - Theta(epsilon), the least distortion under epsilon-DP."""
+    return float(prior.counts @ row_losses(tails(prior.laws), epsilon))
+
+
+def identifiability_distortion(prior: IndependentRows, epsilon: float) -> float:
+    """D_i*(epsilon) = sum over rows of max(1 - e^epsilon min p, h), for epsilon >= eps_X."""
+    return float(prior.counts @ _identifiable(prior, epsilon))
+
+
+def _identifiable(prior: IndependentRows, epsilon: float) -> _Vector:
+    with np.errstate(over="ignore"):
+        found: _Vector = np.maximum(1.0 - np.exp(min(epsilon, 700.0)) * prior.laws.min(axis=1),
+                                    h(epsilon, prior.letters, 1))
+    return found
+
+
+def dp_level(prior: IndependentRows, distortion: float) -> float:
+    """eps_d*(D): 0 from D_0 on, the inverse of `dp_distortion` before."""
+    constant = float(prior.counts @ (1.0 - prior.laws.max(axis=1)))
+    if distortion >= constant - 1e-12 * prior.records:
+        return 0.0
+    if len(prior.laws) == 1:
+        return least_row_level(prior.laws[0], distortion / prior.records)
+    left = tails(prior.laws)
+    return _inverted(lambda epsilon: float(prior.counts @ row_losses(left, epsilon)), distortion,
+                     h_inverse(distortion, prior.letters, prior.records))
+
+
+def identifiability_level(prior: IndependentRows, distortion: float, prior_level: float) -> float:
+    """eps_i*(D): eps_X from D_i*(eps_X) on."""
+    if distortion >= identifiability_distortion(prior, prior_level) - 1e-12 * prior.records:
+        return prior_level
+    if len(prior.laws) == 1:
+        share = distortion / prior.records
+        return max(h_inverse(distortion, prior.letters, prior.records),
+                   math.log((1.0 - share) / float(prior.laws.min())), prior_level)
+    highest = max(h_inverse(distortion, prior.letters, prior.records),
+                  -math.log(float(prior.laws.min())), prior_level)
+    return _inverted(lambda epsilon: identifiability_distortion(prior, epsilon), distortion, highest)
+
+
+def information(prior: IndependentRows, distortion: float) -> float:
+    """eps_m*(D) in nats: water-filling in all rows at one slope, eps_d*(D)."""
+    return float(prior.counts @ water_information(prior.laws, row_distortions(prior, distortion)))
+
+
+def row_distortions(prior: IndependentRows, distortion: float) -> _Vector:
+    """(u,) delta of each row law at the common slope: 1 - Theta(eps_d*(D))."""
+    if len(prior.laws) == 1:
+        return np.array([distortion / prior.records])
+    slope = dp_level(prior, distortion)
+    deltas = row_losses(tails(prior.laws), slope)
+    # Rounding of the slope is made up for, so that the distortions add up to D.
+    return np.asarray(np.minimum(deltas * (distortion / max(float(prior.counts @ deltas), 1e-300)), 1.0))
+
+
+def _inverted(distortion_at: Callable[[float], float], distortion: float, high: float) -> float:
+    """The epsilon at which a falling function has a value, by bisection down to rounding."""
+    low, high = 0.0, max(high, 1e-12)
+    while distortion_at(high) > distortion:
+        low, high = high, 2.0 * high
+    for _ in range(200):
+        middle = 0.5 * (low + high)
+        if middle in (low, high):
+            break
+        low, high = (middle, high) if distortion_at(middle) > distortion else (low, middle)
+    return high
+
+
+# ---- row bounds
+
+_LARGEST = 2**23  # rows times databases
+
+
+@dataclass(frozen=True, eq=False)
+class RowBounds:
+    """The laws of single rows given all others, as falling sums.
+
+    Args:
+        weights: (l,) the probability of the other rows, times how many rows are in the same place.
+        sums: (l, m) sums of the k largest conditional probabilities.
+        least: (l,) the smallest one.
+    """
+
+    weights: _Vector
+    sums: _Vector
+    least: _Vector
+
+    @classmethod
+    def of(cls, prior: Prior) -> RowBounds | None:
+        """From a prior; None where there are too many lines to go through."""
+        match prior:
+            case IndependentRows():
+                lines, weights = prior.laws, prior.counts.astype(np.float64)
+            case Exchangeable():
+                logs = prior.last_row_logs
+                ways = gammaln(prior.records) - gammaln(prior.other_types + 1).sum(axis=1)
+                lines, weights = np.exp(logs + ways[:, None]), np.full(len(logs), float(prior.records))
+            case _ if prior.records * prior.cells <= _LARGEST:
+                law, m, n = prior.vector(), prior.letters, prior.records
+                lines = np.concatenate([np.moveaxis(view, 1, 2).reshape(-1, m) for view in axes(law, m, n)])
+                weights = np.ones(len(lines))
+            case _:
+                return None
+        mass = lines.sum(axis=1)
+        weights, lines, mass = weights[mass > 0], lines[mass > 0], mass[mass > 0]
+        falling = -np.sort(-lines / mass[:, None], axis=1)
+        return cls(weights * mass, np.cumsum(falling, axis=1), falling[:, -1])
+
+    def distortion(self, notion: Level, epsilon: float) -> float:
+        """At least so many rows change at a level; less a part in 10^12 for rounding."""
+        m = self.sums.shape[1]
+        r = math.exp(-epsilon)
+        if notion == "dp":
+            lost = 1.0 - (self.sums / (1.0 + np.arange(m) * r)).max(axis=1)
+        else:
+            lost = np.maximum(1.0 - math.exp(min(epsilon, 700.0)) * self.least, h(epsilon, m, 1))
+        return max(0.0, float(self.weights @ lost) - 1e-12 * float(self.weights.sum()))
+
+    def level(self, notion: Level, distortion: float, low: float, high: float) -> float:
+        """No release of this distortion has a level below this, between two known ones: bisection, rounded down."""
+        if self.distortion(notion, low) <= distortion:
+            return low
+        while high - low > 1e-12 * max(1.0, high):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if self.distortion(notion, middle) > distortion else (low, middle)
+        return low

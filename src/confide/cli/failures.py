@@ -16,8 +16,7 @@ from typing import Any
 
 import typer
 
-from confide.contract.errors import ConfideError
-from confide.contract.public_warnings import show_public_warnings
+from confide.contract.errors import ConfideError, show_public_warnings
 
 __all__ = ["guarded"]
 

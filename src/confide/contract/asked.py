@@ -2,6 +2,8 @@
 
 A field is judged alone, by public limits. What a kind asks of several fields together stands in their notes, and is
 judged where the whole record is.
+
+What kinds have in common whose data a custodian holds: nobody is invited, is paid, or has a share.
 """
 
 from __future__ import annotations
@@ -10,15 +12,18 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from confide.contract.checks import one_of
-from confide.contract.errors import InvalidInput
+from confide.contract.errors import InvalidInput, Refused
 from confide.contract.wire import wire, wire_parts
 from confide.contract.worded import Worded, worded
 from confide.contract.words import did_you_mean
 
-__all__ = ["Field", "Form", "faults", "judge"]
+__all__ = ["CustodiansKind", "Field", "Form", "faults", "judge"]
+
+# ---- asked
 
 Form = Literal["choice", "number", "text"]
 
@@ -193,3 +198,42 @@ def faults(asked: Sequence[Field], values: Mapping[str, str]) -> dict[str, tuple
 
 def _plain(value: Any) -> Any:
     return [_plain(each) for each in value] if isinstance(value, tuple) else value
+
+
+# ---- custody
+
+
+class CustodiansKind:
+    """The part of a `Kind` that follows from there being nobody but a custodian."""
+
+    def identities(self, config: Any) -> Sequence[str]:
+        """Nobody is invited: a custodian holds the data."""
+        return ()
+
+    def asked(self, config: Any, plan: Any) -> Sequence[Field]:
+        """Nothing is asked of anybody."""
+        return ()
+
+    def codec(self, plan: Any) -> None:
+        """What the custodian holds stays where it is."""
+        return
+
+    def payouts(self, plan: Any) -> None:
+        """Nothing is paid."""
+        return
+
+    def record(self, config: Any, plan: Any, folder: Path, identity: str) -> tuple[None, int]:
+        """Nothing is looked up: who is in the data is not to be told."""
+        return None, 0
+
+    def submission(self, config: Any, plan: Any, identity: str, values: Mapping[str, str]) -> tuple[int, bytes]:
+        """Nobody hands in anything.
+
+        Raises:
+            Refused: always.
+        """
+        raise Refused("nobody is invited: a custodian holds the data", "the table comes with the campaign file")
+
+    def parse_record(self, config: Any, plan: Any, identity: str, values: Mapping[str, str]) -> tuple[None, int]:
+        """Nobody hands in a record."""
+        return None, 0

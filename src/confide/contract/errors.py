@@ -16,11 +16,15 @@
 Messages are built from public parameters only. Nothing here ever carries a participant's value. A message is one
 printable line, whatever names out of a stranger's file stand in it. A number that would do is a `Remedy`, which
 `confide.contract.remedies` makes and tries.
+
+Warnings that may be shown wherever a campaign runs: those that are built from public facts alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+import warnings
+from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
 from confide.contract.words import printable
@@ -30,12 +34,16 @@ __all__ = [
     "ConfideError",
     "InvalidInput",
     "NotGuaranteed",
+    "PublicWarning",
     "Refused",
     "RunFailed",
     "SolverFailed",
     "StoreFailed",
     "Unsupported",
+    "show_public_warnings",
 ]
+
+# ---- errors
 
 Ways: TypeAlias = str | Iterable[Any]
 """What would do: words, or several ways of which each does, in words or as a `Remedy`."""
@@ -202,3 +210,38 @@ class StoreFailed(ConfideError):
         self.problem = problem
         self.remedy = remedy
         super().__init__(f"the store {store} {problem}" + (f"; {remedy}" if remedy else ""))
+
+
+# ---- public warnings
+
+
+class PublicWarning(UserWarning):
+    """What confide warns of: its words are built from public facts alone, like those of its errors.
+
+    Any other warning that comes up in a run may quote records, Python's own default category among them.
+    """
+
+
+def show_public_warnings(show: Callable[[str], None]) -> None:
+    """From now on, of all warnings of this process only `PublicWarning` is shown; with CONFIDE_DEBUG set, all are.
+
+    `warnings.catch_warnings` around it undoes it.
+
+    Args:
+        show: told a warning as one printable line.
+
+    Example:
+        >>> import warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("always")
+        ...     show_public_warnings(print)
+        ...     warnings.warn("the last of them said yes")
+        ...     warnings.warn("2 queries were dropped", PublicWarning)
+        2 queries were dropped
+    """
+
+    def tell(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        if issubclass(category, PublicWarning) or os.environ.get("CONFIDE_DEBUG"):
+            show(printable(str(message)))
+
+    warnings.showwarning = tell

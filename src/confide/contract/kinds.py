@@ -20,14 +20,13 @@ import pyarrow as pa
 from confide.contract.asked import Field
 from confide.contract.checks import MOST_DIGITS, is_power_of_ten, whole
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.faults import fault
 from confide.contract.file_words import FileWords
 from confide.contract.guarantees import Guarantees
 from confide.contract.mechanism import Mechanism, NoiseSource, Progress
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section
 from confide.contract.renamed import renamed
-from confide.contract.words import did_you_mean, money
+from confide.contract.words import did_you_mean, fault, money
 
 __all__ = [
     "CampaignPlan",

@@ -11,8 +11,8 @@ from typing import Annotated, Any, TypeVar, Union, cast, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
+from confide.contract.mechanism import MOST_UNUSABLE
 from confide.contract.parameters import Declared, Parameter, parameters
-from confide.contract.unusable import MOST_UNUSABLE
 
 __all__ = ["FileTable", "Keys", "keys_of"]
 

@@ -1,4 +1,7 @@
-"""What a mechanism signs: public parameters, guarantees without data, one run, and a decode for each participant."""
+"""What a mechanism signs: public parameters, guarantees without data, one run, and a decode for each participant.
+
+What becomes of a record that cannot be used, and how many such rows of a file a run goes on with.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +10,28 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 import pyarrow as pa
 
 from confide.contract.guarantees import Audience, Guarantees, Relation
-from confide.contract.outcome import Billboard, Certificate, Outcome, Provenance, RunOutcome, SimulatedOutcome
+from confide.contract.outcome import (
+    B_co,
+    Billboard,
+    C_co,
+    Certificate,
+    Outcome,
+    Provenance,
+    RunOutcome,
+    SimulatedOutcome,
+)
 from confide.contract.parameters import Declared
 from confide.contract.renamed import warn_of_old
-from confide.contract.type_variables import B_co, C_co
 from confide.contract.veiled import behind, is_veiled, put_behind
 
-__all__ = ["Mechanism", "NoiseSource", "Phase", "Progress", "Spend"]
+__all__ = ["MOST_UNUSABLE", "Mechanism", "NoiseSource", "Phase", "Progress", "Spend", "Unusable", "unusable_in"]
+
+# ---- mechanism
 
 Progress = Callable[[int, int | None], None]
 """Called with (units done, units in all or None) while long work runs. Both are public, such as the steps of an audit
@@ -238,3 +251,21 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
                 put_behind(found, noise)
             return found
         return SimulatedOutcome(**common, diagnostics=dict(diagnostics or {}))
+
+
+# ---- unusable
+
+MOST_UNUSABLE = 0.01
+"""The share of a file's rows that may be unusable, where nothing else was declared: a run of more stops."""
+
+Unusable = Literal["refuse", "null"]
+"""Refuse the whole table for one bad row, which tells whoever sees the message; or take the row as the null record."""
+
+
+def unusable_in(noise: NoiseSource) -> Unusable:
+    """What a run does with a bad row: in a release nothing that anybody sees may depend on it.
+
+    Args:
+        noise: of the run.
+    """
+    return "null" if noise.release_safe else "refuse"

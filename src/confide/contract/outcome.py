@@ -3,6 +3,10 @@
 The billboard is everything that anyone may see. A share is what one participant gets; it is a function of her own
 record and the billboard. An outcome made with simulated noise is of another type, `SimulatedOutcome`: it says
 `release_safe = False`, may carry diagnostics computed from private data, and cannot be settled.
+
+What a type checker fills in: the billboard and the certificate of a mechanism, and of what its runs give.
+
+A bare `Mechanism` or `Outcome` in an annotation is one of any billboard. Nothing here has an effect at run time.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, Self
 
 import numpy as np
 import pyarrow as pa
+from typing_extensions import TypeVar
 
 from confide._version import __version__
 from confide.contract.encoding import encode
@@ -25,7 +30,6 @@ from confide.contract.files import as_path
 from confide.contract.guarantees import Guarantees
 from confide.contract.metered import Metered
 from confide.contract.presentation import Shown, Table, Text
-from confide.contract.type_variables import B_co, C_co
 from confide.contract.veiled import is_veiled
 from confide.contract.wire import wire
 from confide.contract.words import printable
@@ -33,8 +37,33 @@ from confide.contract.words import printable
 if TYPE_CHECKING:
     from confide.contract.mechanism import Mechanism
 
-__all__ = ["FORMAT", "Billboard", "Certificate", "Outcome", "Provenance", "PublicOutcome", "RunOutcome",
-           "SimulatedOutcome", "as_billboard", "check_release", "settled_coins", "settled_share"]
+__all__ = [
+    "FORMAT",
+    "B_co",
+    "Billboard",
+    "C_co",
+    "Certificate",
+    "Outcome",
+    "Provenance",
+    "PublicOutcome",
+    "RunOutcome",
+    "SimulatedOutcome",
+    "as_billboard",
+    "check_release",
+    "settled_coins",
+    "settled_share",
+]
+
+# ---- type variables
+
+B_co = TypeVar("B_co", bound="Billboard", default="Billboard", covariant=True)
+"""The billboard's type."""
+
+C_co = TypeVar("C_co", bound="Certificate | None", default="Certificate | None", covariant=True)
+"""The certificate's: None where there is none, a union with None where a run may have none."""
+
+
+# ---- outcome
 
 FORMAT = 1
 """Version of the manifest's layout."""

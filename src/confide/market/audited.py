@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from confide.audit import AuditRow, Concern, DeviceNoise, Neighbours, Verdict, published, received
-from confide.audit.device_runs import CHECKED, DECODED, JOINTLY, checked_row, decoded_row
+from confide.audit.devices import CHECKED, DECODED, JOINTLY, checked_row, decoded_row
 from confide.audit.engine import Audited, Examined, Laws, Transcripts, heard
 from confide.contract.guarantees import Accuracy, Audience, Budget, Participation, Relation, Truthfulness
 from confide.market.audited_faults import (
@@ -32,18 +32,15 @@ from confide.market.audited_faults import (
     again,
     of_types,
 )
+from confide.market.binomials import binomial_weights
 from confide.market.collection import BitCollection, Reports
-from confide.market.counts import binomial_weights
 from confide.market.equilibrium import check_equilibrium
-from confide.market.majority import MajorityMarket
+from confide.market.majority import MajorityMarket, TotalPayment
 from confide.market.pairs.accuracy import failure_probability
-from confide.market.pairs.insiders import audit_groups
-from confide.market.pairs.market import PairMarket
-from confide.market.replies import best_response, utility
-from confide.market.strategies import NONE
+from confide.market.pairs.market import PairMarket, audit_groups
+from confide.market.strategies import NONE, best_response, utility
 from confide.market.threshold.threshold_market import ThresholdMarket
 from confide.market.threshold.type_equilibrium import check_types
-from confide.market.totals import TotalPayment
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 from confide.privacy.response import randomized_response

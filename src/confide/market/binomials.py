@@ -7,28 +7,130 @@ counts as 0. Three numbers say everything:
 - `kappa` = 1 - b1 - b0, how much more often it says 1 in state 1.
 
 Source: Wang 2016, section 3.3.2 (beta = 1 - b1, gamma = 1 - b1 + b0); the stable forms are ours, spec data_market 2.2.
+
+The law of how many of the others report 1 and 0, given the state.
+
+How well the state can be told from the reports: the exact error of the best guess, and its exponential bounds.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainc, gammaln
+from scipy.special import betainc, expit, gammaln
 
-from confide.market.signal_model import Reporting
+from confide.contract.errors import InvalidInput, Unsupported
+from confide.market.signal_model import Reporting, SignalModel
 
 __all__ = [
+    "LARGEST_EXACT",
+    "MOST_VALUES",
     "MajorityErrors",
+    "StateEstimate",
+    "at_least",
+    "binomial_pmf",
+    "binomial_weights",
+    "chernoff_bound",
+    "decision_threshold",
+    "error_probability",
+    "errors_at",
+    "joint_counts",
     "log_errors",
     "majority_errors",
     "majority_odds",
     "majority_threshold",
+    "posterior_one",
     "table_of_errors",
 ]
+
+# ---- counts
+
+LARGEST_EXACT = 2000
+"""Most people who are sometimes absent, of different strategies, whose joint counts are computed exactly."""
+
+MOST_VALUES = 2**23
+"""Most values of a number of participants whose probabilities are written down."""
+
+
+def binomial_pmf(n: int, p: float, low: int, high: int) -> NDArray[np.float64]:
+    """P(Bin(n, p) = k) for k = low..high, which must hold all but a negligible part of the mass; sums to 1."""
+    if p <= 0 or p >= 1:
+        certain: NDArray[np.float64] = np.equal(np.arange(low, high + 1), 0 if p <= 0 else n).astype(np.float64)
+        return certain
+    k = np.arange(low, high, dtype=np.float64)
+    logs = np.concatenate([[0.0], np.cumsum(np.log((n - k) / (k + 1.0)) + (math.log(p) - math.log1p(-p)))])
+    weights = np.exp(logs - logs.max())
+    found: NDArray[np.float64] = weights / weights.sum()
+    return found
+
+
+def binomial_weights(n: int, p: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The values of Bin(n, p) within 12 standard deviations and 40, and their probabilities.
+
+    Raises:
+        Unsupported: more than 2^23 values.
+    """
+    reach = 12.0 * math.sqrt(n * p * (1.0 - p)) + 40.0
+    if 2.0 * reach > MOST_VALUES:
+        raise Unsupported("people", f"the law of how many of {n:.6g} take part, with {2.0 * reach:.2g} values",
+                          f"at most {MOST_VALUES:,} values ({MOST_VALUES * 8 // 2**20} MiB for each of their numbers)")
+    low, high = max(0, math.floor(n * p - reach)), min(n, math.ceil(n * p + reach))
+    return np.arange(low, high + 1), binomial_pmf(n, p, low, high)
+
+
+def _trinomial(size: int, law: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(size+1, size+1) P(ones, zeros) of `size` independent people with P(0), P(1), P(none)."""
+    zero, one = float(law[0]), float(law[1])
+    table = np.zeros((size + 1, size + 1))
+    present = binomial_pmf(size, zero + one, 0, size)
+    rate = one / (zero + one) if zero + one > 0 else 0.0
+    for n in np.flatnonzero(present):
+        k = np.arange(n + 1)
+        table[k, n - k] = present[n] * binomial_pmf(int(n), rate, 0, int(n))
+    return table
+
+
+def joint_counts(groups: Sequence[tuple[int, NDArray[np.float64]]]) -> tuple[NDArray[np.int64], NDArray[np.int64],
+                                                                             NDArray[np.float64]]:
+    """The law of (ones, zeros) of independent people.
+
+    Args:
+        groups: number of people, and their (3,) probabilities of 0, 1, none.
+
+    Returns:
+        Counts of ones, of zeros, and their probability, as three arrays of one length.
+
+    Raises:
+        InvalidInput: more than 2000 people some of whom are sometimes absent.
+    """
+    steady = [(size, law) for size, law in groups if size and law[2] == 0.0]
+    unsteady = [(size, law) for size, law in groups if size and 0.0 < law[2] < 1.0]
+    fixed, least, ones = sum(size for size, _ in steady), 0, np.ones(1)
+    for size, law in steady:
+        k, weights = binomial_weights(size, float(law[1]))
+        least, ones = least + int(k[0]), np.convolve(ones, weights)
+    heads = least + np.arange(ones.size)
+    if not unsteady:
+        return heads, fixed - heads, ones
+    if fixed + sum(size for size, _ in unsteady) > LARGEST_EXACT:
+        raise InvalidInput("others", "are too many of different strategies, some of them sometimes absent",
+                           f"at most {LARGEST_EXACT}, or one common strategy")
+    from scipy.signal import fftconvolve  # slow to import, and most plans need none
+
+    table = np.zeros((fixed + 1, fixed + 1))
+    table[heads, fixed - heads] = ones
+    for size, law in unsteady:
+        table = np.maximum(fftconvolve(table, _trinomial(size, law)), 0.0)
+    heads, tails = np.nonzero(table)
+    return heads, tails, table[heads, tails]
+
+
+# ---- binomials
 
 UNDERFLOW = 600.0
 """m D(epsilon) above which error probabilities are kept as logarithms."""
@@ -179,3 +281,83 @@ def log_errors(m: int, reporting: Reporting) -> tuple[float, float]:
     low = log_u + _log_tail(m, k, ratio)
     high = log_u + math.log(k * miss / ((k + 1) * agree)) + _log_tail(m, k - 1, ratio)
     return low, high
+
+
+# ---- decision
+
+
+def at_least(n: ArrayLike, p: ArrayLike, k: ArrayLike) -> Any:
+    """P(Bin(n, p) >= k), for any integers k."""
+    size, count = np.asarray(n, dtype=np.float64), np.asarray(k, dtype=np.float64)
+    inside = (count > 0) & (count <= size)
+    found = betainc(np.where(inside, count, 1.0), np.where(inside, size - count + 1.0, 1.0), p)
+    return np.where(inside, found, np.where(count <= 0, 1.0, 0.0))
+
+
+def decision_threshold(people: ArrayLike, signal_model: SignalModel, reporting: Reporting) -> Any:
+    """t*: the best guess is 1 if at least t* of the reports are 1; in 0..N+1, where the ends always guess the same."""
+    n = np.asarray(people, dtype=np.float64)
+    lean = math.log(signal_model.prior_zero / signal_model.prior_one)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        exact = n / 2.0 + np.where(lean == 0, 0.0, lean / (2.0 * reporting.log_odds))
+    return np.clip(np.ceil(exact), 0, n + 1)
+
+
+def errors_at(people: ArrayLike, signal_model: SignalModel, reporting: Reporting) -> NDArray[np.float64]:
+    """The least error probability, for arrays of people and levels that broadcast."""
+    t = decision_threshold(people, signal_model, reporting)
+    n = np.asarray(people, dtype=np.float64)
+    # P(Bin(N, alpha) < t) = P(Bin(N, 1 - alpha) >= N - t + 1): small numbers stay exact.
+    missed = at_least(n, reporting.miss, n - t + 1.0)
+    false = at_least(n, reporting.miss, t)
+    found: NDArray[np.float64] = signal_model.prior_one * missed + signal_model.prior_zero * false
+    return found
+
+
+def error_probability(people: int, signal_model: SignalModel, reporting: Reporting) -> float:
+    """The probability that the best guess of the state from N reports of one level is wrong; exact.
+
+    Source: spec data_market section 2.5 (the maximum a posteriori rule).
+
+    Example:
+        >>> round(error_probability(1, SignalModel(0.5, 0.8), Reporting.of(0.8, 700.0)), 12)
+        0.2
+    """
+    return float(errors_at(people, signal_model, reporting))
+
+
+def chernoff_bound(signal_model: SignalModel, information: float) -> float:
+    """sqrt(P1 P0) e^(-information): no best guess is worse, with the sum of all reports' Chernoff informations."""
+    return math.sqrt(signal_model.prior_one * signal_model.prior_zero) * math.exp(-information)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StateEstimate:
+    """What the counts of reports say about the state, if everybody played the equilibrium and the beliefs are right.
+
+    Args:
+        state: 0 or 1, the guess.
+        wrong: probability that it is wrong, given the counts, in [0, 1].
+        people: how many reported.
+    """
+
+    state: int
+    wrong: float
+    people: int
+
+    @property
+    def probability_one(self) -> float:
+        """P(state = 1), given the counts."""
+        return 1.0 - self.wrong if self.state else self.wrong
+
+
+def posterior_one(ones: int, zeros: int, signal_model: SignalModel, reporting: Reporting) -> float:
+    """P(W = 1) given so many reports of 1 and of 0, each by the epsilon-strategy.
+
+    Example:
+        >>> from confide.market.signal_model import SignalModel, Reporting
+        >>> round(posterior_one(7, 3, SignalModel(0.7, 0.8), Reporting.of(0.8, 1.0)), 6)
+        0.957915
+    """
+    prior = math.log(signal_model.prior_one / signal_model.prior_zero)
+    return float(expit(prior + (ones - zeros) * reporting.log_odds))

@@ -19,9 +19,7 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
-from confide.market.binomials import majority_threshold
-from confide.market.counts import binomial_weights
-from confide.market.decision import at_least, decision_threshold
+from confide.market.binomials import at_least, binomial_weights, decision_threshold, majority_threshold
 from confide.market.majority import MajorityMarket
 from confide.market.pairs.market import PairMarket
 from confide.market.threshold.threshold_market import ThresholdMarket

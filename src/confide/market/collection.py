@@ -5,12 +5,14 @@ takes reports, never bits, publishes two counts for each group of peers, and pay
 counts fix. Everything behind the reports is post-processing.
 
 Source: Wang 2016, chapters 3 to 5; spec data_market sections 1 to 5.
+
+Reports, or true answers that are public already, as they are read from a table and as they are stored.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Annotated, Any, ClassVar, Protocol, cast
@@ -27,8 +29,8 @@ from confide.contract.outcome import Billboard, RunOutcome
 from confide.contract.parameters import Parameter
 from confide.contract.progress import advance
 from confide.contract.wire import wire
-from confide.market.decision import StateEstimate
-from confide.market.paid import Paid
+from confide.market.binomials import StateEstimate
+from confide.market.matching import Paid
 from confide.market.pairs.accuracy import MeanEstimate
 from confide.market.strategies import NO_TRUTHS, NONE, are_truths, as_bits, as_reports, numbers_of
 from confide.privacy.charge import Line, OnDevices
@@ -36,10 +38,14 @@ from confide.privacy.events import PureEvent
 from confide.privacy.noise import Noise, Stream
 from confide.privacy.noise.base import as_noise
 from confide.privacy.response import randomized_response
+from confide.tables import Above, Category, FirstRows, Roster, TableSource, rejections
 from confide.tables.frames import column_of, fields_of, is_table, own_fields, own_row
 from confide.tables.reader import Reader
+from confide.tables.roles import FINE, MISSING
 
-__all__ = ["LARGEST", "BitBillboard", "BitCollection", "BitMarket", "Reports", "as_batches"]
+__all__ = ["LARGEST", "BitBillboard", "BitCodec", "BitCollection", "BitMarket", "Reports", "as_batches", "read_reports"]
+
+# ---- collection
 
 _REPORT = "one report"  # the line of the charge that a device spends
 _DIGITS = 1e-12  # relative, within which processors compute the same amount
@@ -477,3 +483,82 @@ def _grouped(fields: Mapping[str, NDArray[np.float64]], people: int) -> Reports:
     if not np.all(np.isfinite(group[here])) or np.any(group[here] != np.floor(group[here])):
         raise InvalidInput("group", "is missing, or no whole number", "who reports is in one group of peers")
     return Reports(np.flatnonzero(here), report[here].astype(np.uint8), group[here].astype(np.int64))
+
+
+# ---- reading
+
+_ROWS = 65536
+
+_ROW = np.dtype([("report", "u1"), ("group", "<u2")])
+
+
+def read_reports(
+    source: TableSource, *, bit: Category | Above, group: Category | None, roster: Roster, id: str,  # noqa: A002
+    rejected: dict[str, str], counted: list[int], rows: int | None = None,
+) -> Iterator[Reports]:
+    """Read a table of reports, or of true answers, once.
+
+    An empty cell takes no part: it is no report, and nothing comes of it. What is no report otherwise is told to the
+    operator.
+
+    Args:
+        source: the table.
+        bit: role of the column; rank 1 is a 1.
+        group: role of the column of groups; None where everybody is in one.
+        roster: the public list of ids.
+        id: the id column, or "row".
+        rejected: receives id -> reason; the operator's alone.
+        counted: receives how many rows each batch had.
+        rows: of a batch, at most; it changes nothing but speed.
+    """
+    columns = dict.fromkeys([bit.column, *([] if group is None else [group.column]), *([] if id == "row" else [id])])
+    first = FirstRows(roster, id)
+    for batch in source.batches(list(columns), _ROWS if rows is None else rows):
+        index = first.claim(batch)
+        bits, problems = bit.encode(batch.column(bit.column))
+        place, unknown = (np.zeros(len(index), np.int64), np.zeros(len(index), np.int8))
+        if group is not None:
+            place, unknown = group.encode(batch.column(group.column))
+        missing = (problems == MISSING) & (index >= 0)
+        lost = ~missing & ((problems != FINE) | (unknown != FINE) | (index < 0))
+        if lost.any():
+            reasons = _reasons(np.flatnonzero(lost & (index >= 0)), bit, group, problems, unknown)
+            rejected.update(rejections(first, batch, index, lost, reasons))
+        counted.append(len(index))
+        taken = ~lost & ~missing
+        yield Reports(index[taken], bits[taken].astype(np.uint8), place[taken])
+
+
+def _reasons(
+    rows: np.ndarray, bit: Category | Above, group: Category | None, problems: np.ndarray, unknown: np.ndarray
+) -> dict[int, str]:
+    found = {}
+    for row in rows.tolist():
+        if problems[row] != FINE and isinstance(bit, Category):
+            found[row] = bit.reason(int(problems[row]))
+        elif group is not None:
+            found[row] = group.reason(int(unknown[row]))
+    return found
+
+
+@dataclass(frozen=True)
+class BitCodec:
+    r"""Reports as bytes: the report, and the group in two bytes.
+
+    Example:
+        >>> codec = BitCodec()
+        >>> slots, reports = codec.pack(Reports(np.array([4]), np.array([1], np.uint8), np.array([2])))
+        >>> reports, codec.unpack(slots, reports).group.tolist()
+        ([b'\x01\x02\x00'], [2])
+    """
+
+    def pack(self, batch: Reports) -> tuple[np.ndarray, list[bytes]]:
+        """(slots, reports) of a batch."""
+        rows = np.empty(len(batch.index), _ROW)
+        rows["report"], rows["group"] = batch.report, batch.group
+        return batch.index, rows.view(f"V{_ROW.itemsize}").tolist()
+
+    def unpack(self, slots: np.ndarray, reports: Sequence[bytes]) -> Reports:
+        """The batch of some slots."""
+        rows = np.frombuffer(b"".join(reports), dtype=_ROW)
+        return Reports(slots, rows["report"], rows["group"].astype(np.int64))

@@ -2,6 +2,8 @@
 
 All of them take numbers or arrays of levels >= 0 and return the same shape. What mechanisms promise rests on two
 differences, x g'(x) - g(x) and g'(x) sinh x - g(x); both are computed without cancellation near 0.
+
+Settings that are checked as their classes declare them, and kept as plain numbers.
 """
 
 from __future__ import annotations
@@ -10,18 +12,50 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from numbers import Number
 from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from confide.contract.errors import InvalidInput
-from confide.contract.parameters import Parameter
+from confide.contract.parameters import Declared, Parameter, parameters
 from confide.contract.wire import wire
-from confide.market.plain_numbers import PlainNumbers
 
-__all__ = ["Cost", "CustomCost", "ExponentialCost", "LinearCost", "PowerCost", "SumCost", "as_cost", "sinh_excess"]
+__all__ = [
+    "Cost",
+    "CustomCost",
+    "ExponentialCost",
+    "LinearCost",
+    "PlainNumbers",
+    "PowerCost",
+    "SumCost",
+    "as_cost",
+    "sinh_excess",
+]
+
+# ---- plain numbers
+
+
+class PlainNumbers(Declared):
+    """Base of markets, costs and laws: numbers are checked, and kept as Python's own, which have one arithmetic."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        own: Any = type(self)
+        for name, kind in _plain(own):
+            value = getattr(self, name)
+            if type(value) is not kind and isinstance(value, Number):
+                object.__setattr__(self, name, kind(value))
+
+
+@cache
+def _plain(own: Any) -> tuple[tuple[str, Any], ...]:
+    return tuple((name, kind) for name, kind, _ in parameters(own).values() if kind in (int, float))
+
+
+# ---- costs
 
 GRID = np.geomspace(1e-6, 50.0, 200)
 """Where a user's own function is checked."""

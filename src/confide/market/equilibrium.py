@@ -16,12 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 from confide.contract.checks import non_negative, positive
 from confide.contract.errors import InvalidInput
 from confide.contract.renamed import renamed
-from confide.market.binomials import majority_odds
+from confide.market.binomials import binomial_weights, joint_counts, majority_odds
 from confide.market.costs import Cost
-from confide.market.counts import binomial_weights, joint_counts
-from confide.market.replies import TIE, BestReply, best_response, utility
 from confide.market.signal_model import LARGEST_LEVEL, SignalModel
-from confide.market.strategies import NONE, Strategy
+from confide.market.strategies import NONE, TIE, BestReply, Strategy, best_response, utility
 
 if TYPE_CHECKING:
     from confide.market.pairs.prior import PairPrior

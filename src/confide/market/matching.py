@@ -6,6 +6,10 @@ c(epsilon) = g'(epsilon)(1 + cosh epsilon). Then the epsilon-strategy is her one
 M = the majority of the others is Wang's mechanism, M = one other report is the mechanism for general priors.
 
 Source: spec data_market section 0 (ours; contains Wang 2016, (3.6) and (3.17)).
+
+Payments from two public counts: how many reported 1, and how many 0.
+
+What a market offers one person, in numbers.
 """
 
 from __future__ import annotations
@@ -14,15 +18,31 @@ import math
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
 from confide.contract.remedies import first_that, tried
 from confide.market.costs import Cost
+from confide.market.strategies import Strategy, as_reports
 
-__all__ = ["MatchingPayment", "PeerStatistic", "check_payable", "payment_unit", "price_floor"]
+__all__ = [
+    "KnownLevel",
+    "MatchingPayment",
+    "Paid",
+    "PaidByCounts",
+    "PeerStatistic",
+    "Quote",
+    "check_payable",
+    "payment_unit",
+    "price_floor",
+    "quote_of",
+]
+
+# ---- matching
 
 _SPARE = 16.0  # the most that sums of what is paid, and owed, are above their largest part
 _FARTHEST = 2.0**1000  # times a level, where one that can be paid is looked for
@@ -175,3 +195,153 @@ class MatchingPayment:
         bits, m, k = np.array([1.0 - self.signal_one, self.signal_one]), self.statistic, self.outside
         away = self.unit * np.array([1.0, -1.0])
         return np.array([k * bits + m.one * away, k * bits - m.zero * away, [0.0, 0.0]])
+
+
+# ---- paid
+
+
+class Paid(NamedTuple):
+    """What each participant with that report is paid, and all together."""
+
+    one: float
+    zero: float
+    total: float
+
+
+class PaidByCounts:
+    """What the markets share that pay by counts."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def people(self) -> int: ...
+
+        @property
+        def presence(self) -> float: ...
+
+        def pay(self, ones: int, zeros: int) -> Paid: ...
+
+    @property
+    def company(self) -> float:
+        """P(at least one of the others takes part)."""
+        if self.presence == 1:
+            return 1.0
+        return -math.expm1((self.people - 1) * math.log1p(-self.presence))
+
+    def participants(self, ones: int, zeros: int) -> int:
+        """How many took part.
+
+        Raises:
+            InvalidInput: more reports than people, or no counts.
+        """
+        n = whole("ones", ones) + whole("zeros", zeros)
+        if n > self.people:
+            raise InvalidInput("ones + zeros", f"{n} reports are more than are invited", f"at most {self.people}")
+        return n
+
+    def pay_reports(self, reports: ArrayLike) -> NDArray[np.float64]:
+        """(N,) payments of N reports; 2 stands for taking no part, which is paid nothing.
+
+        Raises:
+            InvalidInput: not N reports, or one that is not 0, 1 or 2 (which one is not said).
+        """
+        found = as_reports(reports, self.people)
+        paid = self.pay(int(np.sum(found == 1)), int(np.sum(found == 0)))
+        return np.choose(found, [paid.zero, paid.one, 0.0])
+
+
+class KnownLevel(PaidByCounts):
+    """A market in which each person's one best reply is the epsilon-strategy."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def cost(self) -> Cost: ...
+
+        @property
+        def epsilon(self) -> float: ...
+
+    @property
+    def strategy(self) -> Strategy:
+        """What everybody who takes part does in equilibrium: the epsilon-strategy."""
+        return Strategy.randomised(self.epsilon)
+
+    @property
+    def peers(self) -> Strategy:
+        """What each of the others is expected to do: the same, if she takes part."""
+        return self.strategy.thinned(self.presence)
+
+    @property
+    def largest_level(self) -> float:
+        """The largest level at which anybody's client reports: epsilon."""
+        return self.epsilon
+
+    def level_of(self, worth: float | None = None) -> float:
+        """The level at which a person reports: epsilon, whatever a nat of privacy is worth to her."""
+        return self.epsilon
+
+    @property
+    def margin(self) -> float:
+        """By how much the epsilon-strategy beats every report that ignores the bit."""
+        return float(self.cost.margin(self.epsilon))
+
+
+# ---- quotes
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Quote:
+    """An offer that makes the epsilon-strategy each person's one best reply to everybody else's.
+
+    Money is in the unit of the cost.
+
+    Args:
+        epsilon: the level that is bought, local differential privacy of her one report about her one bit.
+        expected_payment: E[R] of one person.
+        lower_bound: V_LB, which no nonnegative mechanism can undercut.
+        margin: by how much the epsilon-strategy beats every report that ignores the bit.
+        unit: c(epsilon); `payments` are table A times it.
+        payments: (2, 2) money for report x (row) when the peer statistic is m (column): c A[x, m].
+        participation: what taking part is worth to her: expected payment less the cost of the level.
+        gap: E[R] - V_LB, computed without cancellation where the mechanism has a form for it.
+    """
+
+    epsilon: float
+    expected_payment: float
+    lower_bound: float
+    margin: float
+    unit: float
+    payments: NDArray[np.float64]
+    participation: float
+    gap: float
+
+    @property
+    def table(self) -> NDArray[np.float64]:
+        """(2, 2) A[x, m], the payments in units of c(epsilon)."""
+        found: NDArray[np.float64] = self.payments / self.unit
+        return found
+
+    @property
+    def largest_payment(self) -> float:
+        """The largest single payment."""
+        return float(self.payments.max())
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {"epsilon": self.epsilon, "expected_payment": self.expected_payment, "lower_bound": self.lower_bound,
+                "margin": self.margin, "unit": self.unit, "payments": self.payments.tolist(),
+                "participation": self.participation, "gap": self.gap}
+
+
+def quote_of(payment: MatchingPayment, floor: float, *, gap: float = 0.0, expected: float | None = None) -> Quote:
+    """The quote of a matching payment.
+
+    Args:
+        payment: whose.
+        floor: V_LB.
+        gap: E[R] - V_LB, stable.
+        expected: E[R], where it is not floor + gap.
+    """
+    return Quote(epsilon=payment.epsilon, expected_payment=floor + gap if expected is None else expected,
+                 lower_bound=floor, margin=payment.margin, unit=payment.unit, payments=payment.table,
+                 participation=payment.utility, gap=gap)

@@ -23,10 +23,9 @@ from confide.contract.errors import InvalidInput, Refused, SolverFailed
 from confide.contract.parameters import Parameter
 from confide.contract.remedies import printed, tried, trying
 from confide.contract.renamed import renamed
-from confide.market.costs import Cost, as_cost
-from confide.market.counts import binomial_pmf
+from confide.market.binomials import binomial_pmf
+from confide.market.costs import Cost, PlainNumbers, as_cost
 from confide.market.matching import check_payable, payment_unit, price_floor
-from confide.market.plain_numbers import PlainNumbers
 from confide.market.signal_model import LARGEST_LEVEL, Reporting, SignalModel, as_level
 
 __all__ = ["CapTooLow", "OptimalCountMechanism", "Optimum", "least_payment"]

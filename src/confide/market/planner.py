@@ -22,12 +22,10 @@ from confide.contract.missing import names_missing
 from confide.contract.plan import Alternative, Predicted
 from confide.contract.presentation import Picture
 from confide.contract.remedies import tried, trying
-from confide.market.binomials import MajorityErrors, majority_errors
+from confide.market.binomials import MajorityErrors, errors_at, majority_errors
 from confide.market.costs import Cost, as_cost
-from confide.market.decision import errors_at
 from confide.market.majority import MajorityMarket, excess
-from confide.market.no_purchase import NoPurchase
-from confide.market.planned import ERROR, LEVEL, MONEY, TOTAL, PlannedMarket, around, by_criterion, picture
+from confide.market.planned import ERROR, LEVEL, MONEY, TOTAL, NoPurchase, PlannedMarket, around, by_criterion, picture
 from confide.market.price_levels import GRID, HIGHEST, best_price_level, price_floors, price_ratios, thesis_bounds
 from confide.market.signal_model import LARGEST_LEVEL, Reporting, SignalModel
 from confide.numerics.fewest import fewest

@@ -15,7 +15,7 @@ from scipy.special import expit
 
 from confide.contract.checks import positive
 from confide.contract.parameters import Parameter
-from confide.market.plain_numbers import PlainNumbers
+from confide.market.costs import PlainNumbers
 
 __all__ = ["LARGEST_LEVEL", "Reporting", "SignalModel", "as_level"]
 

@@ -17,7 +17,7 @@ from scipy.special import expit
 from confide.contract.checks import fraction, one_of, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.renamed import renamed
-from confide.market.decision import decision_threshold
+from confide.market.binomials import decision_threshold
 from confide.market.majority import MajorityMarket
 from confide.market.pairs.market import PairMarket
 from confide.market.pairs.prior import PairPrior

@@ -11,9 +11,8 @@ import pyarrow as pa
 from confide.contract.guarantees import promises_table
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_share
 from confide.contract.presentation import Section, Table, Text
-from confide.contract.running import ran
+from confide.contract.running import ran, written
 from confide.contract.wire import parts_of
-from confide.contract.written_shares import written
 from confide.privacy.groups import group_blocks
 from confide.privacy.noise import ForcedNoise
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from confide.audit.device_reports import drawn_locally, to_the_collector
+from confide.audit.devices import drawn_locally, to_the_collector
 from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.kinds import Collection, Progress, Trial

@@ -9,7 +9,7 @@ from typing import Any, Generic
 
 from typing_extensions import TypeVar
 
-from confide.audit.device_reports import to_the_collector
+from confide.audit.devices import to_the_collector
 from confide.contract.encoding import encode
 from confide.contract.guarantees import Audience, Guarantees, Privacy, Truthfulness, in_full, promises_table
 from confide.contract.mechanism import Mechanism

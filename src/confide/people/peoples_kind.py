@@ -252,7 +252,7 @@ class PeoplesKind:
         Raises:
             InvalidInput: a promise to the collector that `submit` cannot keep.
         """
-        from confide.audit.device_reports import check_devices
+        from confide.audit.devices import check_devices
         from confide.people.made_up import made_up
         from confide.people.mechanism_plan import MechanismPlan
 

@@ -14,8 +14,7 @@ from typing import Any, ClassVar
 
 from confide.contract.errors import InvalidInput
 from confide.contract.metered import Overspent
-from confide.privacy.accounting.roots import root_up
-from confide.privacy.accounting.sums import float_up, remaining, written
+from confide.privacy.accounting.sums import float_up, remaining, root_up, written
 from confide.privacy.events import (
     ApproxEvent,
     BoundedRangeEvent,

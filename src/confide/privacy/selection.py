@@ -21,7 +21,7 @@ from confide.privacy.charge import DrawCost
 from confide.privacy.noise import Noise, Stream
 from confide.privacy.noise.choices import relative_weights
 from confide.privacy.primitives.choosing import draw_by_logits
-from confide.privacy.primitives.spending import pay
+from confide.privacy.primitives.sessions import pay
 
 __all__ = [
     "exponential_law",

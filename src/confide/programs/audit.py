@@ -2,4 +2,4 @@
 
 from confide.audit.old_audits import old_audits
 
-__getattr__ = old_audits(__name__, moved={"sensitivity_rows": "audited_sensitivity"}, audit_program="program")
+__getattr__ = old_audits(__name__, moved={"sensitivity_rows": "audited_programs"}, audit_program="program")

@@ -2,30 +2,407 @@
 
 Nobody's records are used. Privacy is attacked with six made-up people, where the loss is exact; what is given to whom,
 and what is claimed of it, is looked at with made-up people of the campaign's own number, or somewhat fewer.
+
+A mechanism's own run on tiny neighbours, along one and the same record: what others see, and what it tells.
+
+The run on a neighbour with the same noisy answers must publish the same to all others, bit for bit; and the loss along
+that record, from what noise was added to in both runs, must be within what each part is charged. No sampling.
+
+One walk at a campaign's own size: its run on made-up people, and on the same where one hands in something else.
+
+Six people show what a rule costs; what happens among many only, they cannot show. Here people, rows, rounds and noise
+are the campaign's own, as far as a run of bearable length goes. Both runs are given the same noisy answers: what is
+published may not differ, and the loss along the path is exact. Flags are made never to rise, or with stops before any
+could: a stop follows from the loads, and has its own delta. What that tells of her is computed from the noise that was
+asked for, where there are not too many of them. How much of the promise the pair reaches says how much too little noise
+it would show.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from confide.audit import Audited, AuditRow, Examined, Laws, Transcripts, heard, inject_fault, promise_rows
+import numpy as np
+
+from confide.audit import (
+    Audited,
+    AuditRow,
+    Concern,
+    DampedNoise,
+    Examined,
+    FullSize,
+    Laws,
+    Loss,
+    Neighbours,
+    Transcripts,
+    exceeds,
+    fixed_transcript_audit,
+    heard,
+    inject_fault,
+    promise_rows,
+    published,
+    strongest,
+    told_run,
+)
+from confide.audit.history_loss import promised_parameter, spent
 from confide.contract.errors import InvalidInput
-from confide.contract.guarantees import Accuracy, Participation, Truthfulness
+from confide.contract.guarantees import Accuracy, Participation, Privacy, Truthfulness
+from confide.privacy.accounting.sums import root_up
+from confide.privacy.events import Event, GDPEvent, PureEvent, ZCDPEvent
+from confide.privacy.losses import GDP, ApproxDP
+from confide.privacy.noise import Draw, Noise, RecordingNoise
+from confide.privacy.noise.arguments import StreamName
 from confide.privacy.noise.simulated import study_generator
 from confide.programs.audited_behaviour import FALSE_ALARM, behaviour, scaled
-from confide.programs.audited_faults import ChargesTwice
-from confide.programs.audited_flags import flags
-from confide.programs.audited_full_size import full_size
-from confide.programs.audited_lies import Charging, lie_rows, vain_row
-from confide.programs.audited_programs import SIX, steps, tiny, tiny_pool
+from confide.programs.audited_faults import ChargesTwice, EarlyCoins, QuarterOfTheQueries, ReusesNoise, faults
+from confide.programs.audited_flags import flags, pattern_loss
+from confide.programs.audited_programs import (
+    SIX,
+    FlagAnswers,
+    charges,
+    histories,
+    history_kinds,
+    neighbours,
+    sensitivity,
+    steps,
+    tiny,
+    tiny_pool,
+)
 from confide.programs.audited_records import Pool, joined
-from confide.programs.audited_sensitivity import sensitivity
-from confide.programs.audited_walks import answers, jointly
+from confide.programs.audited_shares import Charging, lie_rows, vain_row
 from confide.programs.dude import Dude
+from confide.programs.grids import LOAD_UNIT
+from confide.programs.program import ProgramRecords
 from confide.programs.round_dude import RoundDude
+from confide.programs.tight_dude import TightDude
+from confide.programs.tighten_and_audit import TightenAndAudit
 
-__all__ = ["laws", "program", "truth"]
+__all__ = [
+    "answers",
+    "answers_row",
+    "attained",
+    "draws_publicly",
+    "full_size",
+    "full_size_rows",
+    "jointly",
+    "laws",
+    "program",
+    "truth",
+]
+
+# ---- audited walks
+
+_PAIRS = 16  # all there are
+
+if TYPE_CHECKING:  # what it is put on top of
+    from confide.programs.program import Program as _Read
+else:
+    _Read = object
+
+def jointly(mechanism: Dude, pool: Pool, seed: int = 0) -> Transcripts:
+    """The run of a tiny mechanism on its neighbours: each part of its noise, and everything, against what is charged;
+    and everything against each promise of the mechanism's own, where all of its noise is Gaussian.
+
+    Args:
+        mechanism: a tiny, sound one.
+        pool: records that neighbours are made of.
+        seed: of a study.
+
+    Example:
+        >>> from confide.programs import PrivDude, UnitDemand
+        >>> from confide.programs.audited_programs import tiny_pool
+        >>> mechanism = PrivDude(UnitDemand(6, 1.0, goods=3), 1.0, 1e-6, rounds=4, burn_in=2)
+        >>> found = jointly(mechanism, tiny_pool(mechanism.program, 0)).walked()["slack"]
+        >>> found.flagged, round(found.measured, 6), round(found.promised, 6)
+        (False, 0.236704, 0.236704)
+    """
+    # Of flags only what they say is published, which has rows of its own.
+    promises = [] if isinstance(mechanism, RoundDude) else [
+        each for each in mechanism.guarantees().privacy if each.neighbours is mechanism.relation]
+    return Transcripts(
+        named="privacy: everything that others see, jointly", run=partial(told_run, mechanism), seed=seed,
+        pairs=partial(neighbours, mechanism, pool, seed), claims=charges(mechanism), promises=promises,
+        names={"slack": "privacy: the path of prices", "audit": "privacy: the audit of the load"},
+        source=histories(mechanism, seed), histories=history_kinds(mechanism), hardest=_PAIRS, among=SIX,
+        faults={says: partial(told_run, bent) for says, bent in faults(mechanism, attained(mechanism, pool)).items()})
+
+
+_Bent = Callable[[Noise], Noise]
+
+
+def answers(mechanism: Dude, pool: Pool, seed: int = 0) -> Examined:
+    """Whether published rounds are the answers of their draws; the same of noise used twice, early coins, quiet flags.
+
+    Noise that is used twice costs nothing along a path where a neighbour moves each round alike. Here it always shows.
+
+    Args:
+        mechanism: a tiny one.
+        pool: records that neighbours are made of.
+        seed: of a study.
+    """
+    bugs: dict[str, tuple[Dude, _Bent]] = {}
+    if mechanism.schedule.total > 1:
+        bugs["the noise of one round used for the next one too"] = inject_fault(mechanism, ReusesNoise), _as_it_is
+    if draws_publicly(mechanism):
+        bugs["coins drawn before the records are read"] = mechanism, EarlyCoins
+    if isinstance(mechanism, RoundDude) and mechanism.flags.queries:
+        bugs["a quarter of the queries' noise"] = inject_fault(mechanism, QuarterOfTheQueries), _as_it_is
+    return Examined(
+        named="privacy, order and scale of draws", sound=(mechanism, _as_it_is), faults=bugs,
+        rows=lambda it: [answers_row(it[0], pool, seed, it[1], sound=mechanism).smaller(SIX)])
+
+
+def _as_it_is(noise: Noise) -> Noise:
+    return noise
+
+
+def answers_row(
+    mechanism: Dude, pool: Pool, seed: int = 0, bent: _Bent = _as_it_is, *, sound: Dude | None = None,
+) -> AuditRow:
+    """Whether each round that is published is the answer of a draw of its own, at the planned scale, in order, and
+    public randomness is drawn when records have been read.
+
+    Args:
+        mechanism: a tiny one, sound or broken.
+        pool: records that neighbours are made of.
+        seed: of a study.
+        bent: what becomes of its noise.
+        sound: whose plan it is, where the mechanism is broken.
+    """
+    wrong, runs = 0, 0
+    for number, step in enumerate(steps(mechanism, pool, seed)):
+        history = RecordingNoise(histories(mechanism, seed)(number))
+        watched = inject_fault(mechanism, _Watched, program=inject_fault(mechanism.program, _Reading))
+        watched.program.__dict__["seen"] = history
+        board = watched.run(joined(mechanism.program, step.records), bent(history)).billboard
+        wrong += watched.program.__dict__["drawn"]  # before any record was read
+        wrong += _unanswered(sound or mechanism, board, history.draws)
+        runs += 1
+    return AuditRow.at_most("privacy: published numbers that are not a draw's own answer, and draws before the records",
+                            0.0, float(wrong), f"everything that {runs} runs asked of their noise, in its order",
+                            unit="numbers and draws", concern=Concern.PRIVACY)
+
+
+def _unanswered(mechanism: Dude, board: Any, draws: Sequence[Draw]) -> int:
+    """Published rounds, and an audit, that are not what was drawn for them with the planned noise."""
+    answers = {draw.stream: draw for draw in draws}
+    wanted: list[tuple[StreamName, Any, float]] = [
+        (("slack", t), row, mechanism.schedule.round_noise_std(t)) for t, row in enumerate(board.slacks)]
+    if isinstance(mechanism, TightenAndAudit):
+        wanted.append((("audit",), board.audit, mechanism.audit_noise_std))
+    flags = {"level": mechanism.flags.level_scale, "query": mechanism.flags.query_scale} if isinstance(
+        mechanism, RoundDude) else {}
+    wrong = len(set(answers) - {stream for stream, _, _ in wanted} - {("coins",)})
+    for stream, draw in answers.items():
+        if stream[0] in flags:
+            wrong -= draw.law == "discrete_laplace" and draw.scale >= Fraction(flags[str(stream[0])])
+    unit = LOAD_UNIT if mechanism.law == "gaussian" else 1
+    for stream, noised, deviation in wanted:
+        found = answers.get(stream)
+        wrong += found is None or not np.array_equal(np.rint(np.asarray(found.value) * unit), noised) or \
+            found.law != mechanism.law or found.scale < Fraction(deviation) * (LOAD_UNIT // unit)
+    return wrong
+
+
+class _Watched:
+    """A mechanism whose program is watched: nothing of it is changed."""
+
+
+class _Reading(_Read):
+    """A program that notes how many draws there were when it read its records."""
+
+    def read(self, data: Any, **more: Any) -> Any:
+        self.__dict__.setdefault("drawn", len(self.__dict__["seen"].draws))
+        return super().read(data, **more)
+
+
+def attained(mechanism: Dude, pool: Pool) -> float:
+    """How far two records of a pool move a load at prices of nothing, as a share of sigma.
+
+    Args:
+        mechanism: of any size.
+        pool: of its program's records.
+    """
+    zero = np.zeros(mechanism.program.rows, dtype=np.int64)
+    moved = pool.distances(zero, zero).max() if mechanism.neighbours == "replace" else np.linalg.norm(
+        pool.contributed(zero), axis=1).max()
+    return float(moved) / root_up(mechanism.squared_l2_sensitivity)
+
+
+def draws_publicly(mechanism: Dude) -> bool:
+    """Whether it draws public randomness.
+
+    Args:
+        mechanism: any.
+    """
+    return isinstance(mechanism, RoundDude | TightDude | TightenAndAudit)
+
+
+# ---- audited full size
+
+_NAME = "privacy: at its own size, everything that others see, jointly"
+_PATH = "privacy: at its own size, the path of prices"
+_FLAGS = 64  # times at which a flag may rise, up to which the law of when it does is computed
+_PLANTED = (0.05, 0.002)  # of the noise: each is one more walk
+
+
+class _Walk(NamedTuple):
+    """What a pair showed.
+
+    Args:
+        gaussian: the loss of the path, and of an audit, in the parameter of what they are charged as.
+        flags: of when flags rise, in nats; None where that was not computed.
+        leak: what reached the public past the noise; "" for nothing.
+        share: of what the noise may cost, that it cost.
+        shows: below which share of its scale the noise would be flagged.
+    """
+
+    gaussian: float
+    flags: float | None
+    leak: str
+    share: float
+    shows: float
+
+
+def full_size(mechanism: Dude, own: Dude, pool: Pool, seed: int = 0) -> FullSize:
+    """The walk, and the same with noise that is too small at this size alone.
+
+    Args:
+        mechanism: of a campaign.
+        own: the same, or a smaller copy where it is very large.
+        pool: of records.
+        seed: of people and noise.
+    """
+
+    @cache
+    def pair() -> tuple[ProgramRecords, ProgramRecords, int]:
+        return _pair(own, pool, seed)
+
+    return FullSize(
+        sound=1.0, damped=lambda factor: factor, factors=_PLANTED, rows=lambda factor: _rows(mechanism, own, _walked(
+            own, pair(), seed, lambda noise: noise if factor == 1.0 else DampedNoise(noise, factor))))
+
+
+def full_size_rows(mechanism: Dude, own: Dude, pool: Pool, seed: int = 0) -> list[AuditRow]:
+    """The walk alone: one row for each promise of privacy from which the others follow.
+
+    Args:
+        mechanism: of a campaign, whose promises are held.
+        own: the same, sound or broken, or a smaller copy of it.
+        pool: of records.
+        seed: of people and noise.
+
+    Example:
+        >>> from confide.programs import PrivDude, UnitDemand
+        >>> mechanism = PrivDude(UnitDemand(400, 60, goods=4), 1.0, 1e-6, rounds=20, burn_in=10)
+        >>> pool = Pool.of(mechanism.program, study_generator(0, "people"), 20)
+        >>> row, = full_size_rows(mechanism, mechanism, pool)
+        >>> row.verdict.value, row.among, len(row.holds), row.promised, round(row.measured, 6)
+        ('kept', '', 2, 1.0, 1.0)
+    """
+    return _rows(mechanism, own, _walked(own, _pair(own, pool, seed), seed))
+
+
+def _pair(own: Dude, pool: Pool, seed: int) -> tuple[ProgramRecords, ProgramRecords, int]:
+    """Everybody's records, the same where one hands in what lies farthest from hers, and who she is."""
+    draw = study_generator(seed, "who has which, at its own size")
+    which = draw.integers(0, len(pool.records), own.program.people)
+    index = own.program.people // 2
+    if isinstance(own, RoundDude):  # somebody who is served before flags rise
+        index = min([index, *((at + 1) * own.flags.batch // 2 for at in _risen(own).values())])
+    first, second = pool.farthest_places()
+    if own.neighbours == "add_or_remove":
+        second = next(at for at, record in enumerate(pool.records) if record is None)
+        first = pool.largest_place()
+    tables = []
+    for mine in (first, second):
+        which[index] = mine
+        tables.append(pool.table.take(which))
+    return tables[0], tables[1], index
+
+
+def _risen(own: RoundDude) -> dict[int, int]:
+    """Row -> the query at which noise raises its flag, which no stop can do before: so few have been counted."""
+    flags = own.flags
+    if not flags.stop_delta:
+        return {}
+    latest = {j: max(0, supply // (flags.batch * flags.unit) - 2) for j, supply in enumerate(flags.supply)}
+    return {j: at for j, at in latest.items() if at < flags.queries}
+
+
+def _walked(
+    own: Dude, pair: tuple[ProgramRecords, ProgramRecords, int], seed: int, bent: _Bent = lambda noise: noise,
+) -> _Walk:
+    first, second, index = pair
+    heard = dict[str, Any]()
+
+    def noise(_: int) -> Noise:
+        drawn = Noise.simulated(seed + 77_003)
+        return FlagAnswers(drawn, _risen(own).get) if isinstance(own, RoundDude) else drawn
+
+    def run(data: Any, source: Noise) -> Any:
+        outcome = own.run(data, bent(source))
+        if isinstance(source, RecordingNoise):
+            heard["board"], heard["draws"] = outcome.billboard, tuple(source.draws)
+        return outcome
+
+    claim = charges(own)[""]
+    neighbours = Neighbours(first, second, partial(published, index=index))
+    audit = fixed_transcript_audit(run, [neighbours], {"": claim}, noise)[""]
+    flags: float | None = 0.0
+    if isinstance(own, RoundDude):
+        few = own.flags.queries <= _FLAGS
+        flags = pattern_loss(own, heard["board"], heard["draws"], first, second) if few else None
+    leaks = [*audit.leaks, *(["a part of the flags' noise was not asked for"] if flags == math.inf else [])]
+    share = audit.measured / audit.promised
+    return _Walk(audit.measured, flags, leaks[0] if leaks else "", share,
+                 share if isinstance(claim, GDP) else math.sqrt(share))
+
+
+def _rows(mechanism: Dude, own: Dude, found: _Walk) -> list[AuditRow]:
+    fewer = "" if own.program.people == mechanism.program.people else f"{own.program.people:,} people"
+    stops = own.flags.stop_delta if isinstance(own, RoundDude) and own.truncate else 0.0
+    evidence = found.leak or (f"{own.program.people:,} made-up people, one of whom hands in something else: published "
+                              "alike on equal noise; loss exact along one path")
+    note = "" if found.leak else f"noise would be flagged below {found.shows:.2g} of its scale"
+    if found.flags is None:
+        claim = charges(own)[""]
+        row = AuditRow.of_loss(_PATH, claim, promised_parameter(claim), math.inf if found.leak else found.gaussian,
+                               evidence, flagged=bool(found.leak) or exceeds(found.share, 1.0))
+        return [replace(row, note=f"{note}; when flags rise is measured in a row of its own").smaller(fewer)]
+    rows = []
+    for promise, follow in strongest(each for each in own.guarantees().privacy if each.claimable
+                                     and each.neighbours is own.relation and not each.loss.vacuous):
+        measured = math.inf if found.leak else _cost(promise, own, found, stops)
+        row = AuditRow.of_privacy(
+            promise, measured, evidence, named=_NAME, note=note)
+        if not found.leak and exceeds(found.share, 1.0):  # more than the noise may cost, whatever the sum still allows
+            row = replace(row, verdict="broken")
+        rows.append(row.smaller(fewer) if fewer else row.holding(*follow))
+    return rows
+
+
+def _cost(promise: Privacy, own: Dude, found: _Walk, stops: float) -> float:
+    """What was released along the history, in a promise's own number; stops have used up a part of its delta."""
+    events = list[Event]()
+    if found.gaussian:
+        events.append(GDPEvent(mu=found.gaussian, neighbours=own.relation) if isinstance(charges(own)[""], GDP) else
+                      ZCDPEvent(rho=found.gaussian, neighbours=own.relation))
+    if found.flags:
+        events.append(PureEvent(epsilon=found.flags, neighbours=own.relation))
+    loss = promise.loss
+    if not isinstance(loss, Loss):
+        return math.inf
+    left = ApproxDP(loss.epsilon, loss.delta - stops) if isinstance(loss, ApproxDP) and stops else loss
+    return spent(events, left) if events else 0.0
+
+
+# ---- audited
 
 _DRAWS = 400  # enough to see a scale that is wrong by a factor two
 _POOL = 300  # made-up records at a campaign's own size

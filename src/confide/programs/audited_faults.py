@@ -21,13 +21,12 @@ from confide.privacy.noise import Noise
 from confide.privacy.noise.arguments import Integers, Stream, StreamName
 from confide.privacy.noise.given_noise import GivenNoise
 from confide.privacy.public_randomness import draw_public_seed
-from confide.programs.certifying import PathCertificate, certificate
-from confide.programs.dual_dynamics import Descent
+from confide.programs.dual_dynamics import Descent, Schedule
 from confide.programs.dude import Dude
 from confide.programs.flags import Flags
 from confide.programs.grids import LOAD_UNIT
+from confide.programs.guarantees import PathCertificate, certificate
 from confide.programs.program import Program
-from confide.programs.schedule import Schedule
 from confide.programs.tighten_and_audit import TightenAndAudit
 
 __all__ = [

@@ -3,26 +3,55 @@
 Nothing of the mechanisms' own decodes is used but responses, values and contributions of the program; sums are exact.
 
 Source: spec convex_programs 2 (Algorithm 8), 5, 6.
+
+What a lie gains where prices are charged: the best one found on each path, and what it can move the path besides.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
+from functools import cache, singledispatch
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from confide.audit import AuditRow, Concern, inject_fault
+from confide.privacy.noise import Noise
+from confide.privacy.noise.simulated import study_generator
 from confide.privacy.public_randomness import public_number_of
+from confide.programs.audited_faults import ComplainsInVain
+from confide.programs.audited_records import Pool, joined
 from confide.programs.convex.compiled_program import ConvexProgram
+from confide.programs.dual_dynamics import total_variation
 from confide.programs.dude import Dude
+from confide.programs.families.flow import Flow
+from confide.programs.families.knapsack import Knapsack
+from confide.programs.families.unit_demand import UnitDemand
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
+from confide.programs.incentives import additive_gain, audited_gain, loss_of_a_lie
+from confide.programs.program import Program
 from confide.programs.round_dude import RoundDude
 from confide.programs.tight_dude import TightDude
 from confide.programs.tighten_and_audit import TightenAndAudit
 from confide.programs.true_dude import TrueDude
 
-__all__ = ["Standing", "action_in", "own_share", "standing"]
+__all__ = [
+    "Charging",
+    "Standing",
+    "action_in",
+    "lie",
+    "lie_rows",
+    "own_share",
+    "path_row",
+    "standing",
+    "vain_row",
+    "worth",
+]
+
+# ---- audited shares
 
 _Action = tuple[int, ...]
 
@@ -172,3 +201,158 @@ def action_in(program: Any, described: Any) -> np.ndarray:
         given = [described] if program.width == 1 else list(described)
     action[: len(given)] = given
     return action
+
+
+# ---- audited lies
+
+Charging = TrueDude | TightDude | TightenAndAudit
+"""What may charge prices; of `TightenAndAudit` one that does."""
+
+_PATHS, _PEOPLE, _LIES = 4, 4, 5
+_LOW = 4.0
+_ROOMY = 2.0**28
+_SMALL = 1e-5  # of alpha, where nobody is reassigned
+
+
+@singledispatch
+def lie(_program: Program, _truth: Any, other: Any) -> Any:
+    """What she may say in place of the truth: anything that changes values alone, since contributions are verified.
+
+    Args:
+        _program: whose records they are.
+        _truth: hers.
+        other: another record.
+    """
+    return other
+
+
+@lie.register
+def _(_program: Knapsack, truth: Any, other: Any) -> Any:
+    return np.concatenate([np.asarray(other)[:1], np.asarray(truth)[1:]])
+
+
+@lie.register
+def _(_program: Flow, truth: Any, other: Any) -> Any:
+    return np.concatenate([np.asarray(truth)[:2], np.asarray(other)[2:]])
+
+
+def lie_rows(mechanism: Charging, pool: Pool, measured: float, seed: int = 0, *, audit: float = 0.0) -> list[AuditRow]:
+    """The best lie on a path that stays as it is; and what it adds that a lie moves the path, and an audit's answer.
+
+    Args:
+        mechanism: a tiny one.
+        pool: of its program's records: truths, and lies.
+        measured: the loss of its path, as its own run on neighbours showed it: mu, or rho.
+        seed: of people and noise.
+        audit: the loss of its audit, where it has one, measured in the same way.
+    """
+    path = path_row(mechanism, pool, seed)
+    best, one = max(0.0, float(path.measured or 0.0)), mechanism.program.constants
+
+    def moved(loss: float) -> float:
+        squared = Fraction(loss) ** 2 if mechanism.law == "gaussian" else 2 * Fraction(loss)
+        return total_variation(mechanism.law, loss_of_a_lie(one, mechanism.neighbours, squared))
+
+    if isinstance(mechanism, TightenAndAudit):
+        most = one.most_value if mechanism.payments == "scaled" else max(one.most_value, mechanism.highest_price)
+        gain = audited_gain(alpha=best, most_value=one.most_value, path_variation=moved(measured),
+                            audit_variation=moved(audit), most_utility=most)
+    else:
+        gain = additive_gain(best, one.most_value, moved(measured))
+    return [path, AuditRow.at_most(
+        "truthfulness: what a lie gains, in the mean", mechanism.gain, gain,
+        "the best lie on a path, and the total variation of the measured loss of "
+        + ("path and audit" if isinstance(mechanism, TightenAndAudit) else "the path"),
+        unit="in value", concern=Concern.INCENTIVES)]
+
+
+def path_row(mechanism: Charging, pool: Pool, seed: int = 0) -> AuditRow:
+    """On a path that stays as it is, whatever is reported, no report gives alpha more than the truth.
+
+    Paths are its own, and wild ones that no run makes: the bound holds of each. Of whole parts the mean over all draws
+    counts; of an audit's answers the one that lets everybody have something.
+
+    Args:
+        mechanism: a tiny one, sound or broken.
+        pool: of its program's records.
+        seed: of people and noise.
+    """
+    draw, worst, asked = study_generator(seed, "lies"), 0.0, 0
+    present = [record for record in pool.records if record is not None]
+    for number in range(_PATHS):
+        who = draw.integers(0, len(pool.records), mechanism.program.people)
+        records = [pool.records[int(one)] for one in who]
+        outcome = mechanism.run(joined(mechanism.program, records), Noise.simulated(seed * 1009 + number))
+        board: Any = outcome.billboard
+        if isinstance(mechanism, TightenAndAudit):
+            board = replace(board, accepted=True)
+        if number % 2:
+            high = mechanism.program.highest_prices
+            low = draw.random(board.prices.shape) ** _LOW  # where most people want something
+            board = replace(board, prices=np.rint(low * high).astype(np.int64))
+        for truth in (present[int(one)] for one in draw.integers(0, len(present), _PEOPLE)):
+            honest = worth(mechanism, truth, board)
+            lies = (lie(mechanism.program, truth, present[int(one)])
+                    for one in draw.integers(0, len(present), _LIES))
+            gains = [worth(mechanism, truth, board, said) - honest for said in lies]
+            # No report gives more than her favourite at the charged prices, so that bounds all lies there are.
+            most = standing(mechanism, truth, board).most / (PRICE_UNIT * mechanism.program.scale)
+            worst, asked = max(worst, most - honest, *gains), asked + len(gains)
+    return AuditRow.at_most("truthfulness: the best lie on a path that stays as it is, against alpha",
+                            float(mechanism.alpha or 0.0),
+                            worst, f"{asked} lies, and her favourite, on {_PATHS} paths; utilities by the true record",
+                            scale=float(mechanism.program.constants.most_value),
+                            unit="in value", concern=Concern.INCENTIVES)
+
+
+def worth(mechanism: Charging, truth: Any, board: Any, reported: Any = None) -> float:
+    """What she gets, less what she pays, by her true record; of whole parts the mean over draws.
+
+    What is delivered beyond her true set is worth nothing: contributions are verified, so lies are about values.
+
+    Args:
+        mechanism: any, sound or broken.
+        truth: her record.
+        board: the billboard.
+        reported: what she says; the truth by default.
+    """
+    program, said = mechanism.program, truth if reported is None else reported
+    her, rounds = program.one(truth), mechanism.rounds
+    if isinstance(mechanism, TrueDude):
+        share = mechanism.decode(said, 0, board)
+        actions = np.array(share["actions"], dtype=np.int32).reshape(-1, program.width)
+        value = sum(int(program.values(her, row[None])[0]) * often
+                    for row, often in zip(actions, share["times"], strict=True))
+        return float(value / (PRICE_UNIT * rounds) - float(share["price"]))
+    total = 0.0
+    for seed in _seeds(rounds):
+        share = mechanism.decode(said, 0, replace(board, public_seed=seed))
+        action = action_in(program, share["action"])[None]
+        total += int(program.values(her, action)[0]) / PRICE_UNIT - float(share["price"])
+    return total / rounds
+
+
+@cache
+def _seeds(rounds: int) -> tuple[str, ...]:
+    """Coins of which each gives the first participant another main round."""
+    found: dict[int, str] = {}
+    for number in count():
+        seed = f"{number:064x}"
+        found.setdefault(public_number_of(seed, 0) * rounds >> 32, seed)
+        if len(found) == rounds:
+            return tuple(found.values())
+    return ()
+
+
+def vain_row(mechanism: Charging, seed: int = 0) -> AuditRow:
+    """The same for goods where nobody gets her favourite in place of what she has.
+
+    Args:
+        mechanism: a tiny one.
+        seed: of people and noise.
+    """
+    supply = _ROOMY if isinstance(mechanism, TightenAndAudit) else 1.0  # of which an audit leaves something
+    program = UnitDemand(mechanism.program.people, supply, goods=4)
+    alpha = min(mechanism.alpha or _SMALL, _SMALL)
+    bent = inject_fault(mechanism, ComplainsInVain, program=program, alpha=alpha, start=None)
+    return path_row(bent, Pool.of(program, study_generator(seed, "goods"), 2 * _PEOPLE), seed)

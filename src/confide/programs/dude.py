@@ -21,13 +21,12 @@ from confide.contract.checks import fraction, positive
 from confide.contract.encoding import canonical, digest, encode
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Relation, Source
-from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
+from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress, unusable_in
 from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import RunOutcome
 from confide.contract.parameters import Parameter
 from confide.contract.remedies import tried
 from confide.contract.renamed import renamed
-from confide.contract.unusable import unusable_in
 from confide.contract.wire import wire_name, wire_of
 from confide.numerics.map_reduce import threads
 from confide.numerics.shards import Shards, ThreadShards
@@ -38,17 +37,23 @@ from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
 from confide.privacy.public_randomness import is_public_seed
 from confide.programs.billboards import PathBillboard
-from confide.programs.bounds import regret_bound
-from confide.programs.certifying import PathCertificate, as_path, certificate
-from confide.programs.constants import NEIGHBOUR_WORDS, Neighbours, neighbours_today
-from confide.programs.dual_dynamics import Descent, Step, play
-from confide.programs.enough_rounds import usual_rounds
-from confide.programs.grids import PRICE_UNIT
-from confide.programs.program import Program, as_plain
-from confide.programs.reading.slots import collected
-from confide.programs.schedule import PRICES, Law, Schedule, event, squared_budget
+from confide.programs.dual_dynamics import (
+    PRICES,
+    Descent,
+    Law,
+    Schedule,
+    Step,
+    event,
+    play,
+    squared_budget,
+    usual_rounds,
+)
+from confide.programs.grids import NEIGHBOUR_WORDS, PRICE_UNIT, Neighbours, neighbours_today
+from confide.programs.guarantees import PathCertificate, as_path, certificate, regret_bound
+from confide.programs.program import Program, as_plain, with_supply
+from confide.programs.slots import collected
 
-__all__ = ["MECHANISM_WORDS", "Dude", "Sharding"]
+__all__ = ["MECHANISM_WORDS", "Dude", "Sharding", "scaled"]
 
 P_co = TypeVar("P_co", bound=PathBillboard, default=PathBillboard, covariant=True)
 """The type of the billboard."""
@@ -406,3 +411,15 @@ def _unsigned(value: Any) -> Any:
 
 def _another_plan(how: str) -> InvalidInput:
     return InvalidInput("billboard", f"is of another plan: {how}", "must be that of a run of this very mechanism")
+
+
+def scaled(mechanism: Dude, *, factor: float = 1.0, supply: float | None = None, **changed: Any) -> Dude:
+    """The mechanism with other supplies and settings.
+
+    Args:
+        mechanism: as it was asked for.
+        factor: as of `with_supply`.
+        supply: so too.
+        changed: other settings.
+    """
+    return replace(mechanism, program=with_supply(mechanism.program, factor=factor, supply=supply), **changed)

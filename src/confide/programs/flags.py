@@ -40,15 +40,14 @@ from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Relation
 from confide.contract.remedies import tried
-from confide.numerics.compiled import kernel
+from confide.numerics.map_reduce import kernel
 from confide.privacy.accounting import float_up
 from confide.privacy.charge import Bundle, DrawCost, Line, Session, WithoutDraw
 from confide.privacy.clamping import added_delta
 from confide.privacy.events import ApproxEvent, Event, PureEvent
 from confide.privacy.noise import Noise
 from confide.privacy.primitives.sessions import Part, open_session
-from confide.programs.constants import Neighbours
-from confide.programs.grids import LOAD_UNIT
+from confide.programs.grids import LOAD_UNIT, Neighbours
 
 __all__ = ["Flags", "flag_loss", "flag_split", "usual_batch"]
 

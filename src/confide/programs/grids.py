@@ -5,16 +5,141 @@ over people of whole numbers does not depend on their order, so threads and shar
 participant who computes her own part compares the same whole numbers as everybody else.
 
 Source: spec convex_programs 8.
+
+Public constants of a program: what must hold of every admissible record, whoever's it is.
+
+They are never computed from records. Noise, price box, step size and every promise follow from them.
+
+Source: Wu 2017, Definitions 5.3.5, 5.3.10 and 5.3.13; spec convex_programs 1.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LOAD_BITS", "LOAD_UNIT", "PRICE_BITS", "PRICE_UNIT", "loads_up", "supply_down", "values_near"]
+from confide.contract.checks import non_negative
+from confide.contract.errors import InvalidInput
+from confide.contract.parameters import Declared, Parameter
+from confide.contract.renamed import renamed, warn_of_old
+from confide.privacy.accounting.sums import root_up
+
+__all__ = [
+    "LOAD_BITS",
+    "LOAD_UNIT",
+    "NEIGHBOUR_WORDS",
+    "PRICE_BITS",
+    "PRICE_UNIT",
+    "Constants",
+    "Neighbours",
+    "loads_up",
+    "neighbours_today",
+    "supply_down",
+    "values_near",
+]
+
+# ---- constants
+
+Neighbours = Literal["replace", "add_or_remove"]
+
+NEIGHBOUR_WORDS: Mapping[Neighbours, str] = {"replace": "substitution", "add_or_remove": "null"}
+"""What is written of each relation."""
+
+
+def neighbours_today(value: Any) -> Any:
+    """A neighbouring relation by its name today: old names work until 1.0.0, with a warning.
+
+    Args:
+        value: what was given.
+    """
+    today = next((new for new, old in NEIGHBOUR_WORDS.items() if old == value), None) if isinstance(value,
+                                                                                                    str) else None
+    if today is None:
+        return value
+    warn_of_old("neighbours", value, today)
+    return today
+
+
+@renamed(squared_sensitivity="squared_l2_sensitivity", sensitivity="l2_sensitivity")
+@dataclass(frozen=True, kw_only=True)
+class Constants(Declared):
+    """What is promised of every record.
+
+    Raises:
+        InvalidInput: a number out of range.
+
+    Example:
+        >>> one = Constants(rows=10, largest_entry=1, largest_sum=1, most_value=1, width=1000, tau=(1.0,) * 10)
+        >>> one.squared_l2_sensitivity("replace"), round(one.l2_sensitivity("add_or_remove"), 3)
+        (Fraction(2, 1), 1.0)
+    """
+
+    rows: Annotated[int, Parameter("coupling rows", symbol="k", at_least=1)]
+    largest_entry: Annotated[float, Parameter("no |c_ij| is above it", symbol="Cinf", above=0)]
+    largest_sum: Annotated[float, Parameter(
+        "the absolute entries of one contribution add up to at most this", symbol="C1", above=0)]
+    most_value: Annotated[float, Parameter("nobody's value is above it", symbol="V", at_least=0)]
+    width: Annotated[float, Parameter("no row's load is further from its supply than this", symbol="w", above=0)]
+    tau: Annotated[tuple[float, ...], Parameter(
+        "(k,) by how much a unit of excess on each row can raise the value, at most", above=0)]
+    least_entry: Annotated[float, Parameter(
+        "every non-zero entry of a vertex's contribution is at least this; 0 where nothing is known", symbol="Lmin",
+        at_least=0)] = 0.0
+    least_sum: Annotated[float, Parameter(
+        "every contribution of an action that is worth something adds up to at least this; 0 where nothing is known",
+        at_least=0)] = 0.0
+    least_value: Annotated[float, Parameter("nobody's value is below it", at_most=0)] = 0.0
+    signed: Annotated[bool, Parameter("whether contributions may be negative")] = False
+    packing: Annotated[bool, Parameter(
+        "whether values and contributions are never negative, and everybody may have nothing")] = True
+    step_scale: Annotated[tuple[float, ...] | None, Parameter(
+        "(k,) what the usual step of each row is divided by; None where no public scale is known", above=0)] = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, most in (("least_entry", self.largest_entry), ("least_sum", self.largest_sum)):
+            non_negative(name, getattr(self, name), at_most=most)
+        for name, numbers in (("tau", self.tau), ("step_scale", self.step_scale)):
+            if numbers is not None and len(numbers) != self.rows:
+                raise InvalidInput(name, f"{len(numbers)} numbers", f"must be {self.rows}, one for each row")
+
+    def squared_l2_sensitivity(self, neighbours: Neighbours) -> Fraction:
+        """The square of sigma: how far two admissible contributions can lie apart, in l2.
+
+        Where none is negative, ||a - b||^2 <= ||a||^2 + ||b||^2 <= 2 Cinf C1, and each entry moves by Cinf at most.
+        With "add_or_remove" the other contribution is nothing.
+
+        Args:
+            neighbours: "replace": a record is replaced by any other; "add_or_remove": by one that contributes nothing.
+
+        Source: spec convex_programs 1 (sigma rule, corrected).
+        """
+        entry, total = Fraction(self.largest_entry), Fraction(self.largest_sum)
+        norm = min(entry * entry * self.rows, entry * total)
+        if neighbours_today(neighbours) == "add_or_remove":
+            return norm
+        return 4 * norm if self.signed else min(entry * entry * self.rows, 2 * entry * total)
+
+    def l2_sensitivity(self, neighbours: Neighbours) -> float:
+        """sigma, rounded up.
+
+        Args:
+            neighbours: as for `squared_l2_sensitivity`.
+        """
+        return root_up(self.squared_l2_sensitivity(neighbours))
+
+    @property
+    def entries(self) -> float:
+        """kappa = C1/Cinf: how many rows one contribution can fill."""
+        return self.largest_sum / self.largest_entry
+
+
+# ---- grids
 
 LOAD_BITS = 20
 LOAD_UNIT = 1 << LOAD_BITS

@@ -27,14 +27,14 @@ from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Participation, Source, Truthfulness
 from confide.contract.remedies import printed
 from confide.privacy.accounting import float_up
-from confide.privacy.accounting.roots import root_up
+from confide.privacy.accounting.sums import root_up
 from confide.privacy.losses import GDP, ZCDP
+from confide.programs.dual_dynamics import Law, total_variation
 from confide.programs.grids import PRICE_UNIT
-from confide.programs.schedule import Law, total_variation
 
 if TYPE_CHECKING:
-    from confide.programs.averages import Tally
-    from confide.programs.constants import Constants, Neighbours
+    from confide.programs.billboards import Tally
+    from confide.programs.grids import Constants, Neighbours
     from confide.programs.program import Program
 
 __all__ = ["Judged", "Relative", "additive_gain", "alpha_units", "audited_gain", "check_payments", "exact_alpha",
@@ -229,7 +229,7 @@ def relative_gain(law: Law, squared: Fraction, alpha: float, most_value: float, 
     Source: spec convex_programs 6.1: e^epsilon E[truth] + alpha e^epsilon + delta(epsilon)(V + alpha).
 
     Example:
-        >>> from confide.programs.schedule import squared_budget
+        >>> from confide.programs.dual_dynamics import squared_budget
         >>> found = relative_gain("gaussian", squared_budget("gaussian", 1.0, 1e-6), 0.01, 1.0, epsilon=1.0)
         >>> round(found.factor, 4), round(found.added - 0.01 * found.factor, 8)
         (2.7183, 1.01e-06)

@@ -16,7 +16,7 @@ from confide.programs.families.knapsack import Knapsack
 from confide.programs.families.xor_bundles import XorBundles
 from confide.programs.grids import LOAD_UNIT
 from confide.programs.program import Program
-from confide.programs.reading.slots import layout
+from confide.programs.slots import layout
 
 __all__ = ["in_order", "lottery", "made_up", "popular"]
 

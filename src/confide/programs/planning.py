@@ -24,23 +24,20 @@ from numpy.typing import NDArray
 from confide.charts import curves
 from confide.contract.checks import fraction, one_of, positive
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.former_calls import by_position_before
 from confide.contract.missing import names_missing
 from confide.contract.plan import Alternative, Plan, Predicted
 from confide.contract.presentation import Picture
 from confide.contract.remedies import Remedy, first_that, retried, tried
-from confide.contract.renamed import renamed
+from confide.contract.renamed import by_position_before, renamed
 from confide.contract.wire import parts_of, wire_name, wire_types
-from confide.programs.certifying import quantile
-from confide.programs.constants import neighbours_today
-from confide.programs.costs import costs
+from confide.programs.dual_dynamics import holds, limited, needed_rounds, usual_rounds
 from confide.programs.dude import Dude
-from confide.programs.enough_rounds import holds, limited, needed_rounds, usual_rounds
+from confide.programs.grids import neighbours_today
+from confide.programs.guarantees import quantile
 from confide.programs.incentives import check_payments
-from confide.programs.priv_dude import PrivDude
-from confide.programs.program import Program
+from confide.programs.priv_dude import PrivDude, costs
+from confide.programs.program import Program, crowd, with_supply
 from confide.programs.round_dude import RoundDude
-from confide.programs.scaled import crowd, with_supply
 from confide.programs.tight_dude import EmptyRow, TightDude
 from confide.programs.tighten_and_audit import TightenAndAudit
 from confide.programs.true_dude import TrueDude

@@ -3,12 +3,16 @@
 The averages are optimal and feasible but for noise, in the mean of each row; nobody's integral part is promised.
 
 Source: Wu 2017, Algorithm 8; spec convex_programs 2.
+
+What the responses of a run take, in seconds and megabytes: timed on made-up records, before anybody's are read.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -20,17 +24,19 @@ from confide.contract.outcome import Billboard as AnyBillboard
 from confide.contract.outcome import RunOutcome
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
+from confide.numerics.map_reduce import threads
 from confide.numerics.shards import Shards
 from confide.privacy.noise import Noise
-from confide.programs.averages import Tally, tally_of, value_and_load
-from confide.programs.billboards import PathBillboard
-from confide.programs.certifying import PathCertificate
+from confide.programs.billboards import PathBillboard, Tally, tally_of, value_and_load
 from confide.programs.dude import MECHANISM_WORDS, Dude
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
+from confide.programs.guarantees import PathCertificate
 from confide.programs.program import Program, Shard
-from confide.programs.reading.slots import own_records
+from confide.programs.slots import own_records
 
-__all__ = ["PrivDude"]
+__all__ = ["PrivDude", "costs"]
+
+# ---- priv dude
 
 
 @renamed()
@@ -96,3 +102,42 @@ class PrivDude(Dude[PathBillboard]):
 
 def _tallied(shard: Shard, program: Program, prices: NDArray[np.int64]) -> Tally:
     return tally_of(shard.records, program, prices)
+
+
+# ---- costs
+
+_TRIAL = 4096  # made-up records whose responses are timed
+_TRIAL_SOLVED = 64  # the same, where each response takes a solver
+
+
+def costs(path: PrivDude, timed: bool, parts: int) -> tuple[float, float]:
+    """Seconds of responses and megabytes.
+
+    Args:
+        path: what is planned.
+        timed: whether anything is timed.
+        parts: rounds whose responses a solver finds once more, when everybody's part is made up.
+    """
+    program, total = path.program, path.schedule.total
+    one = program.one(None)
+    arrays = [getattr(one, each.name) for each in fields(one) if each.name != "people"]
+    record = sum(int(each.nbytes) for each in arrays if isinstance(each, np.ndarray))
+    shard = min(program.people, 1 << 16)
+    at_once = min(threads(), -(-program.people // shard)) * shard * (4 * program.width + 8 * program.rows)
+    megabytes = (record * program.people + 16 * total * program.rows + at_once) / 1e6
+    if not timed:
+        return 0.0, megabytes
+    count = _TRIAL if math.isinf(program.most_responses) else _TRIAL_SOLVED
+    some = program.trial_records(count)
+    seconds = 0.0
+    for share in (0, 1):  # at price 0, and in the middle of the box: solves are easy at the one, and not at the other
+        prices = program.highest_prices * share // 2
+        program.load(some, program.respond(some, prices))  # compiles
+        times = []
+        for _ in range(3):
+            began = perf_counter()
+            program.load(some, program.respond(some, prices))
+            times.append(perf_counter() - began)
+        seconds += min(times) / 2.0
+    asked = total if program.always_answered else total + parts
+    return asked * program.people * seconds / count, megabytes

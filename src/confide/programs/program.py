@@ -8,6 +8,8 @@ An action is a row of a fixed number of whole numbers, such as the good that is 
 not used is -1. The null action is all -1: it contributes nothing.
 
 Source: Wu 2017, Definition 5.3.1; spec convex_programs 1 and 2.
+
+A program with another supply, or for other people: what remedies of this family try.
 """
 
 from __future__ import annotations
@@ -24,12 +26,23 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import finite, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.mechanism import Unusable
 from confide.contract.parameters import Declared, Parameter
-from confide.contract.unusable import Unusable
-from confide.programs.constants import Constants
-from confide.programs.grids import LOAD_UNIT, PRICE_UNIT, supply_down
+from confide.programs.grids import LOAD_UNIT, PRICE_UNIT, Constants, supply_down
 
-__all__ = ["MOST_PEOPLE", "MOST_ROWS", "MOST_TAU", "Program", "ProgramRecords", "Shard", "as_plain"]
+__all__ = [
+    "MOST_PEOPLE",
+    "MOST_ROWS",
+    "MOST_TAU",
+    "Program",
+    "ProgramRecords",
+    "Shard",
+    "as_plain",
+    "crowd",
+    "with_supply",
+]
+
+# ---- program
 
 _BLOCK = 1 << 16
 _MOST_TOTAL = 2.0**32  # of loads: sums stay far inside 2^53 units
@@ -437,3 +450,29 @@ class Program(Declared, ABC):
         Args:
             records: of all participants.
         """
+
+
+# ---- scaled
+
+
+def with_supply(program: Program, *, factor: float = 1.0, supply: float | None = None) -> Program:
+    """The program with other supplies.
+
+    Args:
+        program: of any family.
+        factor: what every supply is multiplied by.
+        supply: of rows that have none; None to leave them.
+    """
+    return replace(program, supply=tuple(
+        factor * one if one > 0 or supply is None else supply for one in program.supplies))
+
+
+def crowd(program: Program, factor: float) -> Program:
+    """The program for as many times the people with as many times the supply, both in whole numbers.
+
+    Args:
+        program: of any family.
+        factor: how many times.
+    """
+    return replace(program, people=math.ceil(factor * program.people),
+                   supply=tuple(math.ceil(factor * one) if one > 1 else one * factor for one in program.supplies))

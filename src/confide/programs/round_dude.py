@@ -31,18 +31,26 @@ from confide.privacy.events import ApproxEvent, Event
 from confide.privacy.noise import Noise
 from confide.privacy.public_randomness import draw_public_seed
 from confide.programs.billboards import PathBillboard
-from confide.programs.bounds import bernstein, regret_bound
-from confide.programs.certifying import PathCertificate, certificate
-from confide.programs.dude import MECHANISM_WORDS, Dude
+from confide.programs.dual_dynamics import PRICES
+from confide.programs.dude import MECHANISM_WORDS, Dude, scaled
 from confide.programs.flags import Flags, usual_batch
 from confide.programs.grids import LOAD_UNIT
-from confide.programs.integral_boards import FlagBillboard, coin_slip, packing_only, sparse_rows
+from confide.programs.guarantees import PathCertificate, bernstein, certificate, regret_bound
 from confide.programs.program import Program, Shard
-from confide.programs.reading.slots import own_records
-from confide.programs.rounding import drawn_round, drawn_rounds, responses_in
-from confide.programs.scaled import scaled
-from confide.programs.schedule import PRICES
-from confide.programs.whole_parts import WholeParts, delivered, share_of, share_table
+from confide.programs.slots import own_records
+from confide.programs.whole_parts import (
+    FlagBillboard,
+    WholeParts,
+    coin_slip,
+    delivered,
+    drawn_round,
+    drawn_rounds,
+    packing_only,
+    responses_in,
+    share_of,
+    share_table,
+    sparse_rows,
+)
 
 __all__ = ["RoundDude"]
 

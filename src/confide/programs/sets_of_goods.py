@@ -4,6 +4,12 @@ The goods of a set fill an action in ascending order. One copy of each is taken,
 each of d rows.
 
 Source: Wu 2017, section 5.4.1; spec convex_programs 4 (d-demand).
+
+Records that say what each of some choices is worth: one table of values in [0, 1].
+
+What the choices are, and how many of them one participant takes, is the family's.
+
+Records of two tables: values and demands, contributions and what is allowed.
 """
 
 from __future__ import annotations
@@ -16,12 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
+from confide.contract.mechanism import Unusable
 from confide.contract.parameters import Parameter
-from confide.programs.constants import Constants
-from confide.programs.grids import LOAD_BITS, LOAD_UNIT
-from confide.programs.program import MOST_ROWS, Program
+from confide.programs.grids import LOAD_BITS, LOAD_UNIT, Constants
+from confide.programs.program import MOST_ROWS, Program, ProgramRecords
+from confide.programs.tables import bad_rows, numbers, refused_or_null, row, value_units
 
-__all__ = ["SetsOfGoods"]
+__all__ = ["SetsOfGoods", "WorthRecords", "one_worth", "read_worth", "two"]
+
+# ---- sets of goods
 
 _MOST_TAU = 32.0  # prices and values stay inside 32 bits
 _STEADY = 16.0  # what a good's load is expected to be, when everybody takes as much as she may, so many times over
@@ -93,3 +102,78 @@ class SetsOfGoods(Program):
     def paid(self, records: Any, actions: NDArray[np.int32], prices: NDArray[np.int64]) -> NDArray[np.int64]:
         total: NDArray[np.int64] = np.append(prices, 0)[actions].sum(axis=1)  # -1 is the last, which costs nothing
         return total
+
+
+# ---- worth
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class WorthRecords(ProgramRecords):
+    """What each choice is worth to everybody. Private.
+
+    Args:
+        worth: (n, choices) int32, in units of value.
+    """
+
+    worth: NDArray[np.int32]
+
+    @cached_property
+    def columns(self) -> NDArray[np.int32]:
+        """(choices, n) the same, a choice's numbers side by side; kept, for a path asks for it in every round."""
+        return np.ascontiguousarray(self.worth.T)
+
+
+def read_worth(data: Any, people: int, choices: int, unusable: Unusable) -> WorthRecords:
+    """Checked records of all slots.
+
+    Args:
+        data: (n, choices) values in [0, 1], in an array or a list of rows.
+        people: n.
+        choices: how many there are.
+        unusable: what becomes of a bad row.
+
+    Raises:
+        InvalidInput: another number of rows, or an array of another shape; or a bad row, where it is refused.
+    """
+    table = numbers("records", data, (people, choices), unusable)
+    bad = bad_rows(table, 0.0, 1.0)
+    refused_or_null("records", bad, "each value must be a number in [0, 1]", unusable)
+    return WorthRecords(people=people, worth=value_units(table, bad, np.int32))
+
+
+def one_worth(record: Any, choices: int) -> WorthRecords:
+    """One participant's record, checked alone.
+
+    Args:
+        record: (choices,) values in [0, 1]; None of a slot without one.
+        choices: how many there are.
+
+    Raises:
+        InvalidInput: names what is wrong with it, to her alone.
+    """
+    table = np.zeros(choices) if record is None else row("record", record, (choices,), 0.0, 1.0)
+    return WorthRecords(people=1, worth=value_units(table[None], np.zeros(1, dtype=bool), np.int32))
+
+
+# ---- pairs
+
+
+def two(name: str, data: Any, first: str, second: str) -> tuple[Any, Any]:
+    """Both tables, from a pair of them.
+
+    Args:
+        name: of the field.
+        data: a tuple or a list of two.
+        first: what the first one is.
+        second: what the other one is.
+
+    Raises:
+        InvalidInput: it is no pair.
+
+    Example:
+        >>> two("record", ([0.5], [1]), "values", "demands")
+        ([0.5], [1])
+    """
+    if not isinstance(data, (tuple, list)) or len(data) != 2:
+        raise InvalidInput(name, f"{type(data).__name__} is no pair", f"must be ({first}, {second})")
+    return data[0], data[1]

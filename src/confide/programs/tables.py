@@ -5,26 +5,113 @@ refused, by name, to whoever holds the table; or it counts as the null record, w
 on it. How many rows there are is everybody's affair, and so are the shape and the type of an array, which has one of
 each for all rows. Rows of a list are read one after the other, whatever they hold, so that an odd one takes no other
 way than the rest.
+
+Asking objects that anybody may have handed in: whatever they raise is their own affair, and stops nobody.
+
+They are asked on a thread of their own. Signals come to the main thread alone, so an interrupt that an object raises
+can be told from the operator's: the object's counts as no answer, the operator's ends the run at once, even while an
+object does not come back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from contextvars import copy_context
 from decimal import Decimal
 from itertools import islice
 from numbers import Real
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
+from confide.contract.mechanism import Unusable
 from confide.contract.remedies import within
-from confide.contract.unusable import Unusable
-from confide.programs.anybodys import answered, each_aside
 from confide.programs.grids import values_near
 
-__all__ = ["bad_rows", "cells", "is_row", "number", "numbers", "one_row", "refused_or_null", "row", "value_units"]
+__all__ = [
+    "answered",
+    "bad_rows",
+    "cells",
+    "each_aside",
+    "is_row",
+    "number",
+    "numbers",
+    "one_row",
+    "refused_or_null",
+    "row",
+    "value_units",
+]
+
+# ---- anybodys
+
+_ANSWER = TypeVar("_ANSWER")
+_ASKED = TypeVar("_ASKED")
+
+
+def answered(ask: Callable[[], _ANSWER], otherwise: _ANSWER) -> _ANSWER:
+    """What is answered; something else where the asking fails, in whatever way. To be called aside.
+
+    Args:
+        ask: runs an object's own code.
+        otherwise: what counts where it raises.
+
+    Example:
+        >>> answered(lambda: 1 // 0, -1)
+        -1
+    """
+    try:
+        return ask()
+    except BaseException:  # noqa: BLE001, others would see an error, and what it says; interrupts come to the main thread
+        return otherwise
+
+
+def each_aside(ask: Callable[[_ASKED], _ANSWER], of: Iterable[_ASKED]) -> list[_ANSWER]:
+    """`ask` of each in turn, off the main thread.
+
+    Args:
+        ask: raises nothing that an object raises: see `answered`.
+        of: whom.
+
+    Raises:
+        KeyboardInterrupt: the operator's.
+
+    Example:
+        >>> def leave(place):
+        ...     raise SystemExit(place)
+        >>> each_aside(lambda place: answered(lambda: leave(place), None), range(2))
+        [None, None]
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return [ask(one) for one in of]
+    found: list[_ANSWER] = []
+    faults: list[BaseException] = []
+    stopped = threading.Event()
+
+    def work() -> None:
+        try:
+            for one in of:
+                if stopped.is_set():
+                    return
+                found.append(ask(one))
+        except BaseException as fault:  # noqa: BLE001, raised again where it was asked for
+            faults.append(fault)
+
+    thread = threading.Thread(target=copy_context().run, args=(work,), daemon=True)
+    thread.start()
+    try:
+        thread.join()
+    except BaseException:
+        stopped.set()
+        raise
+    if faults:
+        raise faults[0]
+    return found
+
+
+# ---- tables
 
 _CHUNK = 1 << 22
 _PLAIN = {float, int, bool}

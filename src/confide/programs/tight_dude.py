@@ -32,10 +32,10 @@ from confide.numerics.shards import Shards
 from confide.privacy.noise import Noise
 from confide.privacy.public_randomness import draw_public_seed
 from confide.programs.billboards import PathBillboard
-from confide.programs.bounds import bernstein, regret_bound
-from confide.programs.certifying import PathCertificate
-from confide.programs.dude import MECHANISM_WORDS, Dude
+from confide.programs.dual_dynamics import total_variation
+from confide.programs.dude import MECHANISM_WORDS, Dude, scaled
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
+from confide.programs.guarantees import PathCertificate, bernstein, regret_bound
 from confide.programs.incentives import (
     additive_gain,
     alpha_units,
@@ -45,16 +45,14 @@ from confide.programs.incentives import (
     participation,
     truthfulness,
 )
-from confide.programs.integral_boards import coin_slip
 from confide.programs.program import Program
-from confide.programs.rounding import drawn_rounds
-from confide.programs.scaled import scaled
-from confide.programs.schedule import total_variation
 from confide.programs.whole_parts import (
     Payments,
     Terms,
     WholeParts,
+    coin_slip,
     delivered,
+    drawn_rounds,
     own_part,
     share_of,
     share_table,

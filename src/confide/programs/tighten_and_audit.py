@@ -26,15 +26,15 @@ from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.numerics.shards import Shards
 from confide.privacy.accounting import written
-from confide.privacy.accounting.roots import root_up
+from confide.privacy.accounting.sums import root_up
 from confide.privacy.events import Event
 from confide.privacy.noise import Noise
 from confide.privacy.public_randomness import draw_public_seed
 from confide.programs.billboards import PathBillboard
-from confide.programs.bounds import regret_bound
-from confide.programs.certifying import PathCertificate, quantile
-from confide.programs.dude import MECHANISM_WORDS, Dude
+from confide.programs.dual_dynamics import event, noisy, squared_budget, total_variation
+from confide.programs.dude import MECHANISM_WORDS, Dude, scaled
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
+from confide.programs.guarantees import PathCertificate, quantile, regret_bound
 from confide.programs.incentives import (
     alpha_units,
     audited_gain,
@@ -44,17 +44,17 @@ from confide.programs.incentives import (
     participation,
     truthfulness,
 )
-from confide.programs.integral_boards import AuditedBillboard, coin_slip, packing_only
 from confide.programs.program import Program, Shard
-from confide.programs.rounding import drawn_rounds
-from confide.programs.scaled import scaled
-from confide.programs.schedule import event, noisy, squared_budget, total_variation
 from confide.programs.whole_parts import (
+    AuditedBillboard,
     Payments,
     Terms,
     WholeParts,
+    coin_slip,
     delivered,
+    drawn_rounds,
     own_part,
+    packing_only,
     share_of,
     share_table,
     whole_parts,

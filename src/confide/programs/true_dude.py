@@ -28,11 +28,11 @@ from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.numerics.shards import Shards
 from confide.privacy.noise import Noise
-from confide.programs.averages import Tally, tally_of
-from confide.programs.billboards import PathBillboard
-from confide.programs.certifying import PathCertificate
+from confide.programs.billboards import PathBillboard, Tally, tally_of
+from confide.programs.dual_dynamics import total_variation
 from confide.programs.dude import MECHANISM_WORDS
 from confide.programs.grids import PRICE_UNIT
+from confide.programs.guarantees import PathCertificate
 from confide.programs.incentives import (
     Relative,
     additive_gain,
@@ -48,8 +48,7 @@ from confide.programs.incentives import (
 )
 from confide.programs.priv_dude import PrivDude
 from confide.programs.program import Program, Shard
-from confide.programs.reading.slots import own_records
-from confide.programs.schedule import total_variation
+from confide.programs.slots import own_records
 
 __all__ = ["TrueDude"]
 

@@ -4,6 +4,16 @@ Whoever would gain more than alpha by another choice at the charged prices has h
 the draw everybody else's action is worth her average, and costs what that costs.
 
 Source: Wu 2017, Algorithms 9 and 11; spec convex_programs 5 and 6.2.
+
+One main round for everybody, by public randomness: her response in it is whole, and its mean is her average.
+
+The seed is drawn when all records are in: who knew her round while she reported would report for that round alone. It
+protects nobody; afterwards everybody may check everybody's. A draw has 2^32 values, so a round's probability is off
+1/T by 2^-32 at most.
+
+Source: Wu 2017, Algorithm 9; spec convex_programs 2 and 5.
+
+Billboards of runs where everybody gets one whole action: the public seed, and what keeps supplies.
 """
 
 from __future__ import annotations
@@ -15,16 +25,85 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from confide.programs.averages import tally_of
-from confide.programs.billboards import PathBillboard
+from confide.contract.errors import InvalidInput
+from confide.contract.renamed import renamed
+from confide.contract.wire import wire
+from confide.privacy.public_randomness import PUBLIC_RANGE, public_number_of, public_numbers
+from confide.programs.billboards import BOARD_WORDS, PathBillboard, numbers_of, tally_of
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from confide.programs.incentives import Judged, judged
 from confide.programs.program import Program, Shard
-from confide.programs.reading.slots import own_records
-from confide.programs.rounding import drawn_round, responses_in
+from confide.programs.slots import own_records
 from confide.tables.frames import arrow_numbers
 
-__all__ = ["Payments", "Terms", "WholeParts", "delivered", "own_part", "share_of", "share_table", "whole_parts"]
+__all__ = [
+    "AuditedBillboard",
+    "FlagBillboard",
+    "Payments",
+    "Terms",
+    "WholeParts",
+    "coin_slip",
+    "delivered",
+    "drawn_round",
+    "drawn_rounds",
+    "own_part",
+    "packing_only",
+    "responses_in",
+    "share_of",
+    "share_table",
+    "sparse_rows",
+    "whole_parts",
+]
+
+# ---- rounding
+
+_COIN_BITS = 32
+
+
+def drawn_rounds(seed: str, people: int, rounds: int) -> NDArray[np.int64]:
+    """(n,) everybody's main round, in 0..T-1.
+
+    Args:
+        seed: of the public randomness.
+        people: n.
+        rounds: T, at most 2^31.
+    """
+    return (public_numbers(seed, people).astype(np.int64) * rounds) >> _COIN_BITS
+
+
+def drawn_round(seed: str, index: int, rounds: int) -> int:
+    """One participant's main round.
+
+    Args:
+        seed: of the public randomness.
+        index: her place.
+        rounds: T, at most 2^31.
+    """
+    return (public_number_of(seed, index) * rounds) >> _COIN_BITS
+
+
+def responses_in(
+    program: Program, records: Any, prices: NDArray[np.int64], which: NDArray[np.int64],
+) -> NDArray[np.int32]:
+    """(m, width) everybody's best response in a round of her own.
+
+    Args:
+        program: whose they are.
+        records: of m participants.
+        prices: (T, k) the main rounds', in units.
+        which: (m,) the round of each.
+    """
+    out = np.full((records.people, program.width), -1, dtype=np.int32)
+    order = np.argsort(which, kind="stable")
+    ends = np.searchsorted(which[order], np.arange(len(prices) + 1))
+    for t in range(len(prices)):
+        rows = order[ends[t] : ends[t + 1]]
+        if len(rows):
+            out[rows] = program.respond(records.take(rows), prices[t])
+    return out
+
+
+# ---- whole parts
 
 Payments = Literal["average", "scaled"]
 
@@ -170,3 +249,106 @@ def _column(program: Program, actions: NDArray[np.int32]) -> pa.Array:
     used = actions >= 0
     ends = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(used.sum(axis=1))])
     return pa.LargeListArray.from_arrays(arrow_numbers(ends), arrow_numbers(actions[used]))
+
+
+# ---- integral boards
+
+_CELLS = 1 << 21  # of contributions that are held at once
+
+
+@renamed()
+@wire("FlagBillboard", "prices slacks burn_in deviation discrete tau two_sided beta trivial most_excess plan inexact "
+      "seed raised", **BOARD_WORDS)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class FlagBillboard(PathBillboard):
+    """The path, the public seed, and when each row's flag rose.
+
+    Args:
+        raised: (k,) int64, how many places had been counted when the flag of a row rose; n where it never did. Who
+            comes later and would add to that row has nothing.
+    """
+
+    raised: NDArray[np.int64]
+
+    def require_form(self) -> None:
+        super().require_form()
+        numbers_of(self, "raised", (self.prices.shape[1],), np.int64)
+
+
+@renamed(tightened="reserve_units")
+@wire("AuditedBillboard", "prices slacks burn_in deviation discrete tau two_sided beta trivial most_excess plan "
+      "inexact seed tightened audit accepted", reserve_units="tightened", **BOARD_WORDS)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class AuditedBillboard(PathBillboard):
+    """The path of a program with less supply, the public seed, and the audit of what they led to.
+
+    Slacks are what was released: the smaller supply less the noisy load. A certificate made from this billboard is
+    about the whole supply: with b in place of b - xi its proof is the same, word for word.
+
+    Args:
+        reserve_units: (k,) int64 by how much supplies were smaller, in units of load.
+        audit: (k,) int64 the load of everybody's action, with noise, in units of load.
+        accepted: whether it was certified; if not, everybody has nothing.
+    """
+
+    reserve_units: NDArray[np.int64]
+    audit: NDArray[np.int64]
+    accepted: bool
+
+    def require_form(self) -> None:
+        super().require_form()
+        for name in ("reserve_units", "audit"):
+            numbers_of(self, name, (self.prices.shape[1],), np.int64)
+        if not isinstance(self.accepted, bool):
+            raise InvalidInput("accepted", f"{type(self.accepted).__name__} is of another type", "must be bool")
+
+    @property
+    def natural_slacks(self) -> NDArray[np.float64]:
+        """(burn_in + T, k) the whole supply less noisy load, in loads: what all promises of the path are about."""
+        return (self.slacks + self.reserve_units) / LOAD_UNIT
+
+
+def packing_only(program: Program, what: str) -> None:
+    """Refuse a program where nobody can be given nothing, or where that may break another row.
+
+    Args:
+        program: public.
+        what: needs it.
+
+    Raises:
+        InvalidInput: it is no packing program.
+    """
+    if program.not_packing:
+        raise InvalidInput("program", f"{type(program).__name__} is no packing program: {program.not_packing}",
+                           f"{what} keeps supplies by giving nothing: must be a packing program, such as UnitDemand")
+
+
+def coin_slip(rounds: int) -> float:
+    """By how much the probabilities of rounds are off, all together: a draw has 2^32 values.
+
+    Args:
+        rounds: T.
+    """
+    return rounds / PUBLIC_RANGE
+
+
+def sparse_rows(
+    program: Program, records: Any, actions: NDArray[np.int32],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """What everybody's action adds, without the zeros: how many entries each has, their rows, and their loads in units.
+
+    Args:
+        program: whose they are.
+        records: of m participants.
+        actions: (m, width).
+    """
+    counts, rows, loads = [], [], []
+    size = max(1, _CELLS // program.rows)
+    for at in range(0, records.people, size):
+        some = slice(at, min(at + size, records.people))
+        table = program.contributions(records.take(some), actions[some])
+        who, which = np.nonzero(table)
+        counts.append(np.bincount(who, minlength=len(table)))
+        rows.append(which)
+        loads.append(table[who, which])
+    return tuple(np.concatenate(parts).astype(np.int64) for parts in (counts, rows, loads))  # type: ignore[return-value]

@@ -2,29 +2,379 @@
 
 No participant's record is used. Privacy is attacked with neighbouring submissions that go through the mechanism's own
 run; truth, accuracy and money are measured on people drawn from the public model.
+
+Mechanisms broken on purpose: what the audit of a regression must flag.
+
+The mechanism as printed, without the ball: kept to show that its proof fails, and that the audit says so.
+
+Source: Cummings et al. 2015, Lemma 6; spec truthful_regression 4.3.
+
+Neighbouring data sets that stretch the mechanism: submissions in which one participant hands in something else.
+
+They go through the mechanism's own run, so they are raw submissions: too long, too large, not finite, twice, absent.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
 from functools import partial
-from typing import Any
+from itertools import takewhile
+from typing import Any, TypeVar
 
 import numpy as np
 
-from confide.audit import Audited, Examined, Laws, Loss, Transcripts, heard
+from confide.audit import (
+    Audited,
+    Examined,
+    Laws,
+    Loss,
+    Neighbours,
+    TranscriptAudit,
+    Transcripts,
+    fixed_transcript_audit,
+    heard,
+    published,
+)
 from confide.contract.guarantees import Guarantees, Privacy
 from confide.privacy.events import Event
 from confide.privacy.losses import ZCDP, PureDP
 from confide.privacy.noise import Noise
 from confide.regression.audited_behaviour import behaviour_rows, far_lies, own_score_row, range_row, wrong_signs
-from confide.regression.audited_faults import PaidByHerOwnGroup, Unbounded, Unclipped, planted, wider_ball
-from confide.regression.audited_print import printed_audit
-from confide.regression.audited_submissions import CROWD, ball_matters, neighbours
 from confide.regression.private_truthful_regression import PrivateTruthfulRegression
+from confide.regression.records import GRID_BITS, Batch, RecordMap
 from confide.regression.release.ada_ssp import AdaSSP
-from confide.regression.release.output_perturbation import Averaged
+from confide.regression.release.output_perturbation import Averaged, RidgeRelease
+from confide.regression.sensitivity import WeightedRows, counterexample, diameter, printed_constant, steepest
+from confide.regression.setting import Setting
 
-__all__ = ["FALSE_ALARM", "claims_of", "named_charge", "paid_of", "privacy", "regression"]
+__all__ = [
+    "CROWD",
+    "FALSE_ALARM",
+    "PaidByHerOwnGroup",
+    "Unbounded",
+    "Unclipped",
+    "ball_matters",
+    "claims_of",
+    "named_charge",
+    "neighbours",
+    "paid_of",
+    "planted",
+    "printed_audit",
+    "printed_loss",
+    "printed_samples",
+    "privacy",
+    "regression",
+    "wider_ball",
+]
+
+# ---- audited faults
+
+Broken = TypeVar("Broken", bound=PrivateTruthfulRegression)
+
+
+def planted(kind: type[Broken], sound: PrivateTruthfulRegression) -> Broken:
+    """A broken mechanism with the parameters of a sound one."""
+    made: type[Broken] = kind if issubclass(kind, type(sound)) else type(kind.__name__, (kind, type(sound)), {})
+    return made(setting=sound.setting, payment=sound.payment, release=sound.release, behaviour=sound.behaviour)
+
+
+class _WiderBall(Setting):
+    """Estimates are held by a ball ten times as wide as the noise is scaled for."""
+
+    @property
+    def ball(self) -> float:
+        return 10 * super().ball
+
+    @property
+    def diameter(self) -> float:
+        return self.narrow.diameter
+
+    @property
+    def narrow(self) -> Setting:
+        """What is promised."""
+        return Setting(**{each.name: getattr(self, each.name) for each in fields(Setting)})
+
+
+def wider_ball(sound: PrivateTruthfulRegression) -> PrivateTruthfulRegression:
+    """The mechanism itself, its solver and its noise, with a ball that hardly holds anything.
+
+    Args:
+        sound: corrected; the printed mechanism has no ball.
+    """
+    setting = _WiderBall(**{each.name: getattr(sound.setting, each.name) for each in fields(Setting)})
+    return replace(sound, setting=setting)
+
+
+class Unclipped(PrivateTruthfulRegression):
+    """Its records may be sixteen times as large as its noise allows for."""
+
+    @property
+    def record_map(self) -> RecordMap:
+        sound = self.setting.record_map
+        return replace(sound, response_bound=16 * sound.response_bound, noise_bound=16 * sound.response_bound)
+
+
+class PaidByHerOwnGroup(PrivateTruthfulRegression):
+    """The estimate that predicts her contains her own answer."""
+
+    def exact_payments(self, X: np.ndarray, y: np.ndarray, group: np.ndarray, peers: np.ndarray) -> np.ndarray:
+        return super().exact_payments(X, y, ~group, peers)
+
+
+class Unbounded(PrivateTruthfulRegression):
+    """Predictions are not clipped, although the range of payments says so."""
+
+    @property
+    def prediction_bound(self) -> None:
+        return None
+
+
+# ---- audited print
+
+_ROWS, _RIDGE = 10_000, 10.0  # where the printed proof fails by a factor 5.34 (spec 4.3)
+
+
+def _scale(epsilon: float) -> float:
+    return printed_constant(1.0, 1.0) / (_RIDGE * epsilon)
+
+
+def printed_audit(epsilon: float, noise: Noise) -> TranscriptAudit:
+    """The printed release, run on the counterexample's two data sets through the door that every mechanism uses."""
+
+    def release(data: WeightedRows, source: Noise) -> np.ndarray:
+        return source.vector_laplace(_scale(epsilon), 2, stream=("release",), center=data.ridge(_RIDGE))
+
+    pair = Neighbours(*counterexample(_ROWS, _RIDGE), lambda estimate: estimate.tobytes())
+    return fixed_transcript_audit(release, [pair], {"": PureDP(epsilon)}, lambda _: noise)[""]
+
+
+def printed_loss(epsilon: float) -> float:
+    """True loss of the printed mechanism at n = 10^4, gamma = 10, B = M = 1, where it claims epsilon."""
+    first, second = counterexample(_ROWS, _RIDGE)
+    return float(np.linalg.norm(first.ridge(_RIDGE) - second.ridge(_RIDGE))) / _scale(epsilon)
+
+
+def printed_samples(epsilon: float, runs: int, noise: Noise) -> tuple[np.ndarray, np.ndarray]:
+    """Releases of the printed mechanism on that pair, projected on the line between the two estimates.
+
+    Args:
+        epsilon: what it claims.
+        runs: releases of each data set.
+        noise: where the noise comes from.
+    """
+    a, b = (data.ridge(_RIDGE) for data in counterexample(_ROWS, _RIDGE))
+    axis = (a - b) / float(np.linalg.norm(a - b))
+    # Radius and direction in bulk: a sum of d exponentials, and normalised normals (spec 4.4).
+    draws = []
+    for side, center in enumerate((a, b)):
+        z = noise.gaussian(1.0, (runs, 2), stream=("audit", "direction", side))
+        radius = np.abs(noise.laplace(_scale(epsilon), (runs, 2), stream=("audit", "radius", side))).sum(axis=1)
+        draws.append(center @ axis + radius * (z @ axis) / np.linalg.norm(z, axis=1))
+    return draws[0], draws[1]
+
+
+# ---- audited submissions
+
+Row = tuple[int, np.ndarray, float]
+
+CROWD = 50_000
+"""So many people at most hand in something in the last pair; of fewer, everybody does."""
+
+_LEAST_PUSH = 0.01  # records that push the estimate are no shorter where that suffices, so that they stay few
+_LENGTHS = 2.0 ** -np.arange(0.0, GRID_BITS - 4, 1 / 32)  # of records that push: 1 down to sixteen steps of the grid
+_BEYOND = math.sqrt(2.0)
+"""Each push beyond the ball is so many times as long as the one before. The first one leaves a ball that is a little
+too wide, where it pulls in vain at one that is just right; the last one leaves whatever is no ball at all."""
+
+
+def neighbours(mechanism: PrivateTruthfulRegression, source: Callable[[int], Noise]) -> Iterator[Neighbours]:
+    """Pairs of submissions that differ in what one participant handed in.
+
+    The first pairs are the worst that we know for each noisy answer; then come records that no honest person has.
+
+    Args:
+        mechanism: whose bounds are to be stretched.
+        source: number of a pair -> the noise that its history will be drawn with; tells who is in which group.
+    """
+    setting = mechanism.setting
+    count = 0
+
+    def members(group: int | None) -> np.ndarray:
+        nonlocal count
+        split = source(count).split(setting.people, stream=("split",))
+        count += 1
+        return np.arange(setting.people) if group is None else np.flatnonzero(split == bool(group))
+
+    release = mechanism.release
+    targets: list[tuple[int | None, float]] = [(0, mechanism.payment.ridge), (1, mechanism.payment.ridge)]
+    if isinstance(release, RidgeRelease):
+        targets.append((None, release.ridge))
+    for group, ridge in targets:
+        if not mechanism.held_in_ball and setting.features > 1:
+            yield _furthest(mechanism, members(group), ridge)
+        yield _leaning(mechanism, members(group), ridge, 1.0, 1.0, huge=False)
+    people = members(None)
+    half = 0.5 if setting.features > 1 else 1.0  # the cosine at which one record moves (A, u/Y) furthest
+    yield _pair([], people[0], _along(setting.features, 1.0), setting.response,
+                _along(setting.features, half), -setting.response)
+    yield _weakest(setting.features, members(None), setting.response)
+    yield _pair([], members(None)[0], _along(setting.features, 1.0), 0.0, _along(setting.features, 0.0), 0.0)
+    for group, ridge in targets:
+        yield _leaning(mechanism, members(group), ridge, 1.0, 1.0, huge=True)
+        for length, cosine in ((0.85, 0.8), (1.15, 1.2)):
+            yield _leaning(mechanism, members(group), ridge, length, cosine, huge=False)
+        for length in _beyond(mechanism, setting.people if group is None else min(setting.groups), ridge):
+            yield _leaning(mechanism, members(group), ridge, length, 1.0, huge=False)
+        if mechanism.held_in_ball:
+            yield _furthest(mechanism, members(group), ridge)
+    yield from _strange(mechanism, members)
+
+
+def _along(features: int, cosine: float, side: float = 1.0) -> np.ndarray:
+    """A unit vector at this cosine to the first axis."""
+    x = np.zeros(features)
+    x[0] = cosine
+    if features > 1:
+        x[1] = side * math.sqrt(max(0.0, 1.0 - cosine**2))
+    return x
+
+
+def _answers(records: RecordMap, lengths: np.ndarray) -> np.ndarray:
+    """The largest answers that records of these lengths may give."""
+    return np.minimum(records.parameter_bound * lengths + records.noise_bound, records.response_bound)
+
+
+def _estimates(records: RecordMap, others: int, ridge: float) -> np.ndarray:
+    """Where all others together push a ridge estimate without a ball, for each of `_LENGTHS`."""
+    return np.asarray(others * _LENGTHS * _answers(records, _LENGTHS) / (ridge + others * _LENGTHS**2))
+
+
+def _beyond(mechanism: PrivateTruthfulRegression, rows: int, ridge: float) -> list[float]:
+    """Pushes beyond the ball, in units of R, that so many people can give to an estimate that no ball holds."""
+    longest = float(_estimates(mechanism.record_map, rows - 1, ridge).max()) / mechanism.setting.ball
+    return list(takewhile(lambda length: length < longest, (_BEYOND**k for k in range(1, 128))))
+
+
+def ball_matters(mechanism: PrivateTruthfulRegression, room: float = 1.1) -> bool:
+    """Whether payment estimates without their ball would break the promise on pairs of these sizes.
+
+    Where few people, or a heavy ridge, hold the estimate back, nobody can tell a ball from none.
+
+    Args:
+        mechanism: corrected; the printed one has no ball.
+        room: how many times the promised movement theirs is at least.
+    """
+    setting, ridge = mechanism.setting, mechanism.payment.ridge
+    longest = float(_estimates(mechanism.record_map, min(setting.groups) - 1, ridge).max())
+    moved = diameter(longest, setting.response) * ridge / (ridge + 1.0)  # the last record holds its direction by 1
+    return setting.features > 1 and moved >= room * setting.diameter
+
+
+def _leaning(
+    mechanism: PrivateTruthfulRegression, members: np.ndarray, ridge: float, length: float, lean: float, *, huge: bool
+) -> Neighbours:
+    """Others push the estimate to `length` times R; the last record leans to one side of it, or to the other.
+
+    Records (c, 0, ...) with the largest answer that they may give push along the first axis, while they add as little
+    curvature as their number allows. Beyond 1 that is where only an estimate goes whose ball is wider than promised.
+    The last record is (cos, sin) or (cos, -sin), with the answer that pulls back: the estimate moves by nearly
+    D(R,Y)/ridge. `lean` multiplies the best cosine; `huge` hands in the same record, a million times too long.
+    """
+    records, others, reach = mechanism.record_map, len(members) - 1, length * mechanism.setting.ball
+    # At the reach, one record pulls by c (answer - c reach), and the ridge by ridge times the reach.
+    pulls = _LENGTHS * (_answers(records, _LENGTHS) - _LENGTHS * reach)
+    short = np.flatnonzero((others * pulls >= ridge * reach) & (_LENGTHS >= _LEAST_PUSH))
+    if not len(short):
+        short = np.flatnonzero(others * pulls >= ridge * reach)[:1]
+    best = int(short[-1]) if len(short) else int(np.argmax(pulls))
+    copies = min(others, max(1, round(ridge * reach / max(float(pulls[best]), 1e-6))))
+    return _pushed(mechanism, members[: copies + 1], float(_LENGTHS[best]), max(1.0, length) * mechanism.setting.ball,
+                   lean, huge=huge)
+
+
+def _furthest(mechanism: PrivateTruthfulRegression, members: np.ndarray, ridge: float) -> Neighbours:
+    """Everybody else pushes as far as a ridge estimate without a ball goes; the last record leans against it.
+
+    Where records of the best length may answer Y that is (Y/2) sqrt(m/gamma).
+
+    Source: spec truthful_regression 4.3.
+    """
+    reached = _estimates(mechanism.record_map, len(members) - 1, ridge)
+    best = int(np.argmax(reached))
+    return _pushed(mechanism, members, float(_LENGTHS[best]), float(reached[best]), 1.0, huge=False)
+
+
+def _pushed(
+    mechanism: PrivateTruthfulRegression, members: np.ndarray, push: float, reach: float, lean: float, *, huge: bool
+) -> Neighbours:
+    """All members but the first hand in (push, 0, ...); the first leans against an estimate of length `reach`."""
+    d, response = mechanism.setting.features, mechanism.setting.response
+    cosine = min(1.0, steepest(reach, response) * lean)
+    if d > 1:
+        first, second, answers = _along(d, cosine), _along(d, cosine, -1.0), (-response, -response)
+    else:  # in one dimension: the extremes of R x^2 - y x
+        first, second = _along(1, 1.0), _along(1, min(1.0, response / (2 * reach)))
+        answers = (-response, response)
+    if huge:
+        first, answers = first * 1e6, (answers[0] * 1e280, answers[1])
+    others, answer = len(members) - 1, float(_answers(mechanism.record_map, np.array(push)))
+    crowd = Batch(members[1:], np.broadcast_to(_along(d, 1.0) * push, (others, d)), np.full(others, answer))
+    who = int(members[0])
+    return _differ(crowd, [(who, first, answers[0])], [(who, second, answers[1])], who)
+
+
+def _weakest(features: int, members: np.ndarray, response: float) -> Neighbours:
+    """A direction that only one record has: the smallest eigenvalue of X'X falls from 1 to 0 when it goes."""
+    copies = min(40, (len(members) - 1) // max(1, features - 1)) if features > 1 else 0
+    rows: list[Row] = []
+    for axis in range(1, features):
+        x = np.zeros(features)
+        x[axis] = 1.0
+        rows += [(int(i), x, response) for i in members[1 + (axis - 1) * copies : 1 + axis * copies]]
+    return _differ(rows, [(int(members[0]), _along(features, 1.0), 0.0)], [], int(members[0]))
+
+
+def _strange(
+    mechanism: PrivateTruthfulRegression, members: Callable[[int | None], np.ndarray]
+) -> Iterator[Neighbours]:
+    """Submissions that no honest person makes, against an honest one and against nothing."""
+    setting = mechanism.setting
+    d, y = setting.features, setting.response
+    e = _along(d, 1.0)
+    for group in (0, 1):
+        who = int(members(group)[0])
+        yield _differ([], [], [(who, e, y)], who)  # handed in nothing
+        who = int(members(group)[0])
+        yield _differ([], [(who, np.full(d, math.nan), y)], [(who, e, -y)], who)
+        who = int(members(group)[0])
+        # The same person many times, among strangers who were never invited: one record at most may count.
+        crowd = [(who, e, -y)] * 40 + [(-1, e, -y), (setting.people, e, -y), (setting.people + 7, e, -y)]
+        yield _differ([], [(who, e, y)], crowd, who)
+    everybody = members(None)
+    others = [(int(i), _along(d, math.cos(k), -1.0) * 0.7, y * math.sin(3.0 * k)) for k, i in
+              enumerate(everybody[1:CROWD])]
+    yield _differ(others, [(int(everybody[0]), e * 1e200, math.inf)], [(int(everybody[0]), -e, 0.0)], int(everybody[0]))
+
+
+def _pair(others: list[Row], who: int, x: np.ndarray, y: float, z: np.ndarray, w: float) -> Neighbours:
+    return _differ(others, [(who, x, y)], [(who, z, w)], who)
+
+
+def _differ(others: list[Row] | Batch, first: list[Row], second: list[Row], who: int) -> Neighbours:
+    def batches(rows: list[Row] | Batch) -> list[Batch]:
+        if isinstance(rows, Batch) or not rows:
+            return [rows] if isinstance(rows, Batch) else []
+        index, X, y = zip(*rows, strict=True)
+        return [Batch(np.array(index), np.array(X), np.array(y))]
+
+    # Whose record it is comes first, so that the changed record is not hidden behind a fixed order of the others.
+    return Neighbours([*batches(first), *batches(others)], [*batches(second), *batches(others)],
+                      partial(published, index=who))
+
+
+# ---- audited
 
 FALSE_ALARM = 1e-9
 """Probability with which one statistical row says "broken" of a kept promise."""

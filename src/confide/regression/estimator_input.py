@@ -2,27 +2,46 @@
 
 Shapes, names and types are looked at first; they are public. The values are read when they are asked for, after the
 charge. A cell that is no number is nan, and its row will be a null record: one person's cell never stops a fit.
+
+Fits of the same data without a ledger: their losses add up, and whoever fits is told.
+
+Data are known again by a keyed digest of their values. The key is drawn for this process; key and digests stay in its
+memory and are written nowhere. What is not known again: other rows, other columns, another order, another process.
 """
 
 from __future__ import annotations
 
+import hashlib
 import sys
+import threading
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from confide.contract.errors import InvalidInput
+from confide.privacy.filter import Cost
+from confide.privacy.noise.entropy import random_bytes
 from confide.regression.records import doubles
 from confide.tables._cells import numbers
 from confide.tables._values import as_array, made_by
 from confide.tables.frames import plain_numbers
 from confide.tables.roles import Numeric
 
-__all__ = ["Columns", "bounded_features", "bounded_response", "features_of", "lost_records", "response_of",
-           "warn_of_names"]
+__all__ = [
+    "Columns",
+    "Refits",
+    "bounded_features",
+    "bounded_response",
+    "features_of",
+    "lost_records",
+    "response_of",
+    "warn_of_names",
+]
+
+# ---- estimator input
 
 _WHY_BOUNDS = ("bounds are public: give what can be said without a look at this data. The smallest and the largest "
                "value in it would tell on whoever has them")
@@ -316,3 +335,53 @@ def lost_records(labels: Sequence[str], roles: Sequence[Numeric], cells: np.ndar
 def _counted(names: Sequence[str], counts: np.ndarray) -> str:
     found = [f"{name}: {count:,}" for name, count in zip(names, counts.tolist(), strict=True) if count]
     return ", ".join(found[:8]) + (", ..." if len(found) > 8 else "")
+
+
+# ---- refits
+
+_BYTES = 32
+
+
+@dataclass
+class Refits:
+    """What was spent on each data set, by its digest; safe under threads.
+
+    Example:
+        >>> refits, data = Refits(), np.arange(6.0).reshape(3, 2)
+        >>> known = refits.digest([data])
+        >>> refits.add(known, Cost()), refits.add(refits.digest([data.copy()]), Cost())[0]
+        ((1, Cost(epsilon=Fraction(0, 1), delta=Fraction(0, 1), rho=Fraction(0, 1), pure=True)), 2)
+    """
+
+    _key: bytes = field(default_factory=lambda: random_bytes(_BYTES), repr=False)
+    _spent: dict[bytes, tuple[int, Cost]] = field(default_factory=dict, repr=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def digest(self, parts: Iterable[np.ndarray], note: bytes = b"") -> bytes:
+        """The keyed digest of some columns of doubles, the same for every layout in memory.
+
+        Args:
+            parts: arrays (m, d).
+            note: what else tells data sets apart.
+        """
+        found = hashlib.blake2b(note, key=self._key, digest_size=_BYTES)
+        for part in parts:
+            found.update(repr(part.shape).encode())
+            for column in part.T:
+                found.update(np.ascontiguousarray(column + 0.0).data)  # -0 and 0 are one number
+        return found.digest()
+
+    def with_one_more(self, digest: bytes, cost: Cost) -> tuple[int, Cost]:
+        """How many fits there are with one more, and what they spend together; nothing is noted."""
+        with self._lock:
+            return self._plus(digest, cost)
+
+    def add(self, digest: bytes, cost: Cost) -> tuple[int, Cost]:
+        """Note a fit before it is made; the same answer."""
+        with self._lock:
+            self._spent[digest] = self._plus(digest, cost)
+            return self._spent[digest]
+
+    def _plus(self, digest: bytes, cost: Cost) -> tuple[int, Cost]:
+        count, before = self._spent.get(digest, (0, Cost()))
+        return count + 1, before + cost

@@ -18,8 +18,7 @@ from scipy import special
 
 from confide.contract.checks import non_negative, whole
 from confide.contract.errors import InvalidInput
-from confide.regression._cut_gaussian import cut_gaussian_mean, log_mass
-from confide.regression._gaussian_ball import gaussian_ball_mean, gaussian_circle_mean
+from confide.regression._gaussian_ball import cut_gaussian_mean, gaussian_ball_mean, gaussian_circle_mean, log_mass
 from confide.regression._uniform_sum import block, uniform_sum_mean
 from confide.regression.priors import (
     Atoms,

@@ -29,6 +29,7 @@ from confide.privacy.losses import ApproxDP, PureDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.given_noise import anew
 from confide.regression.estimator_input import (
+    Refits,
     bounded_features,
     bounded_response,
     features_of,
@@ -38,7 +39,6 @@ from confide.regression.estimator_input import (
 )
 from confide.regression.priors import TruncatedGaussianNoise, UniformBall
 from confide.regression.records import moments, ordered_dot
-from confide.regression.refits import Refits
 from confide.regression.release.ada_ssp import AdaSSP
 from confide.regression.release.base import Interval, Release, Released, in_ball
 from confide.regression.release.output_perturbation import RidgeRelease

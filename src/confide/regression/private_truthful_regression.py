@@ -33,7 +33,6 @@ from confide.privacy.events import Event, PureEvent
 from confide.privacy.losses import ApproxDP, PureDP
 from confide.privacy.noise import Noise
 from confide.privacy.public_randomness import public_split
-from confide.regression.billboards import LinearBillboard
 from confide.regression.bounds import RidgeBounds
 from confide.regression.costs import (
     CostLaw,
@@ -67,7 +66,7 @@ from confide.regression.release.output_perturbation import (
 )
 from confide.regression.release.sufficient_statistics import SufficientStatistics
 from confide.regression.scoring import ScoringRule
-from confide.regression.setting import Setting
+from confide.regression.setting import LinearBillboard, Setting
 from confide.regression.spectrum import ridge_shrinkage
 
 __all__ = ["PAYMENT_GROUPS", "PAYMENT_LINE", "Behaviour", "PaymentScheme", "PrivateTruthfulRegression",

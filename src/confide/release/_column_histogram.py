@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput, Refused
 from confide.privacy.noise.simulated import study_generator
-from confide.release._block_mass import uniform_cells
-from confide.release._boxes import fit_boxes, literal_products, margins
+from confide.release._boxes import fit_boxes, literal_products, margins, uniform_cells
 from confide.release._histogram import ARRAYS, CLOSE, LARGEST_BLOCK, check_total, components, memory
 from confide.release.columns import Bit
 from confide.release.schema import Schema

@@ -1,9 +1,9 @@
-"""Old names of the audits of query release; see `confide.release.audited`."""
+"""Old names of the audits of query release; see `confide.release.audited_walks` and `audited_games`."""
 
 from confide.audit.old_audits import old_audits
 
 __getattr__ = old_audits(
     __name__, moved={
-        "charges": "audited_charges", "dual_query_rows": "audited_games", "tiny_game": "audited_laws",
-        "transcript_laws": "audited_laws", "tiny": "audited_tables", "twins": "audited_tables",
+        "charges": "audited_faults", "dual_query_rows": "audited_games", "tiny_game": "audited_games",
+        "transcript_laws": "audited_games", "tiny": "audited_tables", "twins": "audited_tables",
         "release_rows": "audited_walks", "transcript_rows": "audited_walks"})

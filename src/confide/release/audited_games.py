@@ -1,11 +1,24 @@
-"""DualQuery held against its promises: its law written out, its own run on neighbours, its draws, and its error."""
+"""DualQuery held against its promises: its law written out, its own run on neighbours, its draws, and its error.
+
+DualQuery broken on purpose, in the ways in which it is usually broken: the audits must flag each.
+
+The exact law of everything that a tiny DualQuery publishes: each multiset of samples of each round, one by one.
+
+A transcript is the samples of all rounds; the records follow from it. What is enumerated is the mechanism's own code:
+the logits of each of its rounds and its best responses.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields, replace
+from itertools import combinations_with_replacement
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from confide.audit import (
     AuditRow,
@@ -17,39 +30,264 @@ from confide.audit import (
     fixed_transcript_audit,
 )
 from confide.audit.statistical import clopper_pearson
+from confide.contract.errors import InvalidInput
+from confide.contract.guarantees import Relation
+from confide.contract.renamed import renamed
 from confide.privacy.accounting import Accountant
+from confide.privacy.events import BoundedRangeEvent, Event, Repeated
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 from confide.privacy.noise import Noise
+from confide.privacy.noise.choices import relative_weights
 from confide.privacy.noise.simulated import study_generator
 from confide.release.answers import TrueAnswers
-from confide.release.audited_game_faults import (
-    CountsOneLevel,
-    DataDependentSize,
-    HalfThePeople,
-    MixedSigns,
-    OneRoundLater,
-    OneSample,
-    SeesTheData,
-    TwiceTheStep,
-    WithoutReplacement,
-)
-from confide.release.audited_laws import replacements, tiny_game, transcript_laws
 from confide.release.audited_tables import published
+from confide.release.calculators import round_epsilon
 from confide.release.dual_query import DualQuery
-from confide.release.query_game import query_law
+from confide.release.oracle.answer import Answer
+from confide.release.query_game import Netted, QueryRound, draw_queries, net, query_law, round_logits
 from confide.release.workload import Workload
 
 __all__ = [
     "FALSE_ALARM",
+    "MOST_TRANSCRIPTS",
+    "CountsOneLevel",
+    "DataDependentSize",
+    "HalfThePeople",
     "Kind",
+    "MixedSigns",
+    "OneRoundLater",
+    "OneSample",
+    "SeesTheData",
+    "TwiceTheStep",
+    "WithoutReplacement",
     "accuracy_row",
     "dual_query_rows",
     "games",
     "law_rows",
     "like",
+    "replacements",
     "samples_row",
+    "tiny_game",
+    "transcript_laws",
     "transcript_row",
 ]
+
+# ---- audited game faults
+
+
+class TwiceTheStep(DualQuery):
+    """A step twice as large as what is charged, and so logits twice as steep."""
+
+    def _round(self, t: int) -> QueryRound:
+        return super()._round(t)._replace(eta=2.0 * self.eta)
+
+
+class OneRoundLater(DualQuery):
+    """Rounds counted from 2: each is charged as the one before it."""
+
+    def _round(self, t: int) -> QueryRound:
+        return super()._round(t)._replace(t=t + 1)
+
+
+class HalfThePeople(DualQuery):
+    """Weights for half as many records as there are, and as are charged for."""
+
+    def _round(self, t: int) -> QueryRound:
+        return super()._round(t)._replace(n=self.records // 2)
+
+
+class CountsOneLevel(DualQuery):
+    """Rounds counted wrong: every round is charged what round 2 costs."""
+
+    def events(self) -> tuple[Event, ...]:
+        draw = BoundedRangeEvent(epsilon=round_epsilon(self.records, self.eta, 2), neighbours=Relation.REPLACE)
+        return (Repeated(event=draw, count=self.samples * (self.rounds - 1), neighbours=Relation.REPLACE),)
+
+
+class SeesTheData(DualQuery):
+    """The best response to the whole law of the queries, in place of the samples: a function of the data."""
+
+    def _draw(
+        self, counts: NDArray[np.int64], satisfied: NDArray[np.int32], t: int, source: Noise
+    ) -> Netted:
+        object.__setattr__(self, "_law", query_law(counts, satisfied, t - 1, self.records, self.eta))
+        return super()._draw(counts, satisfied, t, source)
+
+    def _respond(
+        self, samples: Netted, t: int, previous: NDArray[np.bool_] | None, marginals: NDArray[np.int64]
+    ) -> Answer:
+        law, k = vars(self)["_law"], len(self.queries)
+        whole = np.round((law[:k] - law[k:]) * 10**6).astype(np.int64)
+        kept = np.flatnonzero(whole)
+        found = super()._respond(Netted(kept, whole[kept], 0), t, previous, marginals)
+        terms = samples.weights @ self.queries.values(found.record)[samples.queries]
+        return Answer(record=found.record, value=samples.constant + int(terms))
+
+
+class DataDependentSize(DualQuery):
+    """As many samples as the true error asks for."""
+
+    def _draw(
+        self, counts: NDArray[np.int64], satisfied: NDArray[np.int32], t: int, source: Noise
+    ) -> Netted:
+        error = np.abs(counts / self.records - satisfied / max(1, t - 1)).max()
+        played = self._round(t)._replace(samples=1 + int(self.samples * error * 1000) % (2 * self.samples))
+        return net(draw_queries(source, played, counts, satisfied, line="rounds"), len(counts))
+
+
+class MixedSigns(DualQuery):
+    """The printed weights with the best response of the analysis: positive feedback. As private, and of no use."""
+
+    def _round(self, t: int) -> QueryRound:
+        return super()._round(t)._replace(mirrored=True)
+
+
+class OneSample(DualQuery):
+    """The samples of the first round are used in every round."""
+
+    def _draw(
+        self, counts: NDArray[np.int64], satisfied: NDArray[np.int32], t: int, source: Noise
+    ) -> Netted:
+        if t == 1:
+            object.__setattr__(self, "_kept", super()._draw(counts, satisfied, t, source))
+        kept: Netted = vars(self)["_kept"]
+        return kept
+
+
+class WithoutReplacement(DualQuery):
+    """No query is drawn twice in a round: another law than the one that the accuracy is proved for."""
+
+    def _draw(
+        self, counts: NDArray[np.int64], satisfied: NDArray[np.int32], t: int, source: Noise
+    ) -> Netted:
+        left = np.arange(2 * len(counts))
+        logits = round_logits(self._round(t), counts, satisfied)
+        drawn = []
+        for number in range(min(self.samples, len(left))):
+            at = int(source.selection(logits[left], 1, stream=("round", t, number))[0])
+            drawn.append(left[at])
+            left = np.delete(left, at)
+        return net(np.array(drawn, dtype=np.int64), len(counts))
+
+
+# ---- audited laws
+
+MOST_TRANSCRIPTS = 2**21
+
+TRUTH = ((0, 1, 1, 0, 1, 0, 0, 1), (0, 0, 0, 1, 0, 1, 1, 1), (1, 1, 0, 0, 1, 1, 0, 1))
+"""Three predicates over eight elements: a parity, a majority and one without a symmetry."""
+
+
+@renamed(n="records")
+def tiny_game(
+    eta: float = 0.25, rounds: int = 3, samples: int = 1, records: int = 4, kind: Callable[..., DualQuery] = DualQuery,
+    **others: Any,
+) -> DualQuery:
+    """DualQuery over eight elements and three predicates.
+
+    Example:
+        >>> tiny_game().epsilon(calculator="pure") > 0.375 > 0.374
+        True
+    """
+    return kind(records=records, eta=eta, rounds=rounds, samples=samples, workload=Workload.predicates(TRUTH), **others)
+
+
+def replacements(
+    mechanism: DualQuery, data: Iterable[Sequence[int]]
+) -> tuple[dict[Hashable, TrueAnswers], list[tuple[Hashable, Hashable]]]:
+    """Data sets, their neighbours by each replacement of one record, and the pairs of these.
+
+    Args:
+        mechanism: with predicates as queries.
+        data: data sets as n elements of the universe each.
+
+    Returns:
+        Counts of the queries -> true answers, and pairs of keys. Data sets with the same counts have the same law, so
+        they are one.
+    """
+    truth = mechanism.queries.truth
+    found: dict[Hashable, TrueAnswers] = {}
+    pairs: dict[tuple[Hashable, Hashable], None] = {}
+
+    def known(elements: Sequence[int]) -> Hashable:
+        counts = truth[:, list(elements)].sum(axis=1).astype(np.int64)
+        key = tuple(counts.tolist())
+        found.setdefault(key, TrueAnswers(counts=counts, records=len(elements)))
+        return key
+
+    for elements in data:
+        base = known(elements)
+        for at in range(len(elements)):
+            for other in range(truth.shape[1]):
+                near = known([*elements[:at], other, *elements[at + 1 :]])
+                if near != base:
+                    pairs[base, near] = None
+    return found, list(pairs)
+
+
+def transcript_laws(
+    mechanism: DualQuery, answers: Mapping[Hashable, TrueAnswers]
+) -> dict[Hashable, NDArray[np.float64]]:
+    """The law of the samples of all rounds, under each data set, over the same transcripts in the same order.
+
+    Args:
+        mechanism: a tiny one, without measured marginals.
+        answers: name of a data set -> its true answers.
+
+    Raises:
+        InvalidInput: more than 2^21 transcripts, or a measurement besides the samples.
+
+    Source: spec query_release D2, acceptance checks 6 and 12.
+
+    Example:
+        >>> game = tiny_game(rounds=2)
+        >>> data, _ = replacements(game, [(0, 1, 2, 3)])
+        >>> laws = transcript_laws(game, data)
+        >>> {law.shape for law in laws.values()}, round(float(laws[2, 1, 2].sum()), 12)
+        ({(36,)}, 1.0)
+    """
+    queries, size = mechanism.queries, mechanism.samples
+    if mechanism.free == "marginals":
+        raise InvalidInput("mechanism", "measures marginals too", "the law of samples alone is enumerated")
+    k = len(queries)
+    if math.comb(2 * k + size - 1, size) ** mechanism.rounds > MOST_TRANSCRIPTS:
+        raise InvalidInput("mechanism", "has too many transcripts", f"must be at most {MOST_TRANSCRIPTS:,}")
+    multisets = [np.array(each, dtype=np.int64) for each in combinations_with_replacement(range(2 * k), size)]
+    counts = [each.counts for each in answers.values()]
+    memory: dict[tuple[int, tuple[int, ...], bytes], NDArray[np.float64]] = {}
+
+    def laws(t: int, satisfied: NDArray[np.int32], previous: NDArray[np.bool_] | None) -> NDArray[np.float64]:
+        """(data sets, transcripts from round t on)."""
+        if t > mechanism.rounds:
+            return np.ones((len(counts), 1))
+        key = (t, tuple(satisfied.tolist()), b"" if previous is None else previous.tobytes())
+        if key not in memory:
+            played = mechanism._round(t)
+            each = np.array([relative_weights(round_logits(played, count, satisfied)) for count in counts])
+            if mechanism.mirrored:  # it publishes the negation of what the print's player draws
+                each = np.roll(each, k, axis=1)
+            each /= each.sum(axis=1, keepdims=True)
+            parts = []
+            for multiset in multisets:
+                record = mechanism._respond(net(multiset, k), t, previous, np.zeros(0, dtype=np.int64)).record
+                further = laws(t + 1, satisfied + queries.values(record).astype(np.int32), record)
+                parts.append(multinomial(each, multiset)[:, None] * further)
+            memory[key] = np.concatenate(parts, axis=1)
+        return memory[key]
+
+    table = laws(1, np.zeros(k, dtype=np.int32), None)
+    return dict(zip(answers, table, strict=True))
+
+
+def multinomial(law: ArrayLike, multiset: NDArray[np.int64]) -> NDArray[np.float64]:
+    """(data sets,) probabilities that independent draws from each law make a multiset."""
+    orders = math.factorial(len(multiset))
+    for repeated in Counter(multiset.tolist()).values():
+        orders //= math.factorial(repeated)
+    return np.asarray(orders * np.prod(np.asarray(law)[:, multiset], axis=1))
+
+
+# ---- audited games
 
 FALSE_ALARM = 1e-9
 """Probability with which a row that rests on random draws says "broken" of a kept promise; there are two of them."""

@@ -11,13 +11,12 @@ import numpy as np
 from confide.audit import Neighbours, published
 from confide.contract.mechanism import Mechanism
 from confide.release.baselines import IndependentMarginals, NoisyAnswers
-from confide.release.codes import Codes
 from confide.release.columns import Binned, Bit, Levels
 from confide.release.dual_query import DualQuery
-from confide.release.made_up import made_up_table
 from confide.release.marginal_fit import MarginalFit
 from confide.release.mwem import MWEM
 from confide.release.reading import read_codes
+from confide.release.records import Codes, made_up_table
 from confide.release.reweighted import Reweighted
 from confide.release.schema import Schema
 from confide.release.workload import Workload

@@ -2,33 +2,70 @@
 
 One run is written down, and a run on a neighbour gets the same answers. Both must publish the same, bit for bit, and
 the exact loss of each part of the noise along that history is held against the events that pay for this part.
+
+One walk at a campaign's own size: its run on a made-up table of its own records, and on one that differs in one.
+
+Tiny twins show what a rule costs; what happens in large tables only, they cannot show. Here the records, the schema,
+the noise and the rounds are the campaign's own. Queries are fewer where a history would take minutes to compare: what
+is published may not differ, and the loss along the history is exact, of this pair. How much of the charge the pair
+reaches says how much too little noise it would show.
 """
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from confide.audit import (
     AuditRow,
+    Concern,
+    DampedNoise,
     Examined,
+    FullSize,
     Loss,
+    Neighbours,
     TranscriptAudit,
     charge_and_rest,
     fixed_transcript_audit,
+    implies,
+    strongest,
     told_run,
 )
+from confide.contract.errors import PublicWarning
 from confide.contract.guarantees import Privacy
 from confide.contract.mechanism import Mechanism
-from confide.contract.public_warnings import PublicWarning
+from confide.privacy.losses import ZCDP
 from confide.privacy.noise import Noise
-from confide.release.audited_charges import Charge, charge, charges, whole_charge
-from confide.release.audited_faults import Fault, faults
-from confide.release.audited_tables import neighbours, recast, twins
+from confide.release.answers import true_answers
+from confide.release.audited_faults import Charge, Fault, charge, charges, faults, whole_charge
+from confide.release.audited_tables import neighbours, published, recast, twins
+from confide.release.baselines import NoisyAnswers
+from confide.release.dual_query import DualQuery
+from confide.release.mwem import MWEM
+from confide.release.records import Codes, table_of
+from confide.release.reweighted import Reweighted
+from confide.release.schema import Schema
+from confide.release.workload import Workload
 
-__all__ = ["Run", "audited", "histories", "measured_twin", "quiet", "release_rows", "transcript_rows"]
+__all__ = [
+    "Run",
+    "audited",
+    "full_size",
+    "full_size_row",
+    "histories",
+    "measured_twin",
+    "quiet",
+    "release_rows",
+    "transcript_rows",
+]
+
+# ---- audited walks
 
 Run = Callable[[Any, Noise], Any]
 
@@ -120,3 +157,191 @@ def measured_twin(it: Mechanism, name: str, seed: int = 1, pairs: int | None = N
 def release_rows(seed: int = 1) -> list[AuditRow]:
     """The privacy promises of all mechanisms of the family but DualQuery's, which has audits of its own."""
     return [row for name, it in twins().items() for row in transcript_rows(it, name, seed)]
+
+
+# ---- audited full size
+
+_NUMBERS = 40_000
+"""Scores and counts of one history at most; else there are fewer queries."""
+
+_HELD = "privacy: at its own size, everything that is published"
+_TRIED = 24  # records that are tried for the pair
+_FACTORS = (0.05, 0.01, 0.002)  # of the noise
+
+
+class _Walk(NamedTuple):
+    """What a pair showed.
+
+    Args:
+        share: the largest loss of any part, of what is charged for it.
+        shows: of each part, below which share of its noise the pair would be flagged.
+        leak: what reached the public past the noise; "" for nothing.
+        promises: the same walk against each promise from which the others follow.
+    """
+
+    share: float
+    shows: dict[str, float]
+    leak: str
+    promises: tuple[TranscriptAudit, ...]
+
+
+class _Pair(NamedTuple):
+    """The mechanism at its size, and two tables."""
+
+    it: Mechanism
+    first: Any
+    second: Any
+    queries: int
+
+
+def full_size(it: Mechanism, schema: Schema, seed: int = 0) -> FullSize:
+    """The walk, and the same of a run whose noise is too small at this size alone.
+
+    Args:
+        it: of a campaign.
+        schema: its columns.
+        seed: of the table and the history.
+    """
+    made = list[_Pair]()  # once, when it is walked
+
+    def rows(factor: float) -> list[AuditRow]:
+        if not made:
+            made.append(_pair(it, schema, seed))
+        own = made[0]
+
+        def run(data: Any, noise: Noise) -> Any:
+            return quiet(own.it, data, noise if factor == 1 else DampedNoise(noise, factor))
+
+        found = _walked(own, seed, run)
+        return [_row(own, found), *_held(it, own, found)]
+
+    return FullSize(rows=rows, sound=1.0, damped=float, factors=_FACTORS)
+
+
+def full_size_row(it: Mechanism, schema: Schema, seed: int = 0) -> AuditRow:
+    """The walk alone.
+
+    Args:
+        it: of a campaign, sound or broken.
+        schema: its columns.
+        seed: of the table and the history.
+
+    Example:
+        >>> from confide.release import NoisyAnswers, Schema, Workload
+        >>> it = NoisyAnswers(records=3000, workload=Workload.complete(4, width=2), epsilon=1.0, delta=1e-6)
+        >>> row = full_size_row(it, Schema.bits(4))
+        >>> row.verdict.value, round(row.measured, 9)
+        ('kept', 1.0)
+    """
+    pair = _pair(it, schema, seed)
+    return _row(pair, _walked(pair, seed))
+
+
+def _row(pair: _Pair, found: _Walk) -> AuditRow:
+    shown = "; ".join(f"{part or 'in all'} {share:.2g}" for part, share in found.shows.items())
+    it: Any = pair.it
+    asked = f", {pair.queries:,} queries" if pair.queries else ""
+    return AuditRow.at_most(
+        "privacy: at its own size, each part of the noise, as a share of what is charged for it", 1.0,
+        math.inf if found.leak else found.share,
+        found.leak or f"{it.records:,} made-up records{asked}, one record replaced; loss exact along one history",
+        note=f"noise would be flagged below these shares of its scale: {shown}" if not found.leak else "",
+        vacuous=not found.leak and not found.share, unit="times the charge", concern=Concern.PRIVACY)
+
+
+def _held(it: Mechanism, pair: _Pair, found: _Walk) -> list[AuditRow]:
+    """What the pair tells, against each promise of a campaign, in its own number."""
+    records: int = pair.it.records  # type: ignore[attr-defined]
+    evidence = f"{records:,} made-up records, one replaced: published alike on equal noise, loss exact on one history"
+    stated = [each for each in it.guarantees().privacy if each.claimable and not each.loss.vacuous]
+    rows = []
+    for audit in found.promises:
+        row = audit.row(_HELD)
+        row = row if audit.leaks else replace(row, evidence=evidence)
+        rows.append(row.holding(*(each for each in stated
+                                  if audit.promise is not None and implies(audit.promise, each))))
+    fewer = "" if pair.it is it else f"{pair.queries:,} of the queries"
+    return [row.smaller(fewer) for row in rows]
+
+
+def _walked(pair: _Pair, seed: int, run: Run | None = None) -> _Walk:
+    claims = dict(charges(pair.it))
+    stated = strongest(each for each in pair.it.guarantees().privacy if each.claimable and not each.loss.vacuous)
+    found = fixed_transcript_audit(
+        run or (lambda data, noise: quiet(pair.it, data, noise)), [Neighbours(pair.first, pair.second, published)],
+        claims, lambda _: Noise.simulated(seed + 77_003), promises=[promise for promise, _ in stated])
+    held = tuple(found.pop(promise.sentence()) for promise, _ in stated)
+    leak = next((audit.leaks[0] for audit in found.values() if audit.leaks), "")
+    shares = {part: audit.measured / audit.promised if audit.promised else math.inf if audit.measured else 0.0
+              for part, audit in found.items()}
+    # A loss in zCDP goes with the inverse square of the scale, the others with the inverse.
+    shows = {part: math.sqrt(share) if isinstance(claims[part], ZCDP) else share for part, share in shares.items()}
+    return _Walk(max(shares.values()), shows, leak, held)
+
+
+# ---- the pair
+
+
+def _pair(it: Mechanism, schema: Schema, seed: int) -> _Pair:
+    small, workload = _fewer(it)
+    n: int = small.records  # type: ignore[attr-defined]
+    table = table_of(schema, n, seed=seed)
+    at, record = _stretched(table, workload)
+    cells = table.cells.copy()
+    cells[at] = record
+    both: list[Any] = [table, Codes(schema=schema, cells=cells)]
+    if workload is not None and isinstance(small, NoisyAnswers | DualQuery | MWEM) and \
+            getattr(small, "free", "") != "marginals":
+        both = [true_answers(each, workload) for each in both]
+    return _Pair(small, both[0], both[1], 0 if workload is None else len(workload))
+
+
+def _fewer(it: Mechanism) -> tuple[Mechanism, Workload | None]:
+    """The mechanism with as many of its queries as a history may hold."""
+    workload: Workload | None = getattr(it, "workload", None)
+    if workload is None or getattr(it, "law", "") == "structured":
+        return it, workload
+    most = max(16, _NUMBERS // _each(it))
+    if len(workload) <= most:
+        return it, workload
+    some = workload.some(np.linspace(0, len(workload) - 1, most).astype(np.int64))
+    match it:
+        case Reweighted():
+            game = replace(it.dual_query, workload=some)
+            return replace(it, dual_query=game, listed=None, measured=min(it.count, most)), some
+        case DualQuery() | MWEM() | NoisyAnswers():
+            return replace(it, workload=some), some
+    return it, workload
+
+
+def _each(it: Mechanism) -> int:
+    """How many numbers of a history belong to one query."""
+    match it:
+        case DualQuery():
+            return 2 * it.rounds
+        case Reweighted():
+            return 2 * it.dual_query.rounds + (it.count if it.selection == "private" else 0)
+        case MWEM():
+            return it.rounds
+    return 1
+
+
+def _stretched(table: Codes, workload: Workload | None) -> tuple[int, Any]:
+    """Which record is replaced, and by which: of some, those that change most answers."""
+    sizes = np.array(table.schema.sizes)
+    some = table.cells[:_TRIED].astype(np.int64)
+    every = (some + np.maximum(1, sizes // 2)) % sizes  # another value of each column that has one
+    if workload is None:
+        return 0, every[0].astype(np.uint16)
+    before = _values(table.schema, some, workload)
+    others = np.concatenate((every, some, (sizes - 1 - some), np.zeros((1, len(sizes)), np.int64)))
+    after = _values(table.schema, others, workload)
+    changed = before.sum(axis=1)[:, None] + after.sum(axis=1)[None, :] - 2 * before @ after.T
+    at, to = np.unravel_index(int(np.argmax(changed)), changed.shape)
+    return int(at), others[to].astype(np.uint16)
+
+
+def _values(schema: Schema, cells: Any, workload: Workload) -> Any:
+    """(records, queries) whether each satisfies each, as numbers."""
+    bits = Codes(schema=schema, cells=cells.astype(np.uint16)).packed().unpack()
+    return np.array([workload.values(record) for record in bits], dtype=np.float64)

@@ -23,11 +23,10 @@ from confide.contract.checks import fraction, positive
 from confide.contract.errors import InvalidInput, NotGuaranteed
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, PrivacyLoss, Relation, Source
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
-from confide.contract.outcome import Billboard, RunOutcome
+from confide.contract.outcome import B_co, Billboard, RunOutcome
 from confide.contract.parameters import Parameter
 from confide.contract.progress import advance
 from confide.contract.renamed import renamed
-from confide.contract.type_variables import B_co
 from confide.contract.wire import wire, wire_name, wire_of
 from confide.privacy.accounting import float_up, spendable, written
 from confide.privacy.events import Event, GDPEvent, PureEvent
@@ -36,18 +35,23 @@ from confide.privacy.losses import ApproxDP, PureDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
 from confide.privacy.primitives.additive import add_discrete_laplace, add_gaussian
-from confide.release._alike_queries import Alike, alike
-from confide.release._baseline_boards import FixedBillboard, IndependentBillboard, NoisyBillboard
-from confide.release._custodian import (
+from confide.release._baseline_boards import (
+    Alike,
+    FixedBillboard,
+    IndependentBillboard,
+    NoisyBillboard,
+    alike,
+    product_answers,
+)
+from confide.release._inputs import gaussian_delta
+from confide.release.answers import (
     check_parts,
     check_scale,
     counts_of,
     no_shares,
     settle,
 )
-from confide.release._independent import product_answers
-from confide.release._inputs import gaussian_delta
-from confide.release.certificate import BASELINE_ERROR
+from confide.release.guarantees import BASELINE_ERROR
 from confide.release.schema import Schema
 from confide.release.workload import Workload
 

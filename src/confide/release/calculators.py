@@ -29,7 +29,7 @@ from confide.privacy.accounting.sums import as_written, ball, float_up, remainin
 from confide.privacy.events import BoundedRangeEvent, Event, PureEvent, Repeated
 from confide.privacy.losses import BITS, ZCDP, ApproxDP
 from confide.privacy.noise.balls import precision
-from confide.release.levels import ROOM, drifts, largest, round_epsilon, sums
+from confide.release.query_game import ROOM, drifts, largest, round_epsilon, sums
 
 __all__ = [
     "CALCULATORS",

@@ -17,8 +17,7 @@ from confide.contract.outcome import RunOutcome, SimulatedOutcome
 from confide.contract.wire import parts_of, wire
 from confide.privacy.noise import Noise
 from confide.release._column_histogram import MOST_CELLS
-from confide.release._custodian import records_of, true_errors
-from confide.release.answers import TrueAnswers, true_answers
+from confide.release.answers import TrueAnswers, records_of, true_answers, true_errors
 from confide.release.baselines import AllZeros, IndependentMarginals, NoisyAnswers, Uniform
 from confide.release.mwem import MWEM
 from confide.release.schema import Schema

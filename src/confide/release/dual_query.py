@@ -16,17 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.checks import fraction, one_of, positive
-from confide.contract.errors import InvalidInput, Refused
-from confide.contract.former_calls import by_position_before
+from confide.contract.errors import InvalidInput, PublicWarning, Refused
 from confide.contract.guarantees import Guarantees
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, RunOutcome
 from confide.contract.parameters import Parameter
 from confide.contract.progress import advance
-from confide.contract.public_warnings import PublicWarning
 from confide.contract.remedies import retried
-from confide.contract.renamed import renamed
+from confide.contract.renamed import by_position_before, renamed
 from confide.contract.wire import wire
 from confide.privacy.accounting import Accountant
 from confide.privacy.charge import FixedList, Line, lines_of
@@ -35,18 +33,17 @@ from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
 from confide.privacy.noise.simulated import study_generator
 from confide.release import calculators
-from confide.release._custodian import (
+from confide.release.answers import (
+    TrueAnswers,
     check_answers,
     check_scale,
     no_shares,
     records_of,
     settle,
+    true_answers,
     true_errors,
 )
-from confide.release.answers import TrueAnswers, true_answers
 from confide.release.calculators import MOST_ROUNDS, MOST_SAMPLES, Calculator
-from confide.release.certificate import AnswersCertificate, answers_certificate, log_universe, mean_gap
-from confide.release.codes import Codes
 from confide.release.draws_a_round import check_draws, drawn_a_round, usual
 from confide.release.free_attributes import (
     FREE_BEFORE,
@@ -60,14 +57,14 @@ from confide.release.free_attributes import (
     rule_today,
     squared_marginals_sensitivity,
 )
+from confide.release.guarantees import AnswersCertificate, answers_certificate, log_universe, mean_gap
 from confide.release.oracle.answer import Answer, Oracle, best_response
 from confide.release.oracle.bounds import upper_bound
 from confide.release.oracle.integer_program import IntegerProgram
 from confide.release.oracle.local_search import LocalSearch
-from confide.release.oracle.one_hot import most_clauses
-from confide.release.oracle.terms import Terms
-from confide.release.packed import PackedBits
+from confide.release.oracle.terms import Terms, most_clauses
 from confide.release.query_game import Netted, QueryRound, check_exact, draw_queries, net
+from confide.release.records import Codes, PackedBits
 from confide.release.schema import Schema
 from confide.release.synthetic import Rounds, SyntheticRecords
 from confide.release.workload import Workload

@@ -3,6 +3,8 @@
 A record lies in exactly one cell of each column. A query about several cells is therefore the sum of the queries about
 each of them, or what is left of a query about all cells. Such a sum keeps the noise of every answer in it: answers that
 were cut to [0, 1] must not be added up, since cutting moves each of them to one side.
+
+Marginals from parities: every conjunction is a signed mean of the parities of its attributes.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +22,16 @@ from scipy.special import erfc, gammainccinv, ndtri
 
 from confide.contract.checks import fraction
 from confide.contract.errors import InvalidInput
-from confide.release._alike_queries import alike
+from confide.release._baseline_boards import alike
+from confide.release._inputs import of_kind, reals
 from confide.release.baselines import NoisyAnswers
+from confide.release.queries import keys_of
 from confide.release.schema import Schema
+from confide.release.workload import Workload
 
-__all__ = ["Parts", "Sums", "noise_bar", "sum_bar"]
+__all__ = ["Parts", "Sums", "marginals_from_parities", "noise_bar", "sum_bar"]
+
+# ---- measured sums
 
 _MOST_STEPS = 1 << 18
 _ROUNDING = 0.01  # of a failure probability: left for the rounding of many counts
@@ -257,3 +265,79 @@ def _laplace_sum(scale: float, count: int, beta: float) -> float:
 
     high = scale * (count + 1.0) * (2.0 - math.log(beta))
     return float(brentq(tail, 0.0, high, rtol=1e-9)) * (1 + 1e-8)
+
+
+# ---- identities
+
+
+def marginals_from_parities(marginals: Workload, parities: Workload, answers: Any) -> np.ndarray:
+    """Answers to conjunctions from answers to parities, by an identity that holds for every data set.
+
+    With p_T(x) = prod over T of (1 - 2 x_i), which is +1 where the number of ones among T is even, a literal "x_i = 1"
+    is (1 - p_i)/2 and "x_i = 0" is (1 + p_i)/2. So a conjunction of k literals on S is
+
+        2^-k sum over T in S of (-1)^(positive literals in T) p_T(x).
+
+    The print lacks the signs and the factor (erratum 5); without the signs the sum is the cell in which all are off.
+    Errors of at most a in the parities, on the scale from -1 to +1, become at most (1 - 2^-k) a, as the empty one is
+    exact; that is 2 (1 - 2^-k) times the largest error of the answers here.
+
+    Args:
+        marginals: conjunctions, k of them.
+        parities: holds the parity of every non-empty set of attributes within a conjunction.
+        answers: to the parities, shares of the records with an even number of ones.
+
+    Returns:
+        float64 (k,).
+
+    Raises:
+        InvalidInput: workloads of other kinds or over different attributes, or a parity that is missing.
+
+    Source: spec query_release E3 and erratum 5.
+
+    Example:
+        >>> from confide.release import PackedBits
+        >>> marginals = Workload.conjunctions([[0, 1], [0, 2]], [[True, True], [True, False]], attributes=3)
+        >>> parities = Workload.complete(3, width=2, kind="parities")
+        >>> records = PackedBits.pack([[1, 1, 0], [1, 0, 1], [1, 1, 1], [0, 0, 0]])
+        >>> marginals_from_parities(marginals, parities, parities.answers(records)), marginals.answers(records)
+        (array([0.5 , 0.25]), array([0.5 , 0.25]))
+    """
+    of_kind("marginals", marginals, Workload)
+    of_kind("parities", parities, Workload)
+    if marginals.kind != "conjunctions" or parities.kind != "parities":
+        raise InvalidInput("workload", f"{marginals.kind} from {parities.kind}", "must be conjunctions from parities")
+    if marginals.attributes != parities.attributes:
+        raise InvalidInput("parities", f"are over {parities.attributes} attributes",
+                           f"the marginals are over {marginals.attributes}")
+    values = 2 * reals("answers", answers) - 1
+    if values.shape != (len(parities),):
+        raise InvalidInput("answers", f"are of shape {values.shape}", f"must be ({len(parities)},)")
+    known = keys_of(parities.index, parities.bits, parities.attributes)
+    order = np.argsort(known)
+    known = known[order]
+    total = np.ones(len(marginals))
+    lengths = (marginals.index >= 0).sum(axis=1)
+    for subset in range(1, 1 << marginals.width):
+        places = np.flatnonzero(subset >> np.arange(marginals.width) & 1)
+        there = np.flatnonzero(lengths > places[-1])
+        if not len(there):
+            continue
+        if len(places) > parities.width:
+            raise _missing(marginals.index[there[0], places])
+        index = np.full((len(there), parities.width), -1, np.int32)
+        index[:, : len(places)] = marginals.index[there][:, places]
+        keys = keys_of(index, np.ones(index.shape, np.bool_), parities.attributes)
+        found = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+        if not np.array_equal(known[found], keys):
+            raise _missing(index[np.argmax(known[found] != keys)])
+        odd = marginals.bits[there][:, places].sum(axis=1) % 2 == 1
+        total[there] += np.where(odd, -1.0, 1.0) * values[order[found]]
+    found_answers: np.ndarray = np.ldexp(total, -lengths)
+    return found_answers
+
+
+def _missing(index: np.ndarray) -> InvalidInput:
+    shown = ", ".join(str(each) for each in index.tolist() if each >= 0)
+    return InvalidInput("parities", f"the parity of the attributes {shown} is missing",
+                        'such as Workload.complete(domain, width=3, kind="parities")')

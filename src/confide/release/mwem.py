@@ -23,13 +23,12 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.former_calls import by_position_before
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Relation, Source
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress
 from confide.contract.outcome import Billboard, Certificate, RunOutcome
 from confide.contract.parameters import Parameter
 from confide.contract.progress import advance
-from confide.contract.renamed import renamed
+from confide.contract.renamed import by_position_before, renamed
 from confide.contract.wire import wire
 from confide.privacy.accounting import Accountant, float_up, spendable, written
 from confide.privacy.events import BoundedRangeEvent, Event, PureEvent, Repeated
@@ -38,13 +37,12 @@ from confide.privacy.noise.base import as_noise
 from confide.privacy.primitives.additive import add_discrete_laplace
 from confide.privacy.selection import exponential_mechanism, selection_error
 from confide.release._column_histogram import MOST_CELLS, ColumnBlocks, ColumnHistogram, column_blocks, has_columns
-from confide.release._custodian import check_parts, check_scale, counts_of, no_shares, settle, true_errors
 from confide.release._histogram import Blocks, Histogram, blocks_of
 from confide.release._inputs import of_kind
-from confide.release._rounds import usual_rounds
-from confide.release.certificate import BASELINE_ERROR
-from confide.release.codes import Codes
-from confide.release.packed import PackedBits
+from confide.release.answers import check_parts, check_scale, counts_of, no_shares, settle, true_errors
+from confide.release.draws_a_round import usual_rounds
+from confide.release.guarantees import BASELINE_ERROR
+from confide.release.records import Codes, PackedBits
 from confide.release.schema import Schema
 from confide.release.workload import Workload
 
@@ -126,7 +124,7 @@ class MWEMBillboard(Billboard):
             InvalidInput: other columns than the histogram's, or a schema of another number of attributes.
             Refused: bits that have more than 2^22 combinations together.
         """
-        from confide.release.rows import bits_table, columns_of
+        from confide.release.records import bits_table, columns_of
 
         columns_of(schema)
         if self.schema is None:

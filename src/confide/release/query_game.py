@@ -7,23 +7,362 @@ is netted: q and 1 - q cancel. Her weights and the price of her samples follow f
 Positions 0..k-1 are the queries of a workload, k..2k-1 their negations.
 
 Source: Wu 2017, section 3.3 and Algorithm 3; spec query_release B2, D1 and E2.
+
+The levels of DualQuery's rounds and their exact sums, without an event for each round.
+
+Round t draws by an exponential mechanism of range 2 eta (t - 1)/n, and each draw is charged 2^-37 besides. A level is
+the least double that is written as a decimal not below that; sums are exact sums of those decimals.
+
+Multiplicative weights (Hedge), and the query game played in full: no samples, no privacy, for tests and teaching.
+
+Cumulative losses are kept and weights formed afresh, so that nothing drifts or underflows.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from confide.contract.checks import positive, whole
+from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput
+from confide.privacy.accounting import written, written_up
+from confide.privacy.accounting.per_round import drift_of
+from confide.privacy.accounting.sums import ball
+from confide.privacy.losses import BITS
+from confide.privacy.noise.balls import precision
 from confide.privacy.noise.base import Noise
 from confide.privacy.primitives.choosing import draw_by_logits
-from confide.release.levels import round_range
 
-__all__ = ["EXACT", "Netted", "QueryRound", "check_exact", "cumulative_payoffs", "draw_queries", "net", "query_law",
-           "query_logits", "round_logits"]
+__all__ = [
+    "EXACT",
+    "ROOM",
+    "FullPlay",
+    "Hedge",
+    "Netted",
+    "QueryRound",
+    "check_exact",
+    "cumulative_payoffs",
+    "draw_queries",
+    "drifts",
+    "freund_schapire",
+    "largest",
+    "net",
+    "play_in_full",
+    "query_law",
+    "query_logits",
+    "regret_bound",
+    "round_epsilon",
+    "round_logits",
+    "round_range",
+    "sums",
+]
+
+# ---- levels
+
+ROOM: float = 2.0**-37
+"""What each draw is charged besides, in nats: exponents and weights are doubles."""
+
+_ROOM = Fraction(ROOM)
+
+
+def round_epsilon(n: int, eta: float, t: int) -> float:
+    """The range of one draw of round t: 2 eta (t - 1)/n + 2^-37 in nats, rounded up; 0 in round 1.
+
+    Args:
+        n: records, public.
+        eta: step size.
+        t: the round, from 1.
+
+    Example:
+        >>> round_epsilon(1000, 0.5, 1), round(round_epsilon(1000, 0.5, 11), 9)
+        (0.0, 0.01)
+    """
+    return written_up(round_range(n, eta, t))
+
+
+def round_range(n: int, eta: float, t: int) -> Fraction:
+    """The same, exactly.
+
+    Args:
+        n: records, public.
+        eta: step size.
+        t: the round, from 1.
+    """
+    return Fraction(0) if t == 1 else (t - 1) * _slope(n, eta) + _ROOM
+
+
+@lru_cache(maxsize=4)  # the rounds of a run ask for the same one
+def _slope(n: int, eta: float) -> Fraction:
+    return 2 * written(eta) / n
+
+
+def largest(n: int, eta: float, rounds: int) -> Fraction:
+    """The level of the last round, as it is written."""
+    return written(round_epsilon(n, eta, rounds))
+
+
+@lru_cache(maxsize=8)  # a search asks for the last one again, by another name
+def sums(n: int, eta: float, rounds: int) -> tuple[Fraction, Fraction]:
+    """The sum of the levels of all rounds, and of their squares: of one draw a round.
+
+    Args:
+        n: records, public.
+        eta: step size.
+        rounds: T >= 1.
+
+    Raises:
+        OverflowError: a level is beyond the doubles.
+
+    Example:
+        >>> levels = [written(round_epsilon(1000, 0.5, t)) for t in range(1, 12)]
+        >>> sums(1000, 0.5, 11) == (sum(levels), sum(each * each for each in levels))
+        True
+    """
+    ones: dict[int, int] = {}
+    squares: dict[int, int] = {}
+    for digits, places in _levels(n, eta, rounds):
+        ones[places] = ones.get(places, 0) + digits
+        squares[places] = squares.get(places, 0) + digits * digits
+    return (sum((Fraction(value, 10**places) for places, value in ones.items()), Fraction(0)),
+            sum((Fraction(value, 10 ** (2 * places)) for places, value in squares.items()), Fraction(0)))
+
+
+@lru_cache(maxsize=8)
+def drifts(n: int, eta: float, rounds: int) -> Any:
+    """The sum over all rounds of what a draw at their level loses in the mean at most, as a ball.
+
+    Args:
+        n: records, public.
+        eta: step size.
+        rounds: T >= 1.
+
+    Raises:
+        OverflowError: a level is beyond the doubles.
+    """
+    with precision(BITS):
+        return sum((drift_of(Fraction(digits, 10**places)) for digits, places in _levels(n, eta, rounds)),
+                   ball(Fraction(0)))
+
+
+def _levels(n: int, eta: float, rounds: int) -> Iterator[tuple[int, int]]:
+    """The level of each round from the second on, as digits and how many of them stand behind the point."""
+    # In whole numbers: 50,000 fractions take seconds.
+    step = _slope(n, eta)
+    each, room, below = step.numerator << 37, step.denominator, step.denominator << 37
+    above = room
+    for _ in range(1, rounds):
+        above += each
+        yield _written_up(above, below)
+
+
+def _written_up(above: int, below: int) -> tuple[int, int]:
+    """`written_up` of a positive fraction, as digits and how many of them stand behind the point."""
+    nearest = above / below
+    digits, places = _digits(nearest)
+    if digits * below >= above * 10**places:
+        return digits, places
+    return _digits(math.nextafter(nearest, math.inf))
+
+
+def _digits(value: float) -> tuple[int, int]:
+    number, _, exponent = repr(value).partition("e")
+    whole, _, part = number.partition(".")
+    places = len(part) - int(exponent or 0)
+    digits = int(whole + part)
+    return (digits, places) if places >= 0 else (digits * 10**-places, 0)
+
+
+# ---- hedge
+
+
+def regret_bound(eta: float, rounds: int, log_actions: float) -> float:
+    """Average regret of Hedge with losses in [-1, 1]: eta/2 + ln(m)/(eta T).
+
+    Args:
+        eta: step size, > 0.
+        rounds: T >= 1.
+        log_actions: ln m; with a prior, the largest ln(1/pi_a).
+
+    Source: Freund and Schapire 1997; Wu 2017, Theorem 3.3.3; spec query_release B3.
+
+    Example:
+        >>> round(regret_bound(0.2, 500, math.log(40)), 4)
+        0.1369
+    """
+    return positive("eta", eta) / 2 + log_actions / (eta * whole("rounds", rounds, at_least=1))
+
+
+def freund_schapire(actions: int, alpha: float) -> tuple[int, float]:
+    """The rounds and the step size for an alpha-approximate equilibrium: 16 ln(m)/alpha^2, rounded up, and alpha/4.
+
+    Against a player whose responses are alpha/2-approximate. The regret itself is then at most 3 alpha/8.
+
+    Args:
+        actions: m >= 2.
+        alpha: in (0, 1).
+
+    Source: Wu 2017, Theorem 3.3.3; spec query_release B3.
+
+    Example:
+        >>> freund_schapire(40, 0.2)
+        (1476, 0.05)
+    """
+    alpha = fraction("alpha", alpha)
+    return math.ceil(16 * math.log(whole("actions", actions, at_least=2)) / alpha**2), alpha / 4
+
+
+class Hedge:
+    """Weights in proportion to prior times exp(-eta cumulative loss).
+
+    Args:
+        actions: m >= 1.
+        eta: step size, > 0.
+        prior: (m,) positive public weights, scaled to sum 1; uniform if left out.
+
+    Raises:
+        InvalidInput: a parameter out of range.
+
+    Source: Freund and Schapire 1997; spec query_release B3.
+
+    Example:
+        >>> player = Hedge(2, 1.0)
+        >>> player.update([1.0, 0.0])
+        >>> player.law.round(3).tolist(), player.rounds
+        ([0.269, 0.731], 1)
+    """
+
+    def __init__(self, actions: int, eta: float, prior: ArrayLike | None = None) -> None:
+        self._eta = positive("eta", eta)
+        size = whole("actions", actions, at_least=1)
+        weights = np.ones(size) if prior is None else np.array(prior, dtype=np.float64)
+        if weights.shape != (size,) or not (np.isfinite(weights).all() and (weights > 0).all()):
+            raise InvalidInput("prior", "is not one positive weight for each action", f"must have shape ({size},)")
+        self._log_prior = np.log(weights / weights.sum())
+        self._losses = np.zeros(size)
+        self._rounds = 0
+
+    @property
+    def rounds(self) -> int:
+        """How many losses were counted."""
+        return self._rounds
+
+    @property
+    def losses(self) -> NDArray[np.float64]:
+        """(m,) cumulative losses."""
+        return self._losses.copy()
+
+    @property
+    def law(self) -> NDArray[np.float64]:
+        """(m,) probabilities of the next action."""
+        logits = self._log_prior - self._eta * self._losses
+        weights = np.exp(logits - logits.max())
+        return np.asarray(weights / weights.sum())
+
+    def update(self, losses: ArrayLike) -> None:
+        """Count one round's losses.
+
+        Args:
+            losses: (m,) in [-1, 1].
+
+        Raises:
+            InvalidInput: of another shape, or beyond that range.
+        """
+        found = np.asarray(losses, dtype=np.float64)
+        if found.shape != self._losses.shape or not (np.abs(found) <= 1.0).all():
+            raise InvalidInput("losses", "are not one number in [-1, 1] for each action")
+        self._losses += found
+        self._rounds += 1
+
+    @property
+    def regret_bound(self) -> float:
+        """Of the average regret so far: eta/2 + max ln(1/prior)/(eta T); infinite before the first round."""
+        return regret_bound(self._eta, self._rounds, float(-self._log_prior.min())) if self._rounds else math.inf
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FullPlay:
+    """What two players who see everything found.
+
+    Args:
+        plays: (m,) how often each record of the universe was played.
+        answers: (k,) the mean of q(x) over the records that were played.
+        queries: (2k,) the query player's mean law: queries, then negations.
+        max_error: largest |answer - truth|: the most that any query gains against the mean of the records.
+        guaranteed: the least that the query player's mean law gains against any record.
+        bound: eta/2 + ln(2k)/(eta T), which the error stays below.
+    """
+
+    plays: NDArray[np.int64]
+    answers: NDArray[np.float64]
+    queries: NDArray[np.float64]
+    max_error: float
+    guaranteed: float
+    bound: float
+
+    @property
+    def value(self) -> tuple[float, float]:
+        """An interval that holds the value of the game; 0 is in it."""
+        return self.guaranteed, self.max_error
+
+
+def play_in_full(
+    values: ArrayLike, truth: ArrayLike, eta: float, rounds: int, *, prior: ArrayLike | None = None,
+    mixed_signs: bool = False,
+) -> FullPlay:
+    """Play the query game without samples: Hedge over queries and negations against exact best responses. Not private.
+
+    Args:
+        values: (m, k) q(x) for each record x of the universe, 0 or 1.
+        truth: (k,) q(D).
+        eta: the query player's step size.
+        rounds: T >= 1.
+        prior: (2k,) the query player's public prior; uniform if left out.
+        mixed_signs: a control: weights exp(-eta payoff), as Algorithm 3 is printed, with the best response of its
+            analysis. The two belong to mirrored games, and together feed back on themselves.
+
+    Returns:
+        Means over the rounds and their error.
+
+    Raises:
+        InvalidInput: shapes that do not fit.
+
+    Source: Wu 2017, section 3.3; spec query_release B2, B3 and acceptance check 7.
+
+    Example:
+        >>> values = [[0, 0], [0, 1], [1, 0], [1, 1]]  # the universe of two bits, and the queries "first", "second"
+        >>> found = play_in_full(values, [0.25, 0.5], 0.1, 1000)
+        >>> found.max_error < found.bound, found.value[0] <= 0 <= found.value[1]
+        (True, True)
+    """
+    table, true = np.asarray(values, dtype=np.float64), np.asarray(truth, dtype=np.float64)
+    if table.ndim != 2 or true.shape != table.shape[1:] or not table.size:
+        raise InvalidInput("values", f"shape {table.shape} against {true.shape} of truth", "must be (records, queries)")
+    k = len(true)
+    player = Hedge(2 * k, eta, prior)
+    plays, mean_law = np.zeros(len(table), dtype=np.int64), np.zeros(2 * k)
+    for _ in range(whole("rounds", rounds, at_least=1)):
+        law = player.law
+        mean_law += law
+        best = int(np.argmax(table @ (law[:k] - law[k:])))
+        plays[best] += 1
+        payoff = true - table[best]
+        both = np.concatenate([payoff, -payoff])
+        player.update(both if mixed_signs else -both)
+    answers = plays @ table / rounds
+    mean_law /= rounds
+    weights = mean_law[:k] - mean_law[k:]
+    return FullPlay(plays=plays, answers=answers, queries=mean_law, max_error=float(np.abs(answers - true).max()),
+                    guaranteed=float(np.min((true - table) @ weights)), bound=player.regret_bound)
+
+
+# ---- query game
 
 EXACT = 2**52
 """Rounds times records must stay below this: then every payoff in units of 1/n is exact, as an integer and a double."""

@@ -12,10 +12,9 @@ import pyarrow as pa
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput
 from confide.release._inputs import of_kind
-from confide.release.codes import Codes
 from confide.release.columns import Bit, cells_of
 from confide.release.engine import pushed
-from confide.release.packed import PackedBits
+from confide.release.records import Codes, PackedBits
 from confide.release.schema import Schema
 from confide.tables.records import rejections
 from confide.tables.roles import FINE

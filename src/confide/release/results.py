@@ -17,24 +17,22 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from confide.contract.checks import whole
-from confide.contract.errors import InvalidInput, Refused
+from confide.contract.errors import InvalidInput, PublicWarning, Refused
 from confide.contract.mechanism import Mechanism
 from confide.contract.outcome import Billboard, Certificate, Outcome, PublicOutcome, SimulatedOutcome
-from confide.contract.public_warnings import PublicWarning
 from confide.privacy.noise.simulated import study_generator
 from confide.release.baselines import (
     IndependentBillboard,
     NoisyAnswers,
     NoisyBillboard,
 )
-from confide.release.certificate import AnswersCertificate
 from confide.release.dual_query import DualQuery
+from confide.release.guarantees import AnswersCertificate
 from confide.release.marginal_fit import FittedMarginals, MarginalFit
 from confide.release.measured_sums import Sums, noise_bar
 from confide.release.mwem import MWEM, MWEMBillboard, MWEMCertificate
-from confide.release.query_texts import split
 from confide.release.reweighted import Reweighted, ReweightedCertificate, ReweightedRecords
-from confide.release.schema import Schema
+from confide.release.schema import Schema, split
 from confide.release.synthetic import SyntheticRecords
 from confide.release.workload import Workload
 
@@ -227,7 +225,7 @@ def more_answers(
         mechanism: that ran.
         board: what it published.
         queries: each a list of literals, such as ["job = none", "age in [20, 25)"], or a text of literals between
-            commas or "and" (`confide.release.query_texts`).
+            commas or "and" (`confide.release.schema`).
 
     Raises:
         InvalidInput: a literal that the columns do not know (names the query and the nearest), or too many queries.

@@ -21,17 +21,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.checks import fraction, non_negative, one_of, positive
-from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
-from confide.contract.former_calls import by_position_before
+from confide.contract.errors import InvalidInput, NotGuaranteed, PublicWarning, Refused
 from confide.contract.guarantees import Audience, Guarantees, Privacy, Relation, Source
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, Certificate, RunOutcome
 from confide.contract.parameters import Parameter
 from confide.contract.probabilities import as_probabilities
-from confide.contract.public_warnings import PublicWarning
 from confide.contract.remedies import retried
-from confide.contract.renamed import renamed
+from confide.contract.renamed import by_position_before, renamed
 from confide.contract.wire import wire
 from confide.privacy.accounting import Accountant, spendable
 from confide.privacy.charge import Line, lines_of
@@ -43,18 +41,15 @@ from confide.privacy.noise.simulated import study_generator
 from confide.privacy.primitives.additive import add_discrete_gaussian
 from confide.privacy.selection import exponential_mechanism
 from confide.release import calculators
-from confide.release._custodian import check_scale, counts_of, no_shares, records_of, settle, true_errors
-from confide.release._dual_fit import fit, is_fit, most_targets, total_variation
+from confide.release._dual_fit import MostDrawn, SelectionRule, Transcript, fit, is_fit, most_targets, total_variation
 from confide.release._inputs import gaussian_delta
-from confide.release.answers import TrueAnswers
-from confide.release.certificate import BASELINE_ERROR
+from confide.release.answers import TrueAnswers, check_scale, counts_of, no_shares, records_of, settle, true_errors
 from confide.release.draws_a_round import drawn_a_round, usual
 from confide.release.dual_query import DualQuery
 from confide.release.free_attributes import marginals_event
-from confide.release.guarantees import answers_accuracy, concentrated_privacy
-from confide.release.packed import PackedBits
+from confide.release.guarantees import BASELINE_ERROR, answers_accuracy, concentrated_privacy
 from confide.release.query_game import net
-from confide.release.selection_rules import MostDrawn, SelectionRule, Transcript
+from confide.release.records import PackedBits
 from confide.release.synthetic import Rounds, SyntheticRecords
 from confide.release.workload import Workload
 

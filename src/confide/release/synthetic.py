@@ -17,8 +17,8 @@ from confide.contract.outcome import Billboard
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.release._inputs import of_kind
-from confide.release.packed import PackedBits
 from confide.release.query_game import Netted
+from confide.release.records import PackedBits
 from confide.release.workload import Workload
 
 if TYPE_CHECKING:
@@ -173,6 +173,6 @@ class SyntheticRecords(Billboard):
         Raises:
             InvalidInput: no schema, or one of another number of attributes.
         """
-        from confide.release.rows import bits_table
+        from confide.release.records import bits_table
 
         return bits_table(self.records, schema)

@@ -11,17 +11,13 @@ from typing import Any, Literal
 import numpy as np
 
 from confide.contract.checks import one_of, whole
-from confide.contract.errors import InvalidInput
-from confide.contract.public_warnings import PublicWarning
+from confide.contract.errors import InvalidInput, PublicWarning
 from confide.contract.wire import wire
-from confide.release._bits import add_record
 from confide.release._inputs import flag, of_kind, reals
-from confide.release.codes import Codes
-from confide.release.counting import count_records, weigh_records
-from confide.release.packed import PackedBits, as_bits
+from confide.release.counting import add_record, count_records, weigh_records
 from confide.release.queries import all_queries, canonical, firsts, keys_of, named, one_value, random_queries
-from confide.release.query_texts import joined
-from confide.release.schema import Schema
+from confide.release.records import Codes, PackedBits, as_bits
+from confide.release.schema import Schema, joined
 from confide.release.sets import shortened
 
 __all__ = ["MOST_UNIVERSE", "Workload"]

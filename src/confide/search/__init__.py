@@ -1,99 +1,21 @@
 """Targeted search of a private network: who is found is published, and nobody else's contacts show."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from confide._lazy import doors
 
-if TYPE_CHECKING:
-    from confide.search.baselines import FoundTargets, random_order, target
-    from confide.search.component_search import ComponentSearch, search_component, sfs
-    from confide.search.discovery import compare_searches
-    from confide.search.exact_laws import exact_law, rewirings
-    from confide.search.graph import DegreeBoundViolated, Dropped, Graph
-    from confide.search.oracles import Investigation, OracleInconsistent, OracleUnavailable, SeedNotTargeted
-    from confide.search.order_statistics import call_law, examined_chances
-    from confide.search.planning import SearchPlan, plan
-    from confide.search.releases import CappedOutcome, OperatorLog, PublicRelease, SearchCertificate
-    from confide.search.search_accounting import compositions, multipliers
-    from confide.search.statistics import (
-        CommonNeighbours,
-        CommonNeighboursMulti,
-        Contacts,
-        LargestFlow,
-        Paths,
-        Statistic,
-        Triangles,
-        Walks,
-    )
-    from confide.search.synthetic import affiliation_network, infect
-    from confide.search.targeted import PTarget, Search
-
-
-__all__ = [
-    "CappedOutcome",
-    "CommonNeighbours",
-    "CommonNeighboursMulti",
-    "ComponentSearch",
-    "Contacts",
-    "DegreeBoundViolated",
-    "Dropped",
-    "FoundTargets",
-    "Graph",
-    "Investigation",
-    "LargestFlow",
-    "OperatorLog",
-    "OracleInconsistent",
-    "OracleUnavailable",
-    "PTarget",
-    "Paths",
-    "PublicRelease",
-    "Search",
-    "SearchCertificate",
-    "SearchPlan",
-    "SeedNotTargeted",
-    "Statistic",
-    "Triangles",
-    "Walks",
-    "affiliation_network",
-    "call_law",
-    "compare_searches",
-    "compositions",
-    "exact_law",
-    "examined_chances",
-    "infect",
-    "multipliers",
-    "plan",
-    "random_order",
-    "rewirings",
-    "search_component",
-    "sfs",
-    "target",
-]
-
-__getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = doors(
     __name__,
     {
-        "discovery": ("compare_searches",),
         "baselines": ("FoundTargets", "random_order", "target"),
         "component_search": ("ComponentSearch", "search_component", "sfs"),
-        "order_statistics": ("call_law", "examined_chances"),
-        "graph": ("DegreeBoundViolated", "Dropped", "Graph"),
+        "discovery": ("affiliation_network", "compare_searches", "infect"),
         "exact_laws": ("exact_law", "rewirings"),
-        "synthetic": ("affiliation_network", "infect"),
+        "graph": ("DegreeBoundViolated", "Dropped", "Graph"),
+        "noise_kinds": ("call_law", "examined_chances"),
         "oracles": ("Investigation", "OracleInconsistent", "OracleUnavailable", "SeedNotTargeted"),
-        "planning": ("SearchPlan", "plan"),
+        "planning": ("SearchPlan", "compositions", "multipliers", "plan"),
         "releases": ("CappedOutcome", "OperatorLog", "PublicRelease", "SearchCertificate"),
-        "search_accounting": ("compositions", "multipliers"),
         "statistics": (
-            "CommonNeighbours",
-            "CommonNeighboursMulti",
-            "Contacts",
-            "LargestFlow",
-            "Paths",
-            "Statistic",
-            "Triangles",
+            "CommonNeighbours", "CommonNeighboursMulti", "Contacts", "LargestFlow", "Paths", "Statistic", "Triangles",
             "Walks",
         ),
         "targeted": ("PTarget", "Search"),

@@ -33,18 +33,24 @@ from confide.search.audited_faults import (
     TiesByDegree,
     drawn_at,
 )
-from confide.search.audited_losses import delta_row, list_row, selection_row, threshold_row, unplanted
-from confide.search.audited_networks import Made, fitted, network
-from confide.search.audited_rerun import rerun
-from confide.search.audited_runs import history_row, runs_row, walk_row
+from confide.search.audited_losses import (
+    Made,
+    delta_row,
+    fitted,
+    list_row,
+    network,
+    selection_row,
+    threshold_row,
+    unplanted,
+)
+from confide.search.audited_runs import history_row, rerun, runs_row, walk_row
 from confide.search.component_walk import Walk
 from confide.search.exact_laws import LawTree
 from confide.search.graph import Graph
 from confide.search.oracles import Investigation
 from confide.search.releases import PublicRelease
-from confide.search.stopping import ThresholdRule
+from confide.search.stopping import ThresholdRule, Witness
 from confide.search.targeted import PTarget
-from confide.search.threshold_witness import Witness
 
 __all__ = ["named_charge", "search", "settled", "threshold_misses"]
 

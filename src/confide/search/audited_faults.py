@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from confide.audit import inject_fault
 from confide.privacy.noise import Noise
+from confide.search.adjacency import Adjacency
 from confide.search.component_walk import Walk
 from confide.search.exact_laws import Hidden, LawTree
-from confide.search.neighbourhoods import Adjacency
-from confide.search.order_statistics import call_law, threshold_points
+from confide.search.noise_kinds import call_law, threshold_points
 
 if TYPE_CHECKING:  # what each is put on top of
     from confide.search.component_search import ComponentSearch as _Call

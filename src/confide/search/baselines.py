@@ -18,12 +18,10 @@ from confide.contract.guarantees import Audience, Guarantees, Privacy, Relation,
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
-from confide.search.component_walk import Walk
-from confide.search.course import Course, as_cap, as_components, check_investigation
-from confide.search.kept_searches import keep_search
+from confide.search.component_walk import Course, Walk, as_cap, as_components, check_investigation
 from confide.search.noisy_order import NoisyOrder
 from confide.search.oracles import Investigation
-from confide.search.releases import Ended, OperatorLog, no_guarantee
+from confide.search.releases import Ended, OperatorLog, keep_search, no_guarantee
 from confide.search.statistics import CommonNeighbours, Statistic
 
 __all__ = ["FoundTargets", "finish", "random_order", "target"]

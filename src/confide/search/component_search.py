@@ -26,14 +26,12 @@ from confide.privacy.accounting import written
 from confide.privacy.events import BoundedRangeEvent, Event, PureEvent
 from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
-from confide.search.component_walk import FOUND, STOPPED, UNKNOWN, Walk
-from confide.search.course import Course
+from confide.search.component_walk import FOUND, STOPPED, UNKNOWN, Course, Walk
 from confide.search.graph import Graph
-from confide.search.kept_searches import keep_call
 from confide.search.noise_kinds import NoiseKind
 from confide.search.noisy_order import NoisyOrder
 from confide.search.oracles import Investigation, Oracle, Statuses
-from confide.search.releases import OperatorLog
+from confide.search.releases import OperatorLog, keep_call
 from confide.search.statistics import CommonNeighbours, Statistic
 from confide.search.stopping import Stop, ThresholdRule
 

@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
-from confide.search.neighbourhoods import Adjacency
-from confide.search.noise_kinds import NoiseKind
-from confide.search.order_statistics import Threshold, call_law
+from confide.search.adjacency import Adjacency
+from confide.search.noise_kinds import NoiseKind, Threshold, call_law
 from confide.search.statistics import Statistic
 
 __all__ = ["CallSettings", "Hidden", "LawTree", "Rows", "component_order", "exact_law", "rewirings"]

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput
-from confide.search import interchange
+from confide.search import graph_files
 from confide.search.adjacency import Lists, adjacency, is_sound
-from confide.search.graph_folder import open_arrays, save_arrays
+from confide.search.graph_files import open_arrays, save_arrays
 from confide.search.identifiers import MOST, IdKind, Ids, coded, find, has_nul, ranked
 from confide.tables.frames import is_table
 
@@ -308,11 +308,11 @@ class Graph:
             if isinstance(first, Graph):
                 raise InvalidInput("edges", "are a Graph already", "use it as it is")
             if is_table(first) or isinstance(first, Mapping):
-                names = interchange.two_columns(first)
-                ends = interchange.of_table(first, *names, None)
+                names = graph_files.two_columns(first)
+                ends = graph_files.of_table(first, *names, None)
                 found = ranked(ends[0], ends[1], people=people, vertices=vertices, infer=True)
                 return cls._built(adjacency(found.first, found.second, found.people), found.ids)
-            first, second = interchange.of_pairs(first)
+            first, second = graph_files.of_pairs(first)
         found = ranked(coded("first", first), coded("second", second), people=people, vertices=vertices)
         return cls._built(adjacency(found.first, found.second, found.people), found.ids)
 
@@ -345,9 +345,9 @@ class Graph:
             1
         """
         one_of("id", id, ("auto", "integer", "text"))
-        every = interchange.no_weight(at_least, weight)
-        ends = interchange.of_table(source, first, second, weight)
-        weights = None if ends[2] is None else interchange.checked_weights(ends[2])
+        every = graph_files.no_weight(at_least, weight)
+        ends = graph_files.of_table(source, first, second, weight)
+        weights = None if ends[2] is None else graph_files.checked_weights(ends[2])
         found = ranked(ends[0], ends[1], vertices=vertices, kind=id, infer=True)
         del ends
         if every:
@@ -361,7 +361,7 @@ class Graph:
     ) -> Self:
         if at_least is None:
             return cls._built(adjacency(first, second, people), ids)
-        one, other, loops = interchange.heavy(first, second, people, weight, at_least)
+        one, other, loops = graph_files.heavy(first, second, people, weight, at_least)
         lists = adjacency(one, other, people)
         return cls._held(lists.indptr, lists.indices, ids, Dropped(self_loops=loops))
 
@@ -382,7 +382,7 @@ class Graph:
             >>> Graph.from_scipy(csr_array([[0, 1, 0], [1, 0, 2], [0, 2, 0]])).edges
             2
         """
-        rows, columns, people, symmetric = interchange.of_scipy(matrix, at_least)
+        rows, columns, people, symmetric = graph_files.of_scipy(matrix, at_least)
         if not (symmetric or symmetrise):
             raise InvalidInput("matrix", "is not symmetric", "say symmetrise=True, and every entry counts both ways")
         return cls._built(adjacency(rows, columns, people), None)
@@ -398,7 +398,7 @@ class Graph:
         Raises:
             InvalidInput: another object, a directed graph, or nodes that are no ids.
         """
-        return cls._of(interchange.of_networkx(graph, symmetrise))
+        return cls._of(graph_files.of_networkx(graph, symmetrise))
 
     @classmethod
     def from_igraph(cls, graph: Any, *, symmetrise: bool = False) -> Self:
@@ -411,7 +411,7 @@ class Graph:
         Raises:
             InvalidInput: another object, a directed graph, or two vertices of one name.
         """
-        return cls._of(interchange.of_igraph(graph, symmetrise))
+        return cls._of(graph_files.of_igraph(graph, symmetrise))
 
     @classmethod
     def from_rustworkx(cls, graph: Any, *, symmetrise: bool = False) -> Self:
@@ -424,7 +424,7 @@ class Graph:
         Raises:
             InvalidInput: another object, or a directed graph.
         """
-        return cls._of(interchange.of_rustworkx(graph, symmetrise))
+        return cls._of(graph_files.of_rustworkx(graph, symmetrise))
 
     @classmethod
     def from_graph_tool(cls, graph: Any, *, symmetrise: bool = False) -> Self:
@@ -437,10 +437,10 @@ class Graph:
         Raises:
             InvalidInput: another object, or a directed graph.
         """
-        return cls._of(interchange.of_graph_tool(graph, symmetrise))
+        return cls._of(graph_files.of_graph_tool(graph, symmetrise))
 
     @classmethod
-    def _of(cls, pairs: interchange.Pairs) -> Self:
+    def _of(cls, pairs: graph_files.Pairs) -> Self:
         return cls.from_edges(pairs.first, pairs.second, vertices=pairs.vertices)
 
     @classmethod
@@ -461,9 +461,9 @@ class Graph:
 
         Source: spec targeted_search 8.
         """
-        interchange.no_weight(at_least, weight)
-        first, second, people, weights = interchange.of_gt(path, weight, symmetrise)
-        return cls._filtered(first, second, people, None if weights is None else interchange.checked_weights(weights),
+        graph_files.no_weight(at_least, weight)
+        first, second, people, weights = graph_files.of_gt(path, weight, symmetrise)
+        return cls._filtered(first, second, people, None if weights is None else graph_files.checked_weights(weights),
                              at_least)
 
     @classmethod

@@ -1,7 +1,14 @@
-"""What leaves a search: the released list for everybody, and apart from it what only the operator may see."""
+"""What leaves a search: the released list for everybody, and apart from it what only the operator may see.
+
+What a journal of noise is told of a search: which one it is for, and which of its calls have begun.
+
+The raw material of a noisy order bears neither scale nor graph. So a journal that is kept names the search that it was
+begun for, before the first draw, and each call before its own. The journal is private, and so is what it is told.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -10,18 +17,35 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from confide.contract.encoding import canonical, encode
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, Guarantees, Privacy, Relation, Source
 from confide.contract.outcome import Billboard, Certificate, SimulatedOutcome
 from confide.contract.wire import wire
 from confide.privacy.losses import PureDP
+from confide.privacy.noise import JournalNoise
+from confide.privacy.noise.base import Noise
 from confide.search.graph import Graph
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-__all__ = ["ENDINGS", "CappedOutcome", "Ended", "OperatorLog", "PublicRelease", "SearchCertificate", "no_guarantee"]
+__all__ = [
+    "ENDINGS",
+    "CappedOutcome",
+    "Ended",
+    "OperatorLog",
+    "PublicRelease",
+    "SearchCertificate",
+    "check_charged",
+    "graph_digest",
+    "keep_call",
+    "keep_search",
+    "no_guarantee",
+]
+
+# ---- releases
 
 Ended = Literal["all components", "nothing found", "budget", "query cap"]
 ENDINGS: tuple[Ended, ...] = ("all components", "nothing found", "budget", "query cap")
@@ -244,3 +268,83 @@ def no_guarantee(why: str) -> Guarantees:
         loss=PureDP(math.inf), neighbours=Relation.EDGES_OF_ONE, audience=Audience.PUBLIC, part="the released list",
         source=Source(document="confide", statement="one query separates two graphs", spec="targeted_search 10"),
         note=f"none: {why}"),))
+
+
+# ---- kept searches
+
+_ALL = "component"  # the first word of every draw of a search
+
+
+def graph_digest(graph: Graph) -> str:
+    """Of contacts and ids; for private places alone, since it can be guessed.
+
+    Args:
+        graph: whose.
+    """
+    found = hashlib.sha256(f"{graph.people} {len(graph.indices)} ".encode())
+    found.update(graph.indptr.astype("<i8").tobytes())
+    found.update(graph.indices.astype("<i4").tobytes())
+    if isinstance(graph.ids, np.ndarray):
+        found.update(graph.ids.astype("<i8").tobytes())
+    elif graph.ids is not None:
+        found.update("\0".join(graph.ids.to_pylist()).encode())  # no id has a NUL
+    return found.hexdigest()
+
+
+def keep_search(noise: Noise, parameters: Any, graph: Graph, seeds: NDArray[np.int64]) -> None:
+    """Tell a journal which search it is for; other noise is not told.
+
+    Args:
+        noise: of the run.
+        parameters: the mechanism.
+        graph: the contacts.
+        seeds: their ranks.
+
+    Raises:
+        InvalidInput: it was begun for something else.
+    """
+    if isinstance(noise, JournalNoise):
+        noise.note(_ALL, _digest(parameters, graph_digest(graph), seeds))
+
+
+def keep_call(noise: Noise, call: int, released: NDArray[np.int64], parameters: Any = None,
+              graph: Graph | None = None) -> None:
+    """Tell a journal that a call begins, before its first draw.
+
+    Args:
+        noise: of the run.
+        call: its number.
+        released: ranks of the confirmed targets.
+        parameters: of a call that belongs to no whole search.
+        graph: the contacts, of such a call.
+
+    Raises:
+        InvalidInput: the call was begun for something else.
+    """
+    if isinstance(noise, JournalNoise):
+        noise.note((_ALL, call), _digest(parameters, "" if graph is None else graph_digest(graph), released))
+
+
+def check_charged(noise: Noise, charged: int) -> None:
+    """Whether calls that are said to be charged already will have the noise that they had.
+
+    Noise of a study may be drawn again from its seed. Secure noise is new each time: a call that is repeated with it is
+    another release.
+
+    Args:
+        noise: of the run.
+        charged: calls that are not charged again.
+
+    Raises:
+        InvalidInput: the noise holds no draws of them.
+    """
+    kept = isinstance(noise, JournalNoise)
+    if charged and (kept or noise.release_safe) and not (
+            isinstance(noise, JournalNoise) and all(noise.noted((_ALL, call)) for call in range(charged))):
+        raise InvalidInput("charged", f"is {charged}, and the noise does not hold the draws of so many calls",
+                           "give the JournalNoise of the first attempt; a call with other noise is charged anew")
+
+
+def _digest(parameters: Any, graph: str, ranks: NDArray[np.int64]) -> str:
+    said = canonical(encode(parameters, {})) + graph.encode()
+    return hashlib.sha256(said + np.asarray(ranks, "<i8").tobytes()).hexdigest()

@@ -39,12 +39,19 @@ from confide.search.component_search import (
     ComponentSearch,
     call_epsilon,
 )
-from confide.search.component_walk import Walk
-from confide.search.course import Course, as_cap, check_investigation
-from confide.search.kept_searches import check_charged, keep_call, keep_search
+from confide.search.component_walk import Course, Walk, as_cap, check_investigation
 from confide.search.noise_kinds import NoiseKind
 from confide.search.oracles import OracleUnavailable
-from confide.search.releases import CappedOutcome, OperatorLog, PublicRelease, SearchCertificate, no_guarantee
+from confide.search.releases import (
+    CappedOutcome,
+    OperatorLog,
+    PublicRelease,
+    SearchCertificate,
+    check_charged,
+    keep_call,
+    keep_search,
+    no_guarantee,
+)
 from confide.search.statistics import CommonNeighbours, Statistic
 from confide.search.stopping import Stop
 

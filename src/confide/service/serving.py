@@ -22,7 +22,7 @@ import uvicorn
 from fastapi import FastAPI
 from uvicorn.supervisors import Multiprocess
 
-from confide.contract.public_warnings import show_public_warnings
+from confide.contract.errors import show_public_warnings
 from confide.service.app import create_app
 from confide.service.listening import listen
 from confide.service.shell.settings import Settings

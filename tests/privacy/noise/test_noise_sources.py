@@ -15,7 +15,7 @@ import pytest
 from scipy import stats
 
 from confide.contract import InvalidInput, NoiseSource
-from confide.privacy.noise import Noise, base, splits
+from confide.privacy.noise import Noise, base, choices
 from confide.privacy.noise.entropy import random_bits, random_bytes
 
 METHODS = {
@@ -306,9 +306,9 @@ def test_splits_are_uniform():
         return stats.chisquare(counts).pvalue
 
     generator = np.random.default_rng(17)
-    assert p_of([splits.balanced(5, generator) for _ in range(4000)]) > 1e-4
+    assert p_of([choices.balanced(5, generator) for _ in range(4000)]) > 1e-4
     assert p_of([Noise.simulated(seed).split(5, stream="s") for seed in range(1000)]) > 1e-4
-    fixed = splits.balanced(5, generator)
+    fixed = choices.balanced(5, generator)
     assert p_of([np.roll(fixed, generator.integers(5)) for _ in range(4000)]) < 1e-9
 
 

@@ -18,11 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from confide.acquisition.optimum.exchange import Integers, exchanged, searched, sums_at
-from confide.acquisition.optimum.grid import grid_spreads, solve_grid
 from confide.acquisition.optimum.inner import Floats
 from confide.acquisition.optimum.problem import ALLOWED, checked_costs, checked_prices, usable
-from confide.acquisition.optimum.search import minimise
-from confide.acquisition.optimum.solver import ROOM, Ordered, interval, ordered
+from confide.acquisition.optimum.solver import ROOM, Ordered, grid_spreads, interval, minimise, ordered, solve_grid
 from confide.contract.errors import InvalidInput, SolverFailed
 
 __all__ = ["Replaced", "replaced_values"]

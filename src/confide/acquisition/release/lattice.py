@@ -34,8 +34,15 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from confide.acquisition.release.losses import ReleaseLosses, as_order
-from confide.acquisition.release.sums import SMALLEST, absentee_sigma, covering_sigma, exact_sum, plausible
+from confide.acquisition.release.losses import (
+    SMALLEST,
+    ReleaseLosses,
+    absentee_sigma,
+    as_order,
+    covering_sigma,
+    exact_sum,
+    plausible,
+)
 from confide.contract.checks import finite, non_negative, positive, whole
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
 from confide.contract.parameters import Declared, Parameter

@@ -8,6 +8,10 @@ whole numbers at most that. The platform faces one person's own noise, the publi
 Two records are compared while all reports stay the same: nothing is said of people whose report tells their record.
 
 Source: spec two_part_acquisition section 2.
+
+Sums of messages and of noise, exactly, and which messages an honest device can have sent.
+
+Source: spec two_part_acquisition section 2.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,8 +30,62 @@ from confide.contract.checks import non_negative, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.privacy.losses import GDP, ZCDP, gaussian_delta, least
 
-__all__ = ["ReleaseLosses", "as_order", "gaussian_losses", "lattice_delta", "least_right", "local_level",
-           "local_sigma", "to_gdp", "to_zcdp"]
+__all__ = [
+    "REACH",
+    "SMALLEST",
+    "ReleaseLosses",
+    "absentee_sigma",
+    "as_order",
+    "covering_sigma",
+    "exact_sum",
+    "gaussian_losses",
+    "lattice_delta",
+    "least_right",
+    "local_level",
+    "local_sigma",
+    "plausible",
+    "to_gdp",
+    "to_zcdp",
+]
+
+# ---- sums
+
+SMALLEST = 8
+"""Of the sigmas, in steps: e^(-pi^2 8^2) < 2^-896."""
+
+REACH = 64
+"""Sigmas: an honest message is further out with probability below e^-2000."""
+
+Integers = NDArray[np.int64]
+
+
+def plausible(messages: Any, steps: Any, sigma: Any) -> Any:
+    """Which messages an honest client can have sent on these contracts: within 64 sigma of 0..steps.
+
+    Args:
+        messages: whole numbers, one or an array.
+        steps: of the contract of each.
+        sigma: of the contract of each.
+    """
+    return (messages >= -REACH * sigma) & (messages <= steps + REACH * sigma)
+
+
+def absentee_sigma(sigma: Integers) -> int:
+    """The least whole standard deviation whose variance is at least that of the absentees together."""
+    return covering_sigma(sum(s * s for s in sigma.tolist()))
+
+
+def covering_sigma(variance: int) -> int:
+    """The least whole standard deviation of at least this variance."""
+    return math.isqrt(variance - 1) + 1 if variance > 0 else 0
+
+
+def exact_sum(messages: Integers) -> int:
+    """Of numbers of 64 bits: their sum could overflow, those of their halves of 32 bits cannot."""
+    return (int((messages >> 32).sum()) << 32) + int((messages & 0xFFFFFFFF).sum())
+
+
+# ---- losses
 
 _SPLIT = 64  # variance of the whole-number part when discrete noise is seen as rounded Gaussian noise
 _LEAST = 1e-200  # epsilons from here on have an ulp in which e^(2t) is lost

@@ -10,44 +10,14 @@ The class is public and one for all bidders; what it says of one bidder is her r
 True
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from confide._lazy import doors
 
-if TYPE_CHECKING:
-    from confide.allocation.bundles.assigning import Assignment
-    from confide.allocation.bundles.bidders import Bidder, BundleClass, Population
-    from confide.allocation.bundles.counted import SymmetricConcave
-    from confide.allocation.bundles.falsifier import NotSubstitutes, falsify_gross_substitutes
-    from confide.allocation.bundles.oracles import OracleRecord, UserOracle
-    from confide.allocation.bundles.summed import Additive, CappedAdditiveValuation, UnitDemandValuation
-
-__all__ = [
-    "Additive",
-    "Assignment",
-    "Bidder",
-    "BundleClass",
-    "CappedAdditiveValuation",
-    "NotSubstitutes",
-    "OracleRecord",
-    "Population",
-    "SymmetricConcave",
-    "UnitDemandValuation",
-    "UserOracle",
-    "falsify_gross_substitutes",
-]
-
-__getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = doors(
     __name__,
     {
-        "assigning": ("Assignment",),
         "bidders": ("Bidder", "BundleClass", "Population"),
-        "counted": ("SymmetricConcave",),
-        "falsifier": ("NotSubstitutes", "falsify_gross_substitutes"),
-        "oracles": ("OracleRecord", "UserOracle"),
-        "summed": ("Additive", "CappedAdditiveValuation", "UnitDemandValuation"),
+        "classes": ("Additive", "Assignment", "CappedAdditiveValuation", "SymmetricConcave", "UnitDemandValuation"),
+        "oracles": ("NotSubstitutes", "OracleRecord", "UserOracle", "falsify_gross_substitutes"),
     },
     renamed={"CappedAdditive": "CappedAdditiveValuation", "UnitDemand": "UnitDemandValuation"},
 )

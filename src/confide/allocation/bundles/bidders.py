@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.mechanism import Unusable
 from confide.contract.parameters import Declared
-from confide.contract.unusable import Unusable
 
 __all__ = ["MOST", "Bidder", "Bundle", "BundleClass", "Listed", "Population", "Table", "refuse_total"]
 

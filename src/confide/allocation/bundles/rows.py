@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.allocation.bundles.bidders import BundleClass, Population
-from confide.allocation.bundles.counted import SymmetricConcave
-from confide.allocation.reading.tables import DENSE, Rows, gathered
+from confide.allocation.bundles.classes import SymmetricConcave
+from confide.allocation.tables import DENSE, Rows, gathered
 from confide.contract.errors import InvalidInput
-from confide.contract.unusable import Unusable
+from confide.contract.mechanism import Unusable
 from confide.tables.frames import columns_of, is_table
 
 __all__ = ["population_of", "record_of", "usable", "width"]

@@ -8,6 +8,15 @@ nodes that are types and not bidders. When all is balanced, everybody holds a be
 with a price is full, so that weak duality proves both the allocation and the prices optimal.
 
 Source: ours; spec allocation 12.
+
+The cheapest bidder between any two goods: for each pair a heap of those who hold one and could hold the other.
+
+What a change-over costs a bidder, apart from prices, never changes, so a heap is in order whatever prices do. Arcs of
+bidders who have moved on are dropped where they come to the top (skew heaps, Sleator and Tarjan 1986).
+
+A queue of numbered nodes by keys, for compiled loops: least key first, of equals the smaller number; keys may fall.
+
+`heap` holds the nodes, `place` where each one stands in it (-1 outside), `keys` what they are ordered by.
 """
 
 from __future__ import annotations
@@ -17,14 +26,201 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.allocation.optimum.arcs import Arcs, Doubts, cheapest, offer, offer_all, room_for
 from confide.allocation.optimum.choices import Window
-from confide.allocation.optimum.priorities import enqueue, take
-from confide.numerics.compiled import kernel
+from confide.numerics.map_reduce import kernel
 
-__all__ = ["balance"]
+__all__ = ["Arcs", "Doubts", "balance", "cheapest", "enqueue", "offer", "offer_all", "room_for", "take"]
+
+# ---- arcs
 
 _Integers = NDArray[np.int64]
+
+
+class Doubts(NamedTuple):
+    """Bidders and the goods they could hold or let go, and who holds what: `entries` are pairs of both.
+
+    Args:
+        bounds: (m + 1,) where each bidder's entries begin.
+        found: the goods; k for nothing.
+        worth: to her.
+        holds: how many she has; changed.
+        owner: of each entry.
+        first: (k + 1,) an entry that holds each good, -1 for none; the others follow.
+        following: the next of them.
+        before: the one before.
+    """
+
+    bounds: _Integers
+    found: _Integers
+    worth: NDArray[np.float64]
+    holds: _Integers
+    owner: _Integers
+    first: _Integers
+    following: _Integers
+    before: _Integers
+
+
+class Arcs(NamedTuple):
+    """Heaps of arcs.
+
+    Args:
+        root: (k + 1, k + 1) the cheapest arc from one good to another, -1 for none; (0, 0) where none are kept.
+        loss: what an arc costs her apart from prices.
+        leaves: the entry she holds.
+        enters: the one she could hold.
+        left: arcs below it.
+        right: arcs below it.
+        pool: (2,) arcs that were ever in use, and the first of those that are free again.
+    """
+
+    root: _Integers
+    loss: NDArray[np.float64]
+    leaves: _Integers
+    enters: _Integers
+    left: _Integers
+    right: _Integers
+    pool: _Integers
+
+
+def room_for(nodes: int, size: int) -> Arcs:
+    """No arcs yet, and room for some between some nodes."""
+    return Arcs(root=np.full((nodes, nodes), -1, dtype=np.int64), loss=np.empty(size),
+                leaves=np.empty(size, dtype=np.int64), enters=np.empty(size, dtype=np.int64),
+                left=np.empty(size, dtype=np.int64), right=np.empty(size, dtype=np.int64),
+                pool=np.array([0, -1], dtype=np.int64))
+
+
+@kernel
+def _merged(a: int, b: int, arcs: Arcs) -> int:
+    """One heap of two."""
+    if a < 0:
+        return b
+    if b < 0:
+        return a
+    if arcs.loss[b] < arcs.loss[a]:
+        a, b = b, a
+    top = a
+    while True:
+        below = arcs.right[a]
+        arcs.right[a] = arcs.left[a]
+        if below < 0:
+            arcs.left[a] = b
+            return top
+        if arcs.loss[b] < arcs.loss[below]:
+            below, b = b, below
+        arcs.left[a] = below
+        a = below
+
+
+@kernel
+def offer(leaves: int, enters: int, doubts: Doubts, arcs: Arcs) -> None:
+    """An arc of one bidder, into its heap."""
+    a = arcs.pool[1]
+    if a >= 0:
+        arcs.pool[1] = arcs.left[a]
+    else:
+        a = arcs.pool[0]
+        arcs.pool[0] += 1
+    arcs.loss[a] = doubts.worth[leaves] - doubts.worth[enters]
+    arcs.leaves[a], arcs.enters[a], arcs.left[a], arcs.right[a] = leaves, enters, -1, -1
+    j, l = doubts.found[leaves], doubts.found[enters]  # noqa: E741
+    arcs.root[j, l] = _merged(arcs.root[j, l], a, arcs)
+
+
+@kernel
+def offer_all(entry: int, doubts: Doubts, arcs: Arcs) -> None:
+    """All arcs from what one bidder holds to what she could."""
+    row, nothing = doubts.owner[entry], len(doubts.first) - 1
+    for x in range(doubts.bounds[row], doubts.bounds[row + 1]):
+        if x != entry and (doubts.holds[x] == 0 or doubts.found[x] == nothing):
+            offer(entry, x, doubts, arcs)
+
+
+@kernel
+def cheapest(j: int, l: int, doubts: Doubts, arcs: Arcs) -> int:  # noqa: E741
+    """The arc from j to l that costs least, -1 for none; what is no arc any more is dropped."""
+    nothing = len(doubts.first) - 1
+    a = arcs.root[j, l]
+    while a >= 0 and (doubts.holds[arcs.leaves[a]] == 0 or (l != nothing and doubts.holds[arcs.enters[a]] > 0)):
+        rest = _merged(arcs.left[a], arcs.right[a], arcs)
+        arcs.left[a] = arcs.pool[1]
+        arcs.pool[1] = a
+        a = rest
+    arcs.root[j, l] = a
+    return int(a)
+
+
+# ---- priorities
+
+_Nodes = NDArray[np.int64]
+
+
+@kernel
+def _before(a: int, b: int, keys: NDArray[np.float64]) -> bool:
+    return bool(keys[a] < keys[b] or (keys[a] == keys[b] and a < b))
+
+
+@kernel
+def enqueue(node: int, size: int, heap: _Nodes, place: _Nodes, keys: NDArray[np.float64]) -> int:
+    """Put a node in, or move one whose key fell; returns the new size.
+
+    Args:
+        node: from 0.
+        size: nodes in the queue.
+        heap: nodes, the first `size` of them; changed.
+        place: where each node stands; changed.
+        keys: of each node.
+    """
+    at = place[node]
+    if at < 0:
+        at = size
+        size += 1
+    while at > 0:
+        above = (at - 1) // 2
+        if not _before(node, heap[above], keys):
+            break
+        heap[at] = heap[above]
+        place[heap[at]] = at
+        at = above
+    heap[at] = node
+    place[node] = at
+    return size
+
+
+@kernel
+def take(size: int, heap: _Nodes, place: _Nodes, keys: NDArray[np.float64]) -> int:
+    """The first node, taken out; the queue has one less then.
+
+    Args:
+        size: nodes in the queue, >= 1.
+        heap: changed.
+        place: changed.
+        keys: of each node.
+    """
+    first, last = heap[0], heap[size - 1]
+    place[first] = -1
+    size -= 1
+    if size == 0:
+        return int(first)
+    at = 0
+    while True:
+        below = 2 * at + 1
+        if below >= size:
+            break
+        if below + 1 < size and _before(heap[below + 1], heap[below], keys):
+            below += 1
+        if not _before(heap[below], last, keys):
+            break
+        heap[at] = heap[below]
+        place[heap[at]] = at
+        at = below
+    heap[at] = last
+    place[last] = at
+    return int(first)
+
+
+# ---- paths
+
 _Reals = NDArray[np.float64]
 
 _FEW = 2000

@@ -15,10 +15,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from confide.allocation.optimum.certificate import exact_sums
-from confide.allocation.optimum.choices import Choices
+from confide.allocation.duality import exact_sums
+from confide.allocation.optimum.choices import Choices, smoothed_prices
 from confide.allocation.optimum.paths import balance
-from confide.allocation.optimum.smoothing import smoothed_prices
 from confide.allocation.valuations import Valuations
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput, SolverFailed

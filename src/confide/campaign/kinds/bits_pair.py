@@ -24,8 +24,7 @@ from confide.contract.replanned import in_file
 from confide.contract.words import number
 from confide.market.collection import BitBillboard, BitCollection
 from confide.market.pairs.accuracy import mean_estimate
-from confide.market.pairs.insiders import audit_groups
-from confide.market.pairs.market import PairMarket
+from confide.market.pairs.market import PairMarket, audit_groups
 from confide.market.pairs.planner import MeanPlan, plan_mean
 from confide.market.pairs.prior import PairPrior
 from confide.privacy.noise import Noise

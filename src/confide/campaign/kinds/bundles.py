@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 from confide.allocation.billboards import AuctionBillboard, Clearing, WelfareCertificate
 from confide.allocation.bundles import Additive, CappedAdditiveValuation, SymmetricConcave, UnitDemandValuation
+from confide.allocation.bundles.auction import BundleRules
 from confide.allocation.bundles.rows import record_of
-from confide.allocation.bundles.slots import BundleRules
 from confide.allocation.palloc import PAlloc
-from confide.allocation.reading.scales import PointsTogether
-from confide.allocation.reading.tables import Rows
+from confide.allocation.scales import PointsTogether
+from confide.allocation.tables import Rows
 from confide.campaign.kinds.allocation import pages
 from confide.campaign.kinds.allocation.config import FILE_WORDS, BundlesConfig
 from confide.campaign.kinds.allocation.plan import BundlesPlan, bundles_plan_of

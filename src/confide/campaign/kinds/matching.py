@@ -11,14 +11,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from confide.allocation.ascending.running import Rules
+from confide.allocation.ascending_auction import Rules
 from confide.allocation.billboards import AuctionBillboard, Clearing, WelfareCertificate
 from confide.allocation.market import Market
 from confide.allocation.pmatch import PMatch
-from confide.allocation.reading.preflib import PrefLib
-from confide.allocation.reading.scales import Ranks
-from confide.allocation.reading.tables import RowCodec, Rows, judged_cells, read_long, read_wide, typed
+from confide.allocation.preflib import PrefLib
+from confide.allocation.scales import Ranks
 from confide.allocation.sinkhorn_match import ScalingBillboard, SinkhornMatch
+from confide.allocation.tables import RowCodec, Rows, judged_cells, read_long, read_wide, typed
 from confide.audit import AuditReport
 from confide.campaign.kinds.allocation import pages
 from confide.campaign.kinds.allocation.config import FILE_WORDS, TEMPERATURES, GoodsConfig, MatchingConfig

@@ -29,8 +29,6 @@ from confide.contract.words import as_sentence
 from confide.people import CellCodec, PeoplesKind, SlotRows
 from confide.people.column_fields import MOVED
 from confide.programs.billboards import PathBillboard
-from confide.programs.certifying import PathCertificate
-from confide.programs.constants import NEIGHBOUR_WORDS
 from confide.programs.dude import Dude
 from confide.programs.families.aggregative_game import AggregativeGame
 from confide.programs.families.capped_additive import CappedAdditive
@@ -40,16 +38,16 @@ from confide.programs.families.knapsack import Knapsack
 from confide.programs.families.shared_resources import SharedResources
 from confide.programs.families.unit_demand import UnitDemand
 from confide.programs.families.xor_bundles import XorBundles
-from confide.programs.integral_boards import AuditedBillboard, FlagBillboard
+from confide.programs.grids import NEIGHBOUR_WORDS
+from confide.programs.guarantees import PathCertificate
 from confide.programs.priv_dude import PrivDude
-from confide.programs.reading.bids import Bids
-from confide.programs.reading.coding import any_row
-from confide.programs.reading.columns import Choice, Column, Number
-from confide.programs.reading.wide import read_wide, typed_wide
+from confide.programs.reading import Bids, Choice, Column, Number, read_wide, typed_wide
 from confide.programs.round_dude import RoundDude
+from confide.programs.slots import any_row
 from confide.programs.tight_dude import TightDude
 from confide.programs.tighten_and_audit import TightenAndAudit
 from confide.programs.true_dude import TrueDude
+from confide.programs.whole_parts import AuditedBillboard, FlagBillboard
 from confide.tables import Roster, TableSource
 from confide.tables.cell_problems import Judged, ids_of
 

@@ -13,11 +13,12 @@ from confide.campaign.kinds.release import pages
 from confide.campaign.kinds.release.config import QueriesConfig
 from confide.campaign.kinds.release.plan import QueriesPlan, plan_of
 from confide.campaign.kinds.skeleton import AnyOutcome, KindSkeleton
-from confide.contract.custody import CustodiansKind
+from confide.contract.asked import CustodiansKind
 from confide.contract.file_words import FileWords
 from confide.contract.kinds import Check, Collection, Progress, by_slots
 from confide.contract.mechanism import Mechanism
 from confide.contract.wire import wire_types
+from confide.release._dual_fit import MostDrawn
 from confide.release.baselines import (
     AllZeros,
     FixedBillboard,
@@ -27,20 +28,18 @@ from confide.release.baselines import (
     NoisyBillboard,
     Uniform,
 )
-from confide.release.certificate import AnswersCertificate
 from confide.release.columns import Binned, Bit, Levels
 from confide.release.dual_query import DualQuery
+from confide.release.guarantees import AnswersCertificate
 from confide.release.marginal_fit import FittedMarginals, FittedMarginalsCertificate, MarginalFit, MeasuredTables
 from confide.release.mwem import MWEM, MWEMBillboard, MWEMCertificate
-from confide.release.oracle.enumeration import Enumeration
-from confide.release.oracle.integer_program import IntegerProgram
+from confide.release.oracle.integer_program import Enumeration, IntegerProgram
 from confide.release.oracle.local_search import LocalSearch
-from confide.release.packed import PackedBits
 from confide.release.reading import HeldTable
+from confide.release.records import PackedBits
 from confide.release.results import more_answers, more_rows
 from confide.release.reweighted import Reweighted, ReweightedCertificate, ReweightedRecords
 from confide.release.schema import Schema
-from confide.release.selection_rules import MostDrawn
 from confide.release.synthetic import Rounds, SyntheticRecords
 from confide.release.workload import Workload
 from confide.tables.cell_problems import CellProblems, ids_of, judged

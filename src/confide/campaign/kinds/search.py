@@ -15,7 +15,7 @@ from confide.campaign.kinds.searching.held import HeldNetwork
 from confide.campaign.kinds.searching.plan import PlannedSearch, SearchConfig, plan_of
 from confide.campaign.kinds.searching.waiting import play, used_before
 from confide.campaign.kinds.skeleton import KindSkeleton
-from confide.contract.custody import CustodiansKind
+from confide.contract.asked import CustodiansKind
 from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Check, Collection, Progress
 from confide.contract.mechanism import NoiseSource

@@ -3,26 +3,9 @@
 The queue is the store's; nothing here pays anybody.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from confide._lazy import doors
 
-if TYPE_CHECKING:
-    from confide.campaign.payouts.confirmations import Status, read_confirmations
-    from confide.campaign.payouts.export import export_batch, import_confirmations
-    from confide.campaign.payouts.pain001 import as_pain001
-    from confide.campaign.payouts.payees import Payee, read_payees
-    from confide.campaign.payouts.payment import Batch, Payer, Payment
-    from confide.campaign.payouts.queue import Payouts
-    from confide.campaign.payouts.table import as_table
-
-
-__all__ = ["Batch", "Payee", "Payer", "Payment", "Payouts", "Status", "as_pain001", "as_table", "export_batch",
-           "import_confirmations", "read_confirmations", "read_payees"]
-
-__getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = doors(
     __name__,
     {
         "confirmations": ("Status", "read_confirmations"),

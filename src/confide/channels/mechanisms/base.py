@@ -20,8 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from confide.channels.analyser import ChannelReport
 from confide.channels.channel import FiniteChannel
-from confide.channels.mechanisms.coded import CodedRows, CodedTable
-from confide.channels.mechanisms.coded_types import CodedTypes
+from confide.channels.mechanisms.coded import CodedRows, CodedTable, CodedTypes
 from confide.channels.priors import Prior, as_prior
 from confide.contract.errors import InvalidInput, NotGuaranteed, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Relation, Source

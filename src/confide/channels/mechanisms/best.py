@@ -6,9 +6,8 @@ import math
 
 import numpy as np
 
-from confide.channels.channel import FiniteChannel, RowProduct
+from confide.channels.channel import FiniteChannel, JointTypeChannel, RowProduct
 from confide.channels.constants import PriorConstants
-from confide.channels.joint_types import JointTypeChannel
 from confide.channels.kernels import h_inverse
 from confide.channels.mechanisms.base import ChannelMechanism, PriorProvenance
 from confide.channels.mechanisms.kernel_mechanism import KernelMechanism

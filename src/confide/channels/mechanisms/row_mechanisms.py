@@ -14,14 +14,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from confide.channels.constants import prior_level
-from confide.channels.independent import row_distortions
 from confide.channels.kernels import h
 from confide.channels.mechanisms.base import FittedMechanism, PriorProvenance
 from confide.channels.mechanisms.coded import CodedRows
 from confide.channels.mechanisms.integer_tables import IntegerTable, integer_table
 from confide.channels.notions import Infeasible
 from confide.channels.priors import IndependentRows, Prior, as_prior
-from confide.channels.rows import top_letters, water_tables
+from confide.channels.rows import row_distortions, top_letters, water_tables
 from confide.contract.checks import fraction
 from confide.contract.errors import InvalidInput, Unsupported
 from confide.contract.guarantees import Source

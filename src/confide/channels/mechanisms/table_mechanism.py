@@ -12,14 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from confide.channels.analyser import ChannelReport, analyse, row_pairs
-from confide.channels.channel import Channel, ExponentialForm, FiniteChannel, RowProduct
-from confide.channels.joint_types import JointTypeChannel
+from confide.channels.channel import Channel, ExponentialForm, FiniteChannel, JointTypeChannel, RowProduct
 from confide.channels.kernels import ratio
 from confide.channels.mechanisms.base import GivenChannel
-from confide.channels.mechanisms.coded import CodedRows, CodedTable, as_rows
-from confide.channels.mechanisms.coded_types import CodedTypes, coded_types
+from confide.channels.mechanisms.coded import CodedRows, CodedTable, CodedTypes, as_rows, coded_types
 from confide.channels.mechanisms.integer_tables import integer_table
-from confide.channels.mechanisms.sequential import draw_in_turn
+from confide.channels.mechanisms.kernel_mechanism import draw_in_turn
 from confide.channels.priors import Exchangeable, IndependentRows, Prior
 from confide.contract.errors import InvalidInput, Unsupported
 from confide.contract.parameters import Parameter

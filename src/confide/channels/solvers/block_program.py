@@ -7,26 +7,237 @@ What is returned is only as good as rounding makes it: callers repair and certif
 
 Source: Mehrotra's predictor and corrector with Gondzio's centrality correctors (Nocedal and Wright, Numerical
 Optimization, chapter 14; Gondzio 1996).
+
+The Newton system of a program over ratio constraints at one point, factored block by block, and its directions.
+
+Source: Mehrotra's predictor and corrector (Nocedal and Wright, Numerical Optimization, chapter 14) with Gondzio's
+centrality correctors (Gondzio 1996).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.blas import dsyrk
+from scipy.linalg.lapack import dpbtrf, dpbtrs, dpotrf, dpotrs, dtbtrs, dtrtri
 
-from confide.channels.solvers.block_newton import Newton
 from confide.channels.solvers.ratio_program import BlockProgram
 from confide.contract.errors import SolverFailed
 from confide.numerics.map_reduce import one_core_each
 
-__all__ = ["Midway", "Solution", "solve"]
+__all__ = ["Midway", "Newton", "Solution", "solve"]
+
+# ---- block newton
 
 _Vector = NDArray[np.float64]
+_Direction = tuple[_Vector, _Vector, _Vector, _Vector]
+_CORRECTORS = 2
+_REFINEMENTS, _OVER, _MISSED = 2, 1e-9, 4e-15
+
+
+class Newton:
+    """The system at one point.
+
+    Args:
+        program: the program.
+        s: (2, e) slacks, > 0.
+        z: (2, e) their prices, > 0.
+        undual: (k,) by how much reduced costs are above the rows' duals.
+        residual: (r,) what the rows miss.
+        drift: (2, e) slacks minus what the variables say.
+        pool: for large programs.
+    """
+
+    def __init__(self, program: BlockProgram, s: _Vector, z: _Vector, undual: _Vector, residual: _Vector,
+                 drift: _Vector, pool: ThreadPoolExecutor | None) -> None:
+        self.program, self.s, self.z, self.undual, self.residual, self.drift = program, s, z, undual, residual, drift
+        self.weights = z / s
+        up, down = self.weights * program.scales**2
+        k = len(program.cost)
+        diagonal = (np.bincount(program.first, up + down * program.down**2, k)
+                    + np.bincount(program.second, down + up * program.up**2, k))
+        scale = 1.0 / np.sqrt(diagonal)
+        off = -(up * program.up + down * program.down) * scale[program.first] * scale[program.second]
+        kind = _DenseBlocks if program.square else _BandedBlocks
+        self._blocks = kind(program, scale, off, map if pool is None else pool.map)
+        self._row_scale = 1.0 / np.sqrt(self._blocks.coupling.diagonal())
+        self._coupling = np.asfortranarray(self._blocks.coupling * self._row_scale[:, None] * self._row_scale)
+        self._coupling = _cholesky(self._coupling)
+
+    def step(self, weight: _Vector) -> tuple[_Direction, float, float]:
+        """Predictor, corrector, and centrality correctors while they lengthen the step: (dv, ds, dz, dnu), and how far
+        to go in v and in z. Products s z are led towards `weight` times a number.
+        """
+        s, z = self.s, self.z
+        mean = float((s * z).mean())
+        none = np.zeros_like(s)
+        best = self._towards(none)
+        primal, dual = _reach(s, best[1]), _reach(z, best[2])
+        after = float(((s + primal * best[1]) * (z + dual * best[2])).mean())
+        centre = weight * (mean * min(1.0, max(1e-6, (after / mean) ** 3)))
+        aim = centre - best[1] * best[2]
+        best = self._refined(self._moved(best, aim), aim)
+        primal, dual = _reach(s, best[1]), _reach(z, best[2])
+        for _ in range(_CORRECTORS):
+            further = [min(1.0, length + max(0.1, 0.3 * (1.0 - length))) for length in (primal, dual)]
+            products = (s + further[0] * best[1]) * (z + further[1] * best[2])
+            more = np.maximum(np.clip(products, 0.1 * centre, 10.0 * centre) - products, -10.0 * centre)
+            tried = self._moved(best, more)
+            lengths = _reach(s, tried[1]), _reach(z, tried[2])
+            if sum(lengths) < primal + dual + 0.02:
+                break
+            best, (primal, dual) = tried, lengths
+        return best, primal, dual
+
+    def _towards(self, aim: _Vector) -> _Direction:
+        """Towards products s z = aim."""
+        dv, dnu = self._kkt(self._right(aim), self.residual)
+        return self._opened(dv, dnu, aim)
+
+    def _right(self, aim: _Vector) -> _Vector:
+        return self.undual + self.program.pulled(aim / self.s - self.z + self.weights * self.drift)
+
+    def _opened(self, dv: _Vector, dnu: _Vector, aim: _Vector) -> _Direction:
+        ds = self.program.slack(dv) - self.drift
+        return dv, ds, aim / self.s - self.z - self.weights * ds, dnu
+
+    def _moved(self, direction: _Direction, more: _Vector) -> _Direction:
+        """The direction whose aim is further by so much."""
+        dv, dnu = self._kkt(self.program.pulled(more / self.s), np.zeros_like(self.residual))
+        ds = self.program.slack(dv)
+        old = direction
+        return old[0] + dv, old[1] + ds, old[2] + more / self.s - self.weights * ds, old[3] + dnu
+
+    def _refined(self, direction: _Direction, aim: _Vector) -> _Direction:
+        """Solved again for what it misses, where the system is badly conditioned."""
+        program, g = self.program, self._right(aim)
+        dv, _, _, dnu = direction
+        enough = _OVER * float(np.abs(g).max())
+        for _ in range(_REFINEMENTS):
+            over = g - program.pulled(self.weights * program.slack(dv)) - dnu[program.rows]
+            missed = self.residual - program.collected(dv)
+            if float(np.abs(over).max()) < enough and float(np.abs(missed).max()) < _MISSED:
+                break
+            more, rise = self._kkt(over, missed)
+            dv, dnu = dv + more, dnu + rise
+        return self._opened(dv, dnu, aim)
+
+    def _kkt(self, g: _Vector, residual: _Vector) -> tuple[_Vector, _Vector]:
+        """(dv, dnu) with H dv - E' dnu = -g and E dv = residual."""
+        program = self.program
+        right = residual + program.collected(self._blocks.back(g))
+        dnu = self._row_scale * dpotrs(self._coupling, self._row_scale * right, lower=1)[0]
+        return self._blocks.back(dnu[program.rows] - g), dnu
+
+
+_Each = Callable[..., Iterable[_Vector]]
+
+
+class _DenseBlocks:
+    """Blocks that have each row once: the inverse of each Cholesky factor, all in one array.
+
+    `coupling` is the sum of the inverses of the block matrices.
+    """
+
+    def __init__(self, program: BlockProgram, scale: _Vector, off: _Vector, each: _Each) -> None:
+        self._program, self._scale, self._off = program, scale, off
+        blocks, k = len(program.sizes), len(program.target)
+        self._factors = np.zeros((blocks, k, k))  # transposed: what LAPACK writes in place
+        half = -(-blocks // 2)
+        lower = np.sum(list(each(self._chunk, (range(half), range(half, blocks)))), axis=0)
+        self.coupling: _Vector = np.tril(lower) + np.tril(lower, -1).T
+
+    def _chunk(self, blocks: range) -> _Vector:
+        k = len(self._program.target)
+        total = np.zeros((k, k), order="F")
+        for b in blocks:
+            matrix = self._factors[b].T
+            self._fill(matrix, b)
+            _, failed = dpotrf(matrix, lower=1, clean=1, overwrite_a=1)
+            if failed:
+                self._fill(matrix, b)
+                matrix[...] = _cholesky(matrix.copy(order="F"))
+            dtrtri(matrix, lower=1, overwrite_c=1)
+            matrix *= self._scale[b * k : (b + 1) * k]
+            total = dsyrk(1.0, matrix, beta=1.0, c=total, trans=1, lower=1, overwrite_c=1)
+        return total
+
+    def _fill(self, matrix: _Vector, b: int) -> None:
+        program = self._program
+        at, pairs = int(program.starts[b]), slice(program.pair_starts[b], program.pair_starts[b + 1])
+        matrix[...] = 0.0
+        matrix[program.second[pairs] - at, program.first[pairs] - at] = self._off[pairs]
+        np.fill_diagonal(matrix, 1.0)
+
+    def back(self, g: _Vector) -> _Vector:
+        """The inverses of the block matrices, applied."""
+        half = g.reshape(len(self._factors), 1, -1) @ self._factors
+        return np.asarray((self._factors @ half.transpose(0, 2, 1)).reshape(-1))
+
+
+class _BandedBlocks:
+    """Blocks of all sizes, as bands.
+
+    `coupling` is the sum of the inverses of the block matrices, summed over variables of the same row.
+    """
+
+    def __init__(self, program: BlockProgram, scale: _Vector, off: _Vector, each: _Each) -> None:
+        self._program, self._scale, self._off = program, scale, off
+        self._factors: list[_Vector] = [np.empty(0)] * len(program.sizes)
+        self.coupling: _Vector = np.sum(list(each(self._block, range(len(program.sizes)))), axis=0)
+
+    def _block(self, b: int) -> _Vector:
+        program, k, count = self._program, int(self._program.sizes[b]), len(self._program.target)
+        at, pairs = int(program.starts[b]), slice(program.pair_starts[b], program.pair_starts[b + 1])
+        first, second = program.first[pairs] - at, program.second[pairs] - at
+        band = np.zeros((int(program.bands[b]) + 1, k), order="F")
+        band[second - first, first] = self._off[pairs]
+        self._factors[b] = _cholesky(band, banded=True)
+        wide = np.zeros((k, count), order="F")
+        wide[np.arange(k), program.rows[at : at + k]] = self._scale[at : at + k]
+        spread = dtbtrs(self._factors[b], wide, uplo="L", overwrite_b=1)[0]
+        return np.asarray(spread.T @ spread)
+
+    def back(self, g: _Vector) -> _Vector:
+        """The inverses of the block matrices, applied."""
+        scaled, starts = g * self._scale, self._program.starts
+        for b, factor in enumerate(self._factors):
+            part = slice(starts[b], starts[b + 1])
+            scaled[part] = dpbtrs(factor, scaled[part], lower=1)[0]
+        return scaled * self._scale
+
+
+def _cholesky(matrix: _Vector, *, banded: bool = False) -> _Vector:
+    """The lower factor of a matrix whose diagonal is 1, whatever stands there; where rounding made it indefinite, of
+    one with a slightly larger diagonal. `banded` as in LAPACK: the diagonal is the first line.
+    """
+    bump = 0.0
+    while bump < 1e-2:
+        if banded:
+            matrix[0] = 1.0 + bump
+            factor, failed = dpbtrf(matrix, lower=1)
+        else:
+            np.fill_diagonal(matrix, 1.0 + bump)
+            factor, failed = dpotrf(matrix, lower=1, clean=1)
+        if not failed:
+            return np.asarray(factor)
+        bump = max(1e-15, 10.0 * bump)
+    raise SolverFailed("block program", "a Newton system could not be factored")
+
+
+def _reach(values: _Vector, moves: _Vector) -> float:
+    """How far one may go along the moves before a value is 0, at most 1."""
+    least = float((moves / values).min())
+    return min(1.0, -1.0 / least) if least < 0 else 1.0
+
+
+# ---- block program
+
 Midway = tuple[_Vector, _Vector, _Vector]
 _MIDWAY = 1e-3  # of the objective: its gap there
 _SHARES = (0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1)

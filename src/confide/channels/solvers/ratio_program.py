@@ -5,6 +5,13 @@
 Two opposite constraints join each pair of neighbours, so v > 0 follows.
 
 Source: spec privacy_notions 3 and 6.
+
+From a solver's numbers to facts: a lower bound that holds whatever the solver did, and variables that keep every
+constraint as doubles.
+
+Both are checked with a bound on their own rounding; nothing rests on the solver's tolerances.
+
+Source: spec privacy_notions 6 ("certificates, mandatory").
 """
 
 from __future__ import annotations
@@ -16,7 +23,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BlockProgram"]
+from confide.contract.errors import SolverFailed
+
+__all__ = ["BlockProgram", "lower_bound", "repaired"]
+
+# ---- ratio program
 
 _Vector = NDArray[np.float64]
 _Index = NDArray[np.int64]
@@ -98,3 +109,82 @@ class BlockProgram:
         k = len(self.cost)
         out = np.bincount(self.first, up - down * self.down, k) + np.bincount(self.second, down - up * self.up, k)
         return np.asarray(out, dtype=np.float64)
+
+
+# ---- certificates
+
+_UNIT = 2.0**-53
+_SWEEPS = 400
+
+
+def lower_bound(program: BlockProgram, prices: _Vector, error: float = 8 * _UNIT) -> float:
+    """A number that the program's value is certainly not below.
+
+    For any prices z >= 0 the value is at least the sum over rows of target times the least reduced cost
+    c + z_i - F z_j among the row's variables: weak duality. Each reduced cost is lowered by what rounding, of itself
+    and of the coefficients, can have added.
+
+    Args:
+        program: with the factors of the level to be certified.
+        prices: (2, e) at least 0; from any solve, at any level.
+        error: relative error that costs, factors and targets themselves may have.
+    """
+    prices = np.maximum(prices, 0.0)
+    k = len(program.cost)
+    paid = np.bincount(program.first, prices[0], k) + np.bincount(program.second, prices[1], k)
+    earned = (np.bincount(program.first, prices[1] * program.down, k)
+              + np.bincount(program.second, prices[0] * program.up, k))
+    degree = np.bincount(program.first, minlength=k) + np.bincount(program.second, minlength=k)
+    size = np.abs(program.cost) + paid + earned
+    reduced = program.cost + paid - earned - ((2 * degree + 4) * _UNIT + error) * size
+    least = np.full(len(program.target), np.inf)
+    np.minimum.at(least, program.rows, reduced)
+    total = math.fsum(program.target * least)
+    return total - (4 * _UNIT + error) * math.fsum(np.abs(program.target * least))
+
+
+def repaired(program: BlockProgram, values: _Vector, anchor: int) -> _Vector:
+    """Variables near the given ones that are inside every ratio constraint, with room for rounding, and whose rows sum
+    to the target within a few units in the last place.
+
+    Values are first raised to the smallest ones above them that keep all ratios. What the rows then miss, after all
+    variables are lowered by a tiny share, is added in one block: sums of what keeps the ratios keep them.
+
+    Args:
+        program: with factors a little below what is promised.
+        values: (k,) of a solver; negative ones count as 0.
+        anchor: a block with one variable for each row, in which the target itself keeps all ratios, strictly.
+
+    Raises:
+        SolverFailed: the target does not keep the ratios by enough.
+    """
+    v = _raised(program, np.maximum(values, 0.0))
+    target, block = program.target, slice(program.starts[anchor], program.starts[anchor + 1])
+    rows = program.rows[block]
+    pairs = slice(program.pair_starts[anchor], program.pair_starts[anchor + 1])
+    first, second = program.rows[program.first[pairs]], program.rows[program.second[pairs]]
+    room = 1.0
+    if len(first):
+        room = min(1.0, float(np.log(program.up[pairs] * target[second] / target[first]).min()),
+                   float(np.log(program.down[pairs] * target[first] / target[second]).min()))
+    off = float(np.abs(program.collected(v) / target - 1.0).max())
+    share = 8.0 * (off + len(v) * _UNIT) / room if room > 0 else math.inf
+    if share > 1e-2:
+        raise SolverFailed("repair", f"rows are off by {off:.2g} and the ratios leave {room:.2g}")
+    v *= 1.0 - share
+    v[block] += (target - program.collected(v))[rows]
+    return _raised(program, v)
+
+
+def _raised(program: BlockProgram, values: _Vector) -> _Vector:
+    """The smallest values above these with v_i <= F v_j for all constraints: maxima that spread along neighbours."""
+    up, down = (1.0 + 4 * _UNIT) / program.up, (1.0 + 4 * _UNIT) / program.down
+    v = values.copy()
+    for _ in range(_SWEEPS):
+        low_j, low_i = v[program.first] * up, v[program.second] * down
+        short_j, short_i = v[program.second] < low_j, v[program.first] < low_i
+        if not (short_j.any() or short_i.any()):
+            return v
+        np.maximum.at(v, program.second[short_j], low_j[short_j])
+        np.maximum.at(v, program.first[short_i], low_i[short_i])
+    raise SolverFailed("repair", "ratios do not settle")

@@ -2,6 +2,8 @@
 
 Corollary 1, the lemmas inside the proofs and slips of the print are in `claims_proofs`. Each function recomputes what
 decides one claim. `line` counts in the text that we read.
+
+Rows that evidence is computed on: drawn from the source's model of features.
 """
 
 from __future__ import annotations
@@ -11,21 +13,52 @@ from math import inf
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from confide.audit import AuditRow
 from confide.evidence.claim import Recomputed, claims_of
-from confide.evidence.cummings_2015.drawn_rows import rows_of_the_ball
 from confide.evidence.cummings_2015.printed_numbers import printed_least_payment, printed_least_squares
-from confide.regression import audited, audited_behaviour, audited_print
+from confide.privacy.noise.simulated import study_generator
+from confide.regression import audited, audited_behaviour
 from confide.regression.costs import ParetoCosts, excess_probability, threshold
-from confide.regression.interim_utility import interim_utility
 from confide.regression.planner import RegressionPlan, plan
-from confide.regression.priors import Atoms, NoiseLaw, TruncatedGaussianNoise, UniformNoise
+from confide.regression.priors import Atoms, NoiseLaw, TruncatedGaussianNoise, UniformBall, UniformNoise
 from confide.regression.scoring import ScoringRule
 from confide.regression.sensitivity import counterexample, printed_constant, printed_constant_valid
 from confide.regression.spectrum import Spectrum, ridge_shrinkage, smallest_eigenvalue_ball
 from confide.regression.stand_ins import stand_in
-from confide.regression.truthful_regression import TruthfulRegression, least_expected_error, least_squares_error
+from confide.regression.truthful_regression import (
+    TruthfulRegression,
+    interim_utility,
+    least_expected_error,
+    least_squares_error,
+)
+
+__all__ = ["rows_of_the_ball"]
+
+# ---- drawn rows
+
+
+def rows_of_the_ball(count: int, dimension: int, seed: int, radius: float = 1.0) -> NDArray[np.float64]:
+    """(count, d) rows, uniform in a ball.
+
+    Args:
+        count: how many.
+        dimension: d.
+        seed: of the generator.
+        radius: of the ball.
+
+    Example:
+        >>> rows = rows_of_the_ball(1000, 3, 1, radius=0.5)
+        >>> 0.49 < float(np.linalg.norm(rows, axis=1).max()) <= 0.5
+        True
+    """
+    draw = study_generator(seed, "rows")
+    normals, lengths = draw.standard_normal((count, dimension)), draw.random(count)
+    return UniformBall(dimension=dimension, radius=radius).from_normals(normals, lengths)
+
+
+# ---- claims
 
 __all__: list[str] = []
 
@@ -66,7 +99,7 @@ def scoring_rule_is_positive() -> Recomputed:
 def sensitivity_of_plain_ridge() -> Recomputed:
     """gamma times the distance of two neighbouring plain ridge estimates, against 4B + 2M (n = 10^4, gamma = 10)."""
     claimed = printed_constant(1.0, 1.0)
-    found = audited_print.printed_loss(1.0) * claimed
+    found = audited.printed_loss(1.0) * claimed
     return Recomputed("false" if found > claimed else "holds", claimed, found)
 
 
@@ -81,7 +114,7 @@ def privacy_of_the_printed_mechanism() -> Recomputed:
     """True loss of the printed mechanism where it claims 1; the constrained one, walked through, stays at its claim."""
     from confide.privacy.noise import Noise
 
-    printed = audited_print.printed_audit(1.0, Noise.simulated(0)).measured
+    printed = audited.printed_audit(1.0, Noise.simulated(0)).measured
     corrected = plan(people=10_000, features=2, parameter_bound=1.0, noise_bound=1.0, epsilon_release=1.0,
                      epsilon_payment=1.0, ridge_payment=10.0, truth_radius=1.5, release="ridge").mechanism
     sound = not any(row.flagged for each in audited.privacy(corrected, 0) for row in each.rows())

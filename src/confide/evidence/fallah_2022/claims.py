@@ -17,19 +17,17 @@ from numpy.typing import NDArray
 from scipy.integrate import quad
 from scipy.stats import beta
 
-from confide.acquisition.beliefs.draws import prior_draws
-from confide.acquisition.beliefs.priors import DiscretePrior, HistogramPrior, UniformPrior
 from confide.acquisition.comparisons import error_cost
+from confide.acquisition.incentives import audit_ic, direct_from_indirect
 from confide.acquisition.optimum.problem import problem7
 from confide.acquisition.optimum.solver import Solution, solve
-from confide.acquisition.paying.incentives import audit_ic, direct_from_indirect
-from confide.acquisition.paying.payments import Offer
+from confide.acquisition.payments import Offer
+from confide.acquisition.priors import DiscretePrior, HistogramPrior, UniformPrior, prior_draws
 from confide.acquisition.release.losses import gaussian_losses, local_sigma
 from confide.contract.errors import InvalidInput
 from confide.evidence.claim import Recomputed, claims_of
-from confide.evidence.fallah_2022.instances import VARIANCE, middles, profiles, regret, two_users
 from confide.evidence.fallah_2022.minimax import LOWER_CONSTANT, UPPER_CONSTANT, minimax_bounds
-from confide.evidence.fallah_2022.two_users import TwoUsers
+from confide.evidence.fallah_2022.two_users import VARIANCE, TwoUsers, middles, profiles, regret, two_users
 from confide.privacy.noise.simulated import study_generator
 
 __all__: list[str] = []

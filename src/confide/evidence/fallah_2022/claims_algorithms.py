@@ -11,13 +11,12 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.acquisition.optimum.grid import solve_grid
 from confide.acquisition.optimum.problem import objective, problem7, spread_bounds
-from confide.acquisition.optimum.solver import solve
+from confide.acquisition.optimum.solver import solve, solve_grid
 from confide.evidence.claim import Recomputed, claims_of
 from confide.evidence.fallah_2022.algorithm_1 import algorithm1_as_printed
 from confide.evidence.fallah_2022.central_noise import with_central_noise
-from confide.evidence.fallah_2022.instances import VARIANCE, middles, profiles, regret, two_users
+from confide.evidence.fallah_2022.two_users import VARIANCE, middles, profiles, regret, two_users
 from confide.privacy.noise.simulated import study_generator
 
 __all__: list[str] = []

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import qmc
 
-from confide.acquisition.beliefs.priors import ConcernPrior
-from confide.acquisition.paying.payments import PaymentRule
+from confide.acquisition.payments import PaymentRule
+from confide.acquisition.priors import ConcernPrior
 from confide.contract.checks import one_of, whole
 from confide.contract.errors import InvalidInput
 from confide.privacy.noise.simulated import study_generator
@@ -72,7 +72,7 @@ def interim_payments(
         InvalidInput: arguments that do not fit each other.
 
     Example:
-        >>> from confide.acquisition.beliefs.priors import UniformPrior
+        >>> from confide.acquisition.priors import UniformPrior
         >>> rule = PaymentRule(UniformPrior().virtual_cost(), 10 / 12, 10.0)
         >>> found = interim_payments(rule, UniformPrior(), 2, [0.2, 0.8], draws=64)
         >>> bool(found.payments[0] > found.payments[1] > 0)

@@ -3,12 +3,14 @@
 Two weights that add up to 1 enter the cost through their product alone, and the cost is concave in it: either both
 weigh a half, or one person alone is bought from. This promises exact contracts for every pair of reports, ties and
 zeros included, and expected values by a quadrature of one variable.
+
+Instances on which claims are computed: two users, prices of many sizes, and the regret of one user's lies.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Annotated
@@ -19,8 +21,21 @@ from numpy.typing import ArrayLike, NDArray
 from confide.contract.checks import non_negative, positive
 from confide.contract.errors import InvalidInput
 from confide.contract.parameters import Declared, Parameter
+from confide.privacy.noise.simulated import study_generator
 
-__all__ = ["ExpectedValues", "TwoOffers", "TwoUsers", "two_user_value"]
+__all__ = [
+    "VARIANCE",
+    "ExpectedValues",
+    "TwoOffers",
+    "TwoUsers",
+    "middles",
+    "profiles",
+    "regret",
+    "two_user_value",
+    "two_users",
+]
+
+# ---- two users
 
 _SLOPE = 2.0  # of the virtual cost 2 c of a uniform prior
 
@@ -201,3 +216,37 @@ def _pairs(reports: ArrayLike) -> NDArray[np.float64]:
     if not ((c >= 0) & (c <= 1)).all():
         raise InvalidInput("reports", "holds a number that is out of range", "each is in [0, 1]")
     return c
+
+
+# ---- instances
+
+Floats = NDArray[np.float64]
+
+VARIANCE = 1.0 / 12.0
+"""Of records that are uniform on [0, 1]."""
+
+
+def two_users(gamma: float) -> TwoUsers:
+    """Records that are uniform on [0, 1], at one price for both leaks."""
+    return TwoUsers(variance_price=gamma * VARIANCE, noise_price=gamma)
+
+
+def profiles(count: int) -> Iterator[tuple[Floats, dict[str, float]]]:
+    """Virtual costs of two to eight people and prices, of many sizes."""
+    random = study_generator(17, "evidence")
+    for _ in range(count):
+        psi = 10.0 ** random.uniform(-1.0, 1.0) * random.random(int(random.integers(2, 9)))
+        yield psi, {"variance_price": float(10.0 ** random.uniform(-3, 3)),
+                    "noise_price": float(10.0 ** random.uniform(-2, 2))}
+
+
+def middles(cells: int) -> Floats:
+    """Of equal cells of [0, 1]."""
+    return np.asarray((np.arange(cells) + 0.5) / cells, dtype=np.float64)
+
+
+def regret(c: Floats, d: Floats) -> float:
+    """The most that a lie gains where t = eps_c + c d + (integral of d above c), d given in the middles of cells."""
+    rents = (np.cumsum(d[::-1])[::-1] - d / 2.0) * (c[1] - c[0])
+    told = rents + c * d  # a report's utility is this less d times what is true
+    return max(float(np.max(told - own * d) - rents[k]) for k, own in list(enumerate(c))[::20])

@@ -21,9 +21,9 @@ from confide.contract.parameters import Parameter
 from confide.contract.probabilities import as_probabilities
 from confide.contract.remedies import printed
 from confide.contract.wire import wire
-from confide.market.plain_numbers import PlainNumbers
+from confide.market.costs import PlainNumbers
 from confide.market.signal_model import SignalModel
-from confide.numerics.running_sums import running_sum
+from confide.numerics.sums import running_sum
 
 __all__ = ["LARGEST_LAW", "PairPrior", "as_groups", "log_report_law"]
 

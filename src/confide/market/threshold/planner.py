@@ -26,19 +26,17 @@ from confide.contract.missing import names_missing
 from confide.contract.plan import Alternative, Predicted
 from confide.contract.presentation import Picture
 from confide.contract.remedies import trying
-from confide.market.no_purchase import NoPurchase
-from confide.market.planned import ERROR, MONEY, TOTAL, PlannedMarket, around, by_criterion, picture
+from confide.market.planned import ERROR, MONEY, TOTAL, NoPurchase, PlannedMarket, around, by_criterion, picture
 from confide.market.planner import OutOfReach, least_people
 from confide.market.signal_model import Reporting, SignalModel, as_level
-from confide.market.threshold.cost_laws import CostLaw, as_cost_law
-from confide.market.threshold.levels import flip_probability
-from confide.market.threshold.random_attendance import (
+from confide.market.threshold.cost_laws import CostLaw, as_cost_law, flip_probability
+from confide.market.threshold.signed_payments import (
+    Terms,
     attendance_bound,
     attendance_error,
     thesis_attendance,
     thesis_error,
 )
-from confide.market.threshold.signed_payments import Terms
 from confide.market.threshold.threshold_market import ThresholdMarket, reporting_of
 
 __all__ = ["CRITERIA", "UnknownCostPlan", "plan_unknown_costs"]

@@ -35,19 +35,28 @@ from confide.contract.parameters import Parameter
 from confide.contract.remedies import first_that, printed, tried
 from confide.contract.renamed import renamed
 from confide.contract.wire import parts_of, wire
-from confide.market.binomials import MajorityErrors, majority_errors, majority_threshold, table_of_errors
-from confide.market.costs import sinh_excess
-from confide.market.counts import binomial_weights
-from confide.market.decision import StateEstimate, posterior_one
-from confide.market.paid import Paid, PaidByCounts
-from confide.market.plain_numbers import PlainNumbers
+from confide.market.binomials import (
+    MajorityErrors,
+    StateEstimate,
+    binomial_weights,
+    majority_errors,
+    majority_threshold,
+    posterior_one,
+    table_of_errors,
+)
+from confide.market.costs import PlainNumbers, sinh_excess
+from confide.market.matching import Paid, PaidByCounts
 from confide.market.signal_model import LARGEST_LEVEL, Reporting, SignalModel
 from confide.market.strategies import Strategy
-from confide.market.threshold.cost_laws import CostLaw, as_cost_law
-from confide.market.threshold.levels import chosen_level, cost_of_level, flip_probability
-from confide.market.threshold.random_attendance import attendance_bound, attendance_error, thesis_error
-from confide.market.threshold.signed_payments import Terms, signed_tables
-from confide.market.threshold.signed_totals import SignedTotal
+from confide.market.threshold.cost_laws import CostLaw, as_cost_law, chosen_level, cost_of_level, flip_probability
+from confide.market.threshold.signed_payments import (
+    SignedTotal,
+    Terms,
+    attendance_bound,
+    attendance_error,
+    signed_tables,
+    thesis_error,
+)
 from confide.privacy.losses import PureDP
 
 __all__ = ["SinglePayment", "ThresholdMarket", "ThresholdQuote", "reporting_of", "unknown_cost_guarantees"]

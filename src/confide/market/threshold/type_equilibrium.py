@@ -13,13 +13,11 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import non_negative, whole
 from confide.contract.renamed import renamed
-from confide.market.binomials import majority_odds
+from confide.market.binomials import binomial_weights, majority_odds
 from confide.market.costs import LinearCost
-from confide.market.counts import binomial_weights
 from confide.market.equilibrium import Others, interim_matrix
-from confide.market.replies import BestReply, best_response, utility
 from confide.market.signal_model import LARGEST_LEVEL, SignalModel
-from confide.market.strategies import Strategy
+from confide.market.strategies import BestReply, Strategy, best_response, utility
 from confide.market.threshold.threshold_market import ThresholdMarket
 
 __all__ = ["CommonEquilibrium", "TypeReport", "TypesReport", "check_types", "common_equilibria", "interim_of_types"]

@@ -4,6 +4,8 @@ decimal), and rounded up once at the end.
 Every calculator is a valid bound for the same transcript, so the least of them is valid, for parameters that were fixed
 before the first release. Spends that depend on earlier outputs go through the `Ledger` (a filter), not through this:
 there a running epsilon is a display, and only the budget is a guarantee.
+
+Which calculator has a proved rule for which event: the table that the documentation prints, made from the rules.
 """
 
 from __future__ import annotations
@@ -15,12 +17,15 @@ from typing import Protocol
 from confide.contract.checks import fraction, non_negative, one_of
 from confide.contract.errors import InvalidInput, NotGuaranteed, Unsupported
 from confide.contract.guarantees import Relation
+from confide.contract.presentation import Table
 from confide.privacy.accounting import advanced, basic, gdp, optimal, per_round, pld, split, zcdp
-from confide.privacy.accounting.sums import Spend, counted, float_up, totals
+from confide.privacy.accounting.sums import KINDS, Spend, counted, float_up, totals
 from confide.privacy.events import Event
 from confide.privacy.losses import ApproxDP, PureDP
 
-__all__ = ["CALCULATORS", "FAST", "Accountant", "Calculator"]
+__all__ = ["CALCULATORS", "FAST", "MADE_BY", "Accountant", "Calculator", "matrix", "mechanisms"]
+
+# ---- accountant
 
 
 class Calculator(Protocol):
@@ -204,3 +209,42 @@ class Accountant:
                 raise Unsupported("calculator", f"{type(leaf).__name__} in {name!r}",
                                   f"these calculators have rules for all events: {', '.join(self.calculators)}")
         return calculator
+
+
+# ---- rules
+
+MADE_BY: dict[str, tuple[str, str]] = {
+    "Laplace noise, continuous or discrete": ("PureEvent", "Wu 2017, Theorem 2.3.1"),
+    "noisy maximum with Laplace noise": ("PureEvent", "only epsilon is proved"),
+    "sparse vector, one arming": ("PureEvent", "one event up to each answer above the threshold"),
+    "tree counter with Laplace noise": ("PureEvent", "spec allocation 2"),
+    "exponential mechanism, one draw": ("BoundedRangeEvent", "Wu 2017, Theorem 2.3.3"),
+    "randomised response over k categories": ("RandomizedResponseEvent", "its law is known"),
+    "Gaussian noise, continuous; tree counter with it": ("GDPEvent", "exact trade-off; spec allocation 2"),
+    "discrete Gaussian noise": ("ZCDPEvent", "rho = sensitivity^2/(2 sigma^2)"),
+    "anything of which only (epsilon, delta) is known": ("ApproxEvent", "Wu 2017, Theorem 2.2.2"),
+}
+"""Mechanism -> its event, and why."""
+
+
+def matrix() -> Table:
+    """One row a calculator, one column an event; a cell names the rule that is proved, or says Unsupported.
+
+    Example:
+        >>> row = dict(zip(matrix().columns, matrix().rows[3], strict=True))
+        >>> row["calculator"], row["BoundedRangeEvent"], row["ApproxEvent"]
+        ('zcdp', 'rho = epsilon^2/8', 'Unsupported')
+    """
+    return Table(
+        columns=("calculator", *(kind.__name__ for kind in KINDS), "source"),
+        rows=tuple((name, *(each.RULES.get(kind, "Unsupported") for kind in KINDS), each.SOURCE)
+                   for name, each in CALCULATORS.items()),
+        note="Every rule is a proved upper bound for a list that was fixed beforehand. Repeated and Composed stand for "
+             "the events within them.",
+    )
+
+
+def mechanisms() -> Table:
+    """One row a mechanism: the event that a release by it carries."""
+    return Table(columns=("mechanism", "event", "because"),
+                 rows=tuple((mechanism, event, why) for mechanism, (event, why) in MADE_BY.items()))

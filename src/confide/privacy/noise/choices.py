@@ -5,6 +5,8 @@ says nothing of the inputs. Logits become doubles exp(logit), and these are take
 only the rounding of the logits and of the exponential function moves the law, by a relative 2^-40 at the most.
 
 Source: spec query_release A3 (exact draws), privacy_notions section 4 (exact coding).
+
+Random balanced partitions. They are public or post-processed, and never what privacy rests on.
 """
 
 from __future__ import annotations
@@ -16,7 +18,25 @@ from numpy.typing import NDArray
 
 from confide.privacy.noise.entropy import Entropy
 
-__all__ = ["LEAST_LOGIT", "channel_outputs", "relative_weights", "select", "uniform_below", "words"]
+__all__ = ["LEAST_LOGIT", "balanced", "channel_outputs", "relative_weights", "select", "uniform_below", "words"]
+
+# ---- splits
+
+
+def balanced(people: int, generator: np.random.Generator) -> NDArray[np.bool_]:
+    """A uniformly random arrangement of floor(people/2) False and the rest True.
+
+    Args:
+        people: how many, >= 0.
+        generator: whose state decides the arrangement; its bounded integers are unbiased.
+    """
+    groups = np.ones(people, dtype=np.bool_)
+    groups[: people // 2] = False
+    generator.shuffle(groups)
+    return groups
+
+
+# ---- choices
 
 LEAST_LOGIT = -700.0
 """Logits are followed down to this distance from the largest one, where exp is still a normal double."""

@@ -27,7 +27,7 @@ from confide.contract.words import cause
 from confide.privacy.noise.arguments import Points, Stream, StreamName, as_stream
 from confide.privacy.noise.base import Noise, RealLaw, as_noise
 from confide.privacy.noise.discrete import DiscreteLaw
-from confide.privacy.noise.passing import PassingNoise
+from confide.privacy.noise.recorded import PassingNoise
 
 __all__ = ["JournalNoise"]
 

@@ -7,6 +7,8 @@ set along one and the same public history: what differs is in the centers, and w
 Both say of themselves what secure noise says: a run that does another thing in an audit than in a release shows it
 there. What is made with them is no release all the same (`Noise.audited`). `given` puts noise before them that tells
 nothing of them at all.
+
+Noise that passes requests on to other noise: the base of transcripts and of sources broken on purpose.
 """
 
 from __future__ import annotations
@@ -25,12 +27,40 @@ from confide.contract.renamed import renamed
 from confide.privacy.noise.arguments import Center, Points, Stream, StreamName, as_stream
 from confide.privacy.noise.base import Noise, RealLaw
 from confide.privacy.noise.discrete import DiscreteLaw
-from confide.privacy.noise.passing import PassingNoise
 
 if TYPE_CHECKING:
     from confide.privacy.meter import Meter, PaidDraws
 
-__all__ = ["Draw", "ForcedNoise", "RecordingNoise"]
+__all__ = ["Draw", "ForcedNoise", "PassingNoise", "RecordingNoise"]
+
+# ---- passing
+
+
+class PassingNoise(Noise):
+    """Requests keep their centers on the way: subclasses override `_lattice`, all that there is on the integers.
+
+    Those that are put around noise within a run, as `_source`, are metered as that is.
+    """
+
+    @property
+    def meter(self) -> Meter | None:
+        source = getattr(self, "_source", None)
+        return self._meter if self._meter is not None or source is None else source.meter
+
+    def open_meter(self, mechanism: Any, *, device: bool = False) -> None:
+        source = getattr(self, "_source", None)
+        if self._meter is None and source is not None and source.meter is not None:
+            source.open_meter(mechanism, device=device)
+        else:
+            super().open_meter(mechanism, device=device)
+
+    def _integers(
+        self, law: DiscreteLaw, scale: Fraction, shape: tuple[int, ...], stream: StreamName
+    ) -> NDArray[np.int64]:
+        return self._lattice(law, scale, None, shape, stream)
+
+
+# ---- recorded
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from confide.contract.errors import InvalidInput
 from confide.privacy.noise.arguments import Points, Stream, StreamName, as_stream
 from confide.privacy.noise.base import Noise, RealLaw
 from confide.privacy.noise.discrete import DiscreteLaw
-from confide.privacy.noise.rounding import onto_grid
+from confide.privacy.noise.laws import onto_grid
 
 __all__ = ["ReplayedNoise"]
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from confide.privacy.noise import choices, discrete, laws
 from confide.privacy.noise.arguments import Points, StreamName
 from confide.privacy.noise.base import Noise, RealLaw
+from confide.privacy.noise.choices import balanced
 from confide.privacy.noise.entropy import OPERATING_SYSTEM
-from confide.privacy.noise.splits import balanced
 
 __all__ = ["SecureNoise"]
 

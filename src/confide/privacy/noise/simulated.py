@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from confide.contract.checks import whole
 from confide.privacy.noise.arguments import Points, StreamName
 from confide.privacy.noise.base import Noise, RealLaw
-from confide.privacy.noise.choices import channel_outputs, relative_weights
+from confide.privacy.noise.choices import balanced, channel_outputs, relative_weights
 from confide.privacy.noise.discrete import DiscreteLaw
-from confide.privacy.noise.rounding import onto_grid
-from confide.privacy.noise.splits import balanced
+from confide.privacy.noise.laws import onto_grid
 
 __all__ = ["SimulatedNoise", "study_generator"]
 

@@ -21,7 +21,7 @@ from confide.privacy.charge import PUBLIC, DrawCost
 from confide.privacy.noise.arguments import Center, Integers, Stream, as_exact
 from confide.privacy.noise.base import Noise
 from confide.privacy.noise.discrete import LARGEST_SCALE
-from confide.privacy.primitives.spending import pay
+from confide.privacy.primitives.sessions import pay
 
 __all__ = ["add_discrete_gaussian", "add_discrete_laplace", "add_gaussian", "add_laplace", "add_missing_noise",
            "add_vector_laplace"]

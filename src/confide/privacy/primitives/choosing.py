@@ -14,7 +14,7 @@ from confide.privacy.charge import DrawCost
 from confide.privacy.noise.arguments import Stream, as_table
 from confide.privacy.noise.balls import precision
 from confide.privacy.noise.base import Noise
-from confide.privacy.primitives.spending import pay
+from confide.privacy.primitives.sessions import pay
 
 __all__ = ["draw_by_logits", "draw_digits", "draw_through"]
 

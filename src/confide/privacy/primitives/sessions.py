@@ -3,6 +3,8 @@
 A tree counter, a sparse vector and flags draw many numbers of a few laws. What they cost together is a theorem of
 theirs. So a session is paid for when it is opened, with all that it may draw declared: each part's law, scale and
 number. The theorem is given the scales that are drawn. Draws take no scale, and end where the declared number does.
+
+Paying for a draw on the meter of the run whose noise it is.
 """
 
 from __future__ import annotations
@@ -23,7 +25,40 @@ from confide.privacy.meter import Meter
 from confide.privacy.noise.arguments import Stream, as_shape, as_stream
 from confide.privacy.noise.base import Noise, as_noise
 
-__all__ = ["NoiseSession", "Part", "SessionLaw", "open_session"]
+__all__ = ["NoiseSession", "Part", "SessionLaw", "open_session", "pay"]
+
+# ---- spending
+
+
+def pay(
+    noise: Noise, cost: DrawCost, *, stream: Stream, line: str | None = None, count: int = 1, group: str | None = None
+) -> Noise:
+    """Pay for draws of one stream, and give back the noise to draw them from.
+
+    Args:
+        noise: of the run.
+        cost: of one draw.
+        stream: the name under which they are drawn next.
+        line: of the charge that pays; None where the charge has one line only.
+        count: how many draws cost so much each.
+        group: of people whose records they are about, on a line of parallel groups.
+
+    Raises:
+        InvalidInput: no noise, or no such line.
+        Overspent: the line does not pay for it. Nothing was drawn.
+    """
+    source = as_noise(noise)
+    meter = source.meter
+    if meter is None:
+        return source
+    if cost.pure == 0:  # the same law, whatever the records are
+        meter.public(stream)
+    else:
+        meter.spend(line, cost, stream, count=count, group=group)
+    return source
+
+
+# ---- sessions
 
 SessionLaw = Literal["discrete_laplace", "discrete_gaussian", "laplace", "gaussian", "exponential", "words"]
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.wire import wire
-from confide.numerics.compiled import kernel
+from confide.numerics.map_reduce import kernel
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 
 __all__ = ["Template", "units_up"]

@@ -19,17 +19,16 @@ from scipy.sparse import csc_array
 
 from confide.contract.checks import non_negative, positive
 from confide.contract.errors import InvalidInput
+from confide.contract.mechanism import Unusable
 from confide.contract.parameters import Parameter
 from confide.contract.remedies import within
 from confide.contract.renamed import renamed
-from confide.contract.unusable import Unusable
 from confide.contract.wire import wire
-from confide.numerics.compiled import kernel
-from confide.programs.constants import Constants
-from confide.programs.grids import LOAD_UNIT
+from confide.numerics.map_reduce import kernel
+from confide.programs.grids import LOAD_UNIT, Constants
 from confide.programs.linear import LinearProgram
-from confide.programs.pairs import two
 from confide.programs.program import MOST_ROWS, MOST_TAU, Program, ProgramRecords
+from confide.programs.sets_of_goods import two
 from confide.programs.tables import bad_rows, numbers, refused_or_null, row
 
 __all__ = ["AggregativeGame", "AggregativeRecords", "nearly_best"]

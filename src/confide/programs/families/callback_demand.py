@@ -16,14 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput, Refused
+from confide.contract.mechanism import Unusable
 from confide.contract.parameters import Parameter
-from confide.contract.unusable import Unusable
-from confide.programs.anybodys import answered, each_aside
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from confide.programs.linear import LinearProgram, choices
 from confide.programs.program import MOST_ROWS, ProgramRecords
 from confide.programs.sets_of_goods import SetsOfGoods
-from confide.programs.tables import refused_or_null
+from confide.programs.tables import answered, each_aside, refused_or_null
 
 __all__ = ["CallbackDemand", "DemandOracle", "OracleRecords"]
 

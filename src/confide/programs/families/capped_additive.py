@@ -12,16 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
+from confide.contract.mechanism import Unusable
 from confide.contract.parameters import Parameter
-from confide.contract.unusable import Unusable
 from confide.contract.wire import wire
-from confide.numerics.compiled import kernel
+from confide.numerics.map_reduce import kernel
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT, PRICE_UNIT
 from confide.programs.linear import LinearProgram, choices
 from confide.programs.program import MOST_ROWS, ProgramRecords
-from confide.programs.sets_of_goods import SetsOfGoods
+from confide.programs.sets_of_goods import SetsOfGoods, WorthRecords, one_worth, read_worth
 from confide.programs.tables import refused_or_null
-from confide.programs.worth import WorthRecords, one_worth, read_worth
 
 __all__ = ["CappedAdditive"]
 

@@ -15,13 +15,12 @@ from scipy.sparse import csc_array
 
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
+from confide.contract.mechanism import Unusable
 from confide.contract.parameters import Parameter
-from confide.contract.unusable import Unusable
 from confide.contract.wire import wire
-from confide.numerics.compiled import kernel
-from confide.programs.constants import Constants
-from confide.programs.families.routes import routes_between
-from confide.programs.grids import LOAD_BITS, LOAD_UNIT, PRICE_UNIT, values_near
+from confide.numerics.map_reduce import kernel
+from confide.programs.families.networks import routes_between
+from confide.programs.grids import LOAD_BITS, LOAD_UNIT, PRICE_UNIT, Constants, values_near
 from confide.programs.linear import LinearProgram
 from confide.programs.program import MOST_ROWS, Program, ProgramRecords
 from confide.programs.tables import bad_rows, is_row, numbers, one_row, refused_or_null, value_units

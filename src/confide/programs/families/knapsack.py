@@ -15,12 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
+from confide.contract.mechanism import Unusable
 from confide.contract.parameters import Parameter
-from confide.contract.unusable import Unusable
 from confide.contract.wire import wire
-from confide.numerics.compiled import kernel
-from confide.programs.constants import Constants
-from confide.programs.grids import LOAD_UNIT, loads_up
+from confide.numerics.map_reduce import kernel
+from confide.programs.grids import LOAD_UNIT, Constants, loads_up
 from confide.programs.linear import LinearProgram, choices
 from confide.programs.program import MOST_ROWS, Program, ProgramRecords
 from confide.programs.tables import bad_rows, is_row, numbers, refused_or_null, row, value_units

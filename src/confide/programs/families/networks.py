@@ -3,6 +3,12 @@
 topohub (an extra, `confide[examples]`) is under the MIT licence. Its networks of the Survivable Network Design Library
 are converted from that library, which states no licence of its own for them and asks to be cited: Orlowski, Wessaely,
 Pioro and Tomaszewski, SNDlib 1.0, Networks 55 (2010) 276-286. Nothing of either is part of this package.
+
+Routes through a public network: what a solver needs to know of them all, between two nodes, within some arcs.
+
+Two descriptions, of which the smaller one is taken. One variable for each simple path, where there are few. Else one
+for each arc at each of its possible places in a walk: a walk of at most L arcs holds a simple path that costs no more
+and uses nothing more, so that the optimum is the same.
 """
 
 from __future__ import annotations
@@ -21,7 +27,19 @@ from confide.contract.words import did_you_mean
 from confide.privacy.noise.simulated import study_generator
 from confide.tables._packaged import extra
 
-__all__ = ["Network", "both_ways", "made_up_users", "packaged_network", "unit_users"]
+__all__ = [
+    "Network",
+    "Routes",
+    "both_ways",
+    "made_up_users",
+    "outgoing",
+    "packaged_network",
+    "routes_between",
+    "simple_paths",
+    "unit_users",
+]
+
+# ---- networks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,3 +146,148 @@ def made_up_users(network: Network, seed: int) -> NDArray[np.float64]:
     draw, ends = study_generator(whole("seed", seed)), unit_users(network)
     ends = np.where(draw.random(len(ends))[:, None] < 0.5, ends[:, ::-1], ends)
     return np.concatenate([ends, draw.random((len(ends), len(network.arcs)))], axis=1)
+
+
+# ---- routes
+
+Arcs = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Routes:
+    """All routes of one pair of nodes, as a small linear program: rows that say which variables make up one route.
+
+    Args:
+        arrives: (m,) whether one unit of a variable brings one unit to the sink.
+        arc: (z,) which arc each use is of.
+        user: (z,) which variable each use is by.
+        high: (r,) of each row; the first row's is 1, at most one route; the others are balances, 0.
+        row: (y,) of each entry of the rows.
+        column: (y,) likewise, its variable.
+        entry: (y,) likewise, +1 or -1.
+    """
+
+    arrives: NDArray[np.float64]
+    arc: NDArray[np.int64]
+    user: NDArray[np.int64]
+    high: NDArray[np.float64]
+    row: NDArray[np.int64]
+    column: NDArray[np.int64]
+    entry: NDArray[np.float64]
+
+
+def outgoing(arcs: Arcs, nodes: int) -> list[list[int]]:
+    """Which arcs leave each node, in their order.
+
+    Args:
+        arcs: (tail, head) of each.
+        nodes: how many.
+    """
+    out: list[list[int]] = [[] for _ in range(nodes)]
+    for number, (tail, _) in enumerate(arcs):
+        out[tail].append(number)
+    return out
+
+
+def simple_paths(arcs: Arcs, nodes: int, source: int, sink: int, hops: int, most: int) -> list[tuple[int, ...]] | None:
+    """All simple paths, as numbers of arcs, or None where there are more than `most`.
+
+    Args:
+        arcs: (tail, head) of each.
+        nodes: how many.
+        source: where they begin.
+        sink: where they end, another node.
+        hops: arcs of a path, at most.
+        most: of them.
+
+    Example:
+        >>> simple_paths(((0, 1), (1, 2), (0, 2)), 3, 0, 2, hops=2, most=10)
+        [(0, 1), (2,)]
+    """
+    out, left = outgoing(arcs, nodes), _distances(arcs, nodes, sink, hops)
+    found: list[tuple[int, ...]] = []
+    path: list[int] = []
+    seen = [source]
+    pending = [iter(out[source])]
+    while pending:
+        arc = next(pending[-1], None)
+        if arc is None:
+            pending.pop()
+            seen.pop()
+            if path:
+                path.pop()
+            continue
+        head = arcs[arc][1]
+        if head == sink:
+            found.append((*path, arc))
+            if len(found) > most:
+                return None
+        elif head not in seen and len(path) + 1 + left[head] <= hops:
+            path.append(arc)
+            seen.append(head)
+            pending.append(iter(out[head]))
+    return found
+
+
+def routes_between(arcs: Arcs, nodes: int, source: int, sink: int, hops: int) -> Routes:
+    """All routes from source to sink.
+
+    Args:
+        arcs: (tail, head) of each.
+        nodes: how many.
+        source: where they begin.
+        sink: where they end, another node.
+        hops: arcs of a route, at most.
+    """
+    places = _places(arcs, nodes, source, sink, hops)
+    paths = simple_paths(arcs, nodes, source, sink, hops, most=max(1, len(places)))
+    if paths is None:
+        return _by_places(arcs, sink, places)
+    lengths = np.array([len(path) for path in paths], dtype=np.int64)
+    m = len(paths)
+    return Routes(
+        arrives=np.ones(m), arc=np.array([arc for path in paths for arc in path], dtype=np.int64),
+        user=np.repeat(np.arange(m), lengths), high=np.ones(1), row=np.zeros(m, dtype=np.int64),
+        column=np.arange(m), entry=np.ones(m))
+
+
+def _distances(arcs: Arcs, nodes: int, sink: int, hops: int) -> list[int]:
+    """(nodes,) the fewest arcs from each node to the sink; more than `hops` where it is further."""
+    left = [0 if node == sink else hops + 1 for node in range(nodes)]
+    for _ in range(hops):
+        for tail, head in arcs:
+            left[tail] = min(left[tail], left[head] + 1)
+    return left
+
+
+def _places(arcs: Arcs, nodes: int, source: int, sink: int, hops: int) -> list[tuple[int, int]]:
+    """(place, arc) of all arcs in walks from source to sink, that leave the sink, or come back to the source, never."""
+    left = _distances(arcs, nodes, sink, hops)
+    here, found = {source}, []
+    for place in range(hops):
+        some = [(number, head) for number, (tail, head) in enumerate(arcs)
+                if tail in here and head != source and place + 1 + left[head] <= hops]
+        found += [(place, number) for number, _ in some]
+        here = {head for _, head in some} - {sink}
+    return found
+
+
+def _by_places(arcs: Arcs, sink: int, places: list[tuple[int, int]]) -> Routes:
+    """One variable for each arc at each place: what comes to a node at a place leaves it at the next."""
+    balances: dict[tuple[int, int], int] = {}
+    entries = []
+    for variable, (place, number) in enumerate(places):
+        tail, head = arcs[number]
+        if place == 0:
+            entries.append((0, variable, 1.0))
+        else:
+            entries.append((balances.setdefault((place, tail), len(balances) + 1), variable, -1.0))
+        if head != sink:
+            entries.append((balances.setdefault((place + 1, head), len(balances) + 1), variable, 1.0))
+    row, column, entry = (np.array(part) for part in zip(*entries, strict=True))
+    high = np.zeros(len(balances) + 1)
+    high[0] = 1.0
+    return Routes(
+        arrives=np.array([float(arcs[number][1] == sink) for _, number in places]),
+        arc=np.array([number for _, number in places], dtype=np.int64), user=np.arange(len(places)), high=high,
+        row=row.astype(np.int64), column=column.astype(np.int64), entry=entry.astype(np.float64))

@@ -15,15 +15,14 @@ from scipy.sparse import csc_array, hstack
 
 from confide.contract.checks import positive, whole
 from confide.contract.errors import InvalidInput
+from confide.contract.mechanism import Unusable
 from confide.contract.parameters import Parameter
-from confide.contract.unusable import Unusable
 from confide.contract.wire import wire
-from confide.programs.constants import Constants
-from confide.programs.families.favourites import favourites
-from confide.programs.grids import LOAD_BITS, LOAD_UNIT, PRICE_UNIT, values_near
+from confide.programs.families.unit_demand import favourites
+from confide.programs.grids import LOAD_BITS, LOAD_UNIT, PRICE_UNIT, Constants, values_near
 from confide.programs.linear import LinearProgram, choices
 from confide.programs.program import Program, ProgramRecords
-from confide.programs.worth import WorthRecords, one_worth, read_worth
+from confide.programs.sets_of_goods import WorthRecords, one_worth, read_worth
 
 __all__ = ["SharedResources"]
 

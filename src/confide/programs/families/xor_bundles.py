@@ -15,16 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.contract.errors import InvalidInput
+from confide.contract.mechanism import Unusable
 from confide.contract.parameters import Parameter
-from confide.contract.unusable import Unusable
 from confide.contract.wire import wire
-from confide.numerics.compiled import kernel
-from confide.programs.anybodys import each_aside
+from confide.numerics.map_reduce import kernel
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT
 from confide.programs.linear import LinearProgram, choices
 from confide.programs.program import MOST_ROWS, ProgramRecords
 from confide.programs.sets_of_goods import SetsOfGoods
-from confide.programs.tables import bad_rows, number, refused_or_null, value_units
+from confide.programs.tables import bad_rows, each_aside, number, refused_or_null, value_units
 
 __all__ = ["BundleRecords", "XorBundles"]
 

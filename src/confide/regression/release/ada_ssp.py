@@ -29,10 +29,9 @@ from confide.privacy.noise import Noise
 from confide.privacy.primitives.additive import add_discrete_gaussian
 from confide.privacy.primitives.sessions import Part, open_session
 from confide.regression.constrained_ridge import constrained_ridge
-from confide.regression.intervals import normal_quantile
 from confide.regression.records import GRID_BITS, Moments
-from confide.regression.release.base import ROOM, Interval, ProvedError, Release, Released
-from confide.regression.release.released_moments import (
+from confide.regression.release.base import ROOM, Interval, ProvedError, Release, Released, normal_quantile
+from confide.regression.release.sufficient_statistics import (
     FAILURE,
     mirrored,
     moment_error_bound,

@@ -22,9 +22,17 @@ from confide.privacy.noise import Noise, Stream
 from confide.privacy.primitives.additive import add_vector_laplace
 from confide.regression.bounds import RidgeBounds, typical_release_error
 from confide.regression.constrained_ridge import certified_ridge
-from confide.regression.intervals import laplace_marginal_quantile, mean_of_two_quantile, normal_quantile
 from confide.regression.records import Moments
-from confide.regression.release.base import ROOM, Interval, ProvedError, Release, Released
+from confide.regression.release.base import (
+    ROOM,
+    Interval,
+    ProvedError,
+    Release,
+    Released,
+    laplace_marginal_quantile,
+    mean_of_two_quantile,
+    normal_quantile,
+)
 from confide.regression.setting import Setting
 
 __all__ = [

@@ -4,12 +4,19 @@ One draw of vector Laplace noise on (A, u/Y), off-diagonal entries of A weighted
 moments under pure differential privacy. Better than output perturbation once n*epsilon exceeds about 1.4 d^3.
 
 Source: Vu and Slavkovic 2009; Foulds et al. 2016 (the idea); spec truthful_regression 8 (this form, sensitivity).
+
+Regression from noisy second moments: what both sufficient-statistics releases share.
+
+The released pair (A~, u~) is public, so everything here is post-processing: the shrinkage that fits the known noise,
+the first-order law of the error, and the error that public parameters predict.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Annotated
 
 import numpy as np
@@ -23,22 +30,194 @@ from confide.privacy.events import Event, PureEvent
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
 from confide.privacy.primitives.additive import add_vector_laplace
-from confide.regression.intervals import laplace_marginal_quantile
-from confide.regression.records import Moments
-from confide.regression.release.base import ROOM, Interval, ProvedError, Release, Released
-from confide.regression.release.released_moments import (
-    FAILURE,
-    exact_moments,
-    mirrored,
-    moment_error_bound,
-    moment_interval,
-    predicted_errors,
-    shrink,
-    symmetric,
+from confide.regression.records import GRID_BITS, Moments
+from confide.regression.release.base import (
+    ROOM,
+    Interval,
+    ProvedError,
+    Release,
+    Released,
+    laplace_marginal_quantile,
+    normal_quantile,
 )
 from confide.regression.setting import Setting
 
-__all__ = ["SENSITIVITY", "SufficientStatistics"]
+__all__ = [
+    "FAILURE",
+    "SENSITIVITY",
+    "SufficientStatistics",
+    "exact_moments",
+    "mirrored",
+    "moment_error_bound",
+    "moment_interval",
+    "predicted_errors",
+    "shrink",
+    "symmetric",
+]
+
+# ---- released moments
+
+FAILURE = 1e-6
+"""Probability with which the noise, or the residuals, may exceed what a proved error bound allows for them."""
+
+_UNIT = Fraction(1, 2 ** (2 * GRID_BITS))
+
+
+def exact_moments(sums: Moments) -> list[Fraction]:
+    """The moments as one exact list: diagonal, strict upper triangle row by row, then the cross moments."""
+    rows, columns = np.triu_indices(sums.dimension, 1)
+    return [int(v) * _UNIT for v in (*np.diagonal(sums.gram), *sums.gram[rows, columns], *sums.cross)]
+
+
+def symmetric(flat: np.ndarray, dimension: int) -> tuple[np.ndarray, np.ndarray]:
+    """The inverse of `exact_moments` for floats: A (d, d) and u (d,)."""
+    d = dimension
+    gram = np.zeros((d, d))
+    rows, columns = np.triu_indices(d, 1)
+    gram[rows, columns] = flat[d : d + len(rows)]
+    gram += gram.T
+    gram[np.diag_indices(d)] = flat[:d]
+    return gram, np.array(flat[d + len(rows) :], dtype=np.float64)
+
+
+def mirrored(gram: np.ndarray) -> np.ndarray:
+    """The symmetric matrix with the lower triangle of a square one."""
+    lower = np.tril(gram)
+    return np.asarray(lower + np.tril(lower, -1).T)
+
+
+def shrink(gram: np.ndarray, setting: Setting, *, gram_noise_std: float, cross_noise_std: float) -> np.ndarray:
+    """The linear map F with estimate F u~ that shrinks each direction by what the noise in it calls for.
+
+    With u~ = A~ theta + noise, noise variance v_k = cross_noise_std^2 + gram_noise_std^2 R0^2/2 + sigma^2 w_k in the
+    eigendirection k of A~ (eigenvalue w_k), and variance R0^2/(d+2) of a coordinate of theta (uniform in the ball), the
+    best linear estimate has coordinates w_k u_k / (w_k^2 + v_k (d+2)/R0^2). Directions that the noise made negative are
+    shrunk like all others, never inverted blindly.
+
+    Args:
+        gram: (d, d) released A~.
+        setting: the public facts.
+        gram_noise_std: standard deviation of the noise in a diagonal entry of A.
+        cross_noise_std: of the noise in an entry of u.
+
+    Returns:
+        F, (d, d).
+    """
+    values, vectors = np.linalg.eigh(gram)
+    bound = setting.parameter_bound**2
+    noise = cross_noise_std**2 + gram_noise_std**2 * bound / 2 + setting.noise.variance * np.maximum(values, 0.0)
+    filters = values / (values**2 + noise * (setting.features + 2) / bound)
+    return np.asarray((vectors * filters) @ vectors.T)
+
+
+def moment_interval(
+    setting: Setting, released: Released, linear: np.ndarray, direction: np.ndarray, level: float,
+    *, gram_unit: float, cross_unit: float, quantile: float,
+) -> Interval:
+    """First-order interval of direction'theta: the error is F(noise in u - noise in A times theta), theta as released.
+
+    Args:
+        setting: the public facts.
+        released: the noisy moments and the estimate F u~.
+        linear: F.
+        direction: (d,).
+        level: coverage of the noise part and of the sampling part.
+        gram_unit: scale of the noise in a diagonal entry of A; off-diagonal entries carry gram_unit/sqrt(2).
+        cross_unit: scale of the noise in an entry of u.
+        quantile: two-sided quantile at `level` of one coordinate of that noise, at unit scale.
+    """
+    g = linear.T @ direction
+    theta = released.estimate
+    size = float(g @ g)
+    variance = cross_unit**2 * size + gram_unit**2 * 0.5 * (size * float(theta @ theta) + float(g @ theta) ** 2)
+    spread = setting.noise.variance * max(0.0, float(g @ released.gram @ g))
+    return Interval(
+        value=float(direction @ theta),
+        noise=quantile * math.sqrt(variance),
+        sampling=normal_quantile(level) * math.sqrt(spread),
+        bias=setting.parameter_bound * float(np.linalg.norm(released.gram @ g - direction)),
+        level=level,
+        exact=False,
+    )
+
+
+def moment_error_bound(
+    setting: Setting, misreports: float, *, gram_noise: float, cross_noise: float,
+    gram_noise_std: float = 0.0, cross_noise_std: float = 0.0, ridge: float = 0.0,
+) -> ProvedError:
+    """Bound on ||coefficients - theta||^2 with high probability, for noisy moments (A~, u~).
+
+    Let w = lo - |noise in A| - absences be what the smallest eigenvalue of A~ still reaches. A linear estimate with
+    filters f(w) <= 1/w that shrinks by 1 - w f(w) is off by at most (|u~ - A~ theta|)/w + R0 (1 - w f(w)), and
+    |u~ - A~ theta| <= noise in u + R0 noise in A + |X'z| + max(2Y, M) misreports + truncation. |X'z| by Bernstein's
+    inequality in Hilbert space (Pinelis 1994): at most u with 2 exp(-u^2/(2(n sigma^2 + M u/3))) = failure. The
+    projection to the ball never adds error.
+
+    Args:
+        setting: the public facts.
+        misreports: alpha.
+        gram_noise: bound on the Frobenius norm of the noise in A, failing with probability at most FAILURE.
+        cross_noise: bound on the norm of the noise in u, on the same event.
+        gram_noise_std: as in `shrink`, where that filter is used.
+        cross_noise_std: as in `shrink`.
+        ridge: the largest ridge weight, where f(w) = 1/(w + ridge) is used instead.
+
+    Source: ours; spec truthful_regression 6 for the spectrum.
+    """
+    n, bound = setting.people, setting.parameter_bound
+    lost = misreports * n
+    level = math.log(2.0 / FAILURE)
+    linear = setting.noise_bound * level / 3.0
+    residuals = linear + math.sqrt(linear**2 + 2.0 * n * setting.noise.variance * level)
+    truncation = n * (1.0 + bound * math.sqrt(setting.features)) * 2.0**-GRID_BITS
+    moved = max(2.0 * setting.response, setting.noise_bound)  # by a lie, by an absence
+    off = cross_noise + bound * gram_noise + residuals + moved * lost + truncation
+    spectrum = setting.spectrum(n).quantised()
+    reach = spectrum.lower - gram_noise - lost
+    if reach <= 0:
+        error = math.inf
+    elif gram_noise_std > 0:
+        variance = cross_noise_std**2 + gram_noise_std**2 * bound**2 / 2 + setting.noise.variance * reach
+        pull = variance * (setting.features + 2) / bound**2
+        error = (off / reach + bound * pull / (reach**2 + pull)) ** 2
+    else:
+        error = (off / reach + bound * ridge / (reach + ridge)) ** 2
+    return ProvedError(bound=error, expected=False, failure_probability=2.0 * FAILURE, source=Source(
+        document="confide", statement="moment error bound", spec="truthful_regression 6, 8"))
+
+
+def predicted_errors(
+    setting: Setting, fit: Callable[[np.ndarray, np.ndarray], np.ndarray], *, gram_noise_std: float,
+    cross_noise_std: float, draws: int = 24,
+) -> np.ndarray:
+    """(d,) mean squared errors in a public stand-in population: A = n diag(mu), theta of length R0, Gaussian noise.
+
+    Args:
+        setting: the public facts.
+        fit: the estimate (d,) that the release makes of noisy (A, u).
+        gram_noise_std: standard deviation of the noise in a diagonal entry of A.
+        cross_noise_std: of the noise in an entry of u.
+        draws: how many stand-in data sets; a fixed public seed makes the plan reproducible.
+    """
+    d = setting.features
+    weights = setting.people * setting.eigenvalues
+    public = Noise.simulated(0)
+    total = np.zeros(d)
+    theta = np.full(d, setting.parameter_bound / math.sqrt(d))
+    for k in range(draws):
+        z = public.gaussian(1.0, d * (d + 3) // 2, stream=("predicted error", k))
+        gram_noise, cross_noise = symmetric(z, d)
+        gram_noise *= gram_noise_std / math.sqrt(2)
+        gram_noise[np.diag_indices(d)] *= math.sqrt(2)
+        residuals = public.gaussian(1.0, d, stream=("predicted residuals", k))
+        cross = weights * theta + cross_noise_std * cross_noise + np.sqrt(setting.noise.variance * weights) * residuals
+        estimate = fit(np.diag(weights) + gram_noise, cross)
+        estimate *= min(1.0, setting.parameter_bound / max(float(np.linalg.norm(estimate)), 1e-300))
+        total += (estimate - theta) ** 2
+    return total / draws
+
+
+# ---- sufficient statistics
 
 SENSITIVITY = math.nextafter(math.sqrt(4.5), math.inf)
 """L2 distance that replacing one record moves (A, u/Y): max over cos c of sqrt(4 + 2c - 2c^2), at c = 1/2."""

@@ -22,14 +22,13 @@ from numpy.typing import NDArray
 
 from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.former_calls import by_position_before
 from confide.contract.guarantees import Audience, Guarantees, Privacy, PrivacyLoss, Relation, Source
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase
 from confide.contract.outcome import Billboard, RunOutcome
 from confide.contract.parameters import Parameter
 from confide.contract.progress import advance
-from confide.contract.renamed import renamed
+from confide.contract.renamed import by_position_before, renamed
 from confide.contract.wire import wire
 from confide.privacy.accounting import Accountant, spendable, written
 from confide.privacy.charge import DrawCost
@@ -39,29 +38,36 @@ from confide.privacy.noise.base import Noise, as_noise
 from confide.privacy.noise.discrete import LARGEST_SCALE
 from confide.privacy.primitives.additive import add_discrete_gaussian
 from confide.privacy.selection import exponential_mechanism
-from confide.release._custodian import no_shares, settle
 from confide.release._inputs import gaussian_delta
-from confide.release.certificate import BASELINE_ERROR
-from confide.release.codes import Codes
-from confide.release.marginal_fit.candidates import Batch, Candidates
-from confide.release.marginal_fit.choice import Choice, choose, most_tables, shares_after, usual_tables
-from confide.release.marginal_fit.consistency import RawTable, consistent
-from confide.release.marginal_fit.fitted_marginals import FittedMarginals, FittedMarginalsCertificate
-from confide.release.marginal_fit.measured import MeasuredTables
-from confide.release.marginal_fit.memory import bytes_needed, check_memory
+from confide.release.answers import no_shares, settle
+from confide.release.guarantees import BASELINE_ERROR
+from confide.release.marginal_fit.candidates import SENSITIVITY, Batch, Candidates, scores, true_tables, whole_weights
+from confide.release.marginal_fit.fitted_marginals import (
+    FittedMarginals,
+    FittedMarginalsCertificate,
+    merged,
+    merged_columns,
+)
+from confide.release.marginal_fit.measured import MeasuredTables, RawTable, consistent
 from confide.release.marginal_fit.model import Model
 from confide.release.marginal_fit.plan import (
     MOST_TRIPLED,
     MOVED,
+    Choice,
     Split,
+    bytes_needed,
     check_columns,
+    check_memory,
+    choose,
     chosen_split,
     default_widths,
+    most_tables,
     open_events,
+    shares_after,
     split,
+    usual_tables,
 )
-from confide.release.marginal_fit.population import merged, merged_columns
-from confide.release.marginal_fit.scores import SENSITIVITY, scores, true_tables, whole_weights
+from confide.release.records import Codes
 from confide.release.schema import Schema
 
 __all__ = ["MarginalFit"]

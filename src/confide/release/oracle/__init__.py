@@ -11,48 +11,16 @@ Finding it is hard in the worst case and easy in practice, and costs no privacy 
 netted samples and public facts alone (`Terms`).
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from confide._lazy import doors
 
-if TYPE_CHECKING:
-    from confide.release.oracle.answer import Answer, Oracle, best_response
-    from confide.release.oracle.bounds import LinearBound, certified_bound, linear_bound, upper_bound
-    from confide.release.oracle.enumeration import Enumeration
-    from confide.release.oracle.integer_program import IntegerProgram
-    from confide.release.oracle.local_search import LocalSearch
-    from confide.release.oracle.parities import all_on_from_parities, parity_row
-    from confide.release.oracle.terms import Terms
-
-
-__all__ = [
-    "Answer",
-    "Enumeration",
-    "IntegerProgram",
-    "LinearBound",
-    "LocalSearch",
-    "Oracle",
-    "Terms",
-    "all_on_from_parities",
-    "best_response",
-    "certified_bound",
-    "linear_bound",
-    "parity_row",
-    "upper_bound",
-]
-
-__getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = doors(
     __name__,
     {
         "answer": ("Answer", "Oracle", "best_response"),
         "bounds": ("LinearBound", "certified_bound", "linear_bound", "upper_bound"),
-        "enumeration": ("Enumeration",),
-        "integer_program": ("IntegerProgram",),
+        "integer_program": ("Enumeration", "IntegerProgram"),
         "local_search": ("LocalSearch",),
-        "parities": ("all_on_from_parities", "parity_row"),
-        "terms": ("Terms",),
+        "terms": ("Terms", "all_on_from_parities", "parity_row"),
     },
     moved={
         "evidence.wu_2017.query_release": ("row_defects",),

@@ -16,8 +16,7 @@ import numpy as np
 
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
-from confide.release.oracle.one_hot import is_valid, repaired
-from confide.release.oracle.terms import Bits, Terms
+from confide.release.oracle.terms import Bits, Terms, is_valid, repaired
 
 __all__ = ["Answer", "Oracle", "answered", "best_response", "checked_start"]
 

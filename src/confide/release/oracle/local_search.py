@@ -1,24 +1,396 @@
-"""Local search: the workhorse of the best-response oracle, deterministic from a public seed."""
+"""Local search: the workhorse of the best-response oracle, deterministic from a public seed.
+
+The compiled part of the local search: plain arrays in, the record changed in place.
+
+A move is named by an attribute v: a free one is flipped; one of a one-hot group becomes the attribute that is on, in
+place of the current one. What a flip gains is kept for every attribute and updated along the queries that it touches;
+what a move gains (its score) is that, plus what switching the current one off gains. No two literals of a query share
+a group (`one_hot.separated`), so the sum is exact.
+
+What belongs to one attribute, or to one query, stands in one row of a table, because such a search spends its time
+waiting for memory. Random numbers are splitmix64 of a counter: the same everywhere, from a public seed.
+
+Source: spec query_release E2.3, E3; splitmix64: Steele, Lea and Flood 2014.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from confide.contract.checks import whole
 from confide.contract.parameters import Declared, Parameter
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
-from confide.release.oracle import climbing as kernel
 from confide.release.oracle.answer import Answer, answered, checked_start
 from confide.release.oracle.bounds import upper_bound
-from confide.release.oracle.one_hot import group_of, separated
-from confide.release.oracle.terms import Bits, Terms
+from confide.release.oracle.terms import Bits, Terms, group_of, separated
 
-__all__ = ["LocalSearch"]
+__all__ = [
+    "ATTRIBUTE",
+    "BIT",
+    "END",
+    "FAILING_AT",
+    "FIRST",
+    "FLIPPED",
+    "GAIN",
+    "GROUP",
+    "GROUP_END",
+    "GROUP_FIRST",
+    "HOME",
+    "HOME_ON",
+    "MISSING",
+    "ON",
+    "ONE_HOT",
+    "QUERY",
+    "RISING_AT",
+    "TOUCHED",
+    "WEIGHT",
+    "LocalSearch",
+    "climb",
+]
+
+# ---- climbing
+
+_Compiled = TypeVar("_Compiled", bound=Callable[..., Any])
+_Table = NDArray[np.int64]
+_List = NDArray[np.int32]
+_Whole = Any  # of the compiler's choice: int64
+
+# Of an attribute: what a flip gains, the last move that flipped it, its place among the moves that gain (-1: none), its
+# group (-1: none), its bit, its default bit, its occurrences `occurs[first:end]`.
+GAIN, FLIPPED, RISING_AT, GROUP, BIT, HOME, FIRST, END = range(8)
+ATTRIBUTE = 8
+# Of a query: its weight, its literals that fail (a parity: 1 where it fails), its place among the failing clauses.
+WEIGHT, MISSING, FAILING_AT = range(3)
+QUERY = 3
+# Of a group: the attribute that is on, the default's, its attributes `members[first:end]`, whether scores changed.
+ON, HOME_ON, GROUP_FIRST, GROUP_END, TOUCHED = range(5)
+ONE_HOT = 5
+# Lengths of the three lists, and the objective.
+_RISING, _FAILING, _GROUPS, _VALUE = range(4)
+
+_LAST = 1 << 60  # below any sum of weights
+
+
+def _compiled(function: _Compiled) -> _Compiled:
+    return cast("_Compiled", njit(cache=True, nogil=True)(function))
+
+
+@_compiled
+def _random(seed: _Whole, counter: _Whole) -> _Whole:
+    """The counter-th output of splitmix64."""
+    z = seed + (counter + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@_compiled
+def _below(number: _Whole, limit: _Whole) -> _Whole:
+    """A number in 0..limit-1, limit < 2^32."""
+    return np.int64(((number >> np.uint64(32)) * np.uint64(limit)) >> np.uint64(32))
+
+
+@_compiled
+def _keep(wanted: Any, item: _Whole, places: _List, table: _Table, column: int, sizes: _Table, which: _Whole) -> None:
+    """Put an item into a list, or take it out; the table knows its place."""
+    place = table[item, column]
+    if wanted and place < 0:
+        places[sizes[which]] = item
+        table[item, column] = sizes[which]
+        sizes[which] += 1
+    elif not wanted and place >= 0:
+        sizes[which] -= 1
+        last = places[sizes[which]]
+        places[place] = last
+        table[last, column] = place
+        table[item, column] = -1
+
+
+@_compiled
+def _score(v: _Whole, attributes: _Table, groups: _Table) -> _Whole:
+    """What the move to v adds to the objective; that of the attribute that is on is 0."""
+    g = attributes[v, GROUP]
+    if g < 0:
+        return attributes[v, GAIN]
+    on = groups[g, ON]
+    return 0 if on == v else attributes[v, GAIN] + attributes[on, GAIN]
+
+
+@_compiled
+def _add(
+    v: _Whole, amount: _Whole, attributes: _Table, groups: _Table, rising: _List, touched: _List, sizes: _Table
+) -> None:
+    """Change what a flip gains."""
+    attributes[v, GAIN] += amount
+    g = attributes[v, GROUP]
+    if g < 0:
+        _keep(attributes[v, GAIN] > 0, v, rising, attributes, RISING_AT, sizes, _RISING)
+    elif not groups[g, TOUCHED]:
+        groups[g, TOUCHED] = 1
+        touched[sizes[_GROUPS]] = g
+        sizes[_GROUPS] += 1
+
+
+@_compiled
+def _flip(
+    v: _Whole, parity: bool, literals: _List, occurs: _List, attributes: _Table, queries: _Table, groups: _Table,
+    rising: _List, failing: _List, touched: _List, sizes: _Table,
+) -> None:
+    """Flip one bit, with everything that follows but the scores of groups."""
+    width = literals.shape[1]
+    sizes[_VALUE] += attributes[v, GAIN]
+    bit = attributes[v, BIT] ^ 1
+    attributes[v, BIT] = bit
+    for o in range(attributes[v, FIRST], attributes[v, END]):
+        j = occurs[o] >> 1
+        w = queries[j, WEIGHT]
+        before = queries[j, MISSING]
+        if parity:
+            queries[j, MISSING] = 1 - before
+            change = 2 * w if before == 0 else -2 * w
+            for k in range(width):
+                if literals[j, k] < 0:
+                    break
+                _add(literals[j, k] >> 1, change, attributes, groups, rising, touched, sizes)
+            _keep((before == 1) != (w > 0), j, failing, queries, FAILING_AT, sizes, _FAILING)
+            continue
+        met = bit == (occurs[o] & 1)
+        queries[j, MISSING] = before - 1 if met else before + 1
+        fewer = before - 1 if met else before
+        if fewer == 0:  # the query has changed its value
+            change = -w if met else w
+            for k in range(width):
+                if literals[j, k] < 0:
+                    break
+                u = literals[j, k] >> 1
+                _add(u, 2 * change if u == v else change, attributes, groups, rising, touched, sizes)
+            _keep(met != (w > 0), j, failing, queries, FAILING_AT, sizes, _FAILING)
+        elif fewer == 1:  # another literal has become, or is no more, the only one that fails
+            for k in range(width):
+                u = literals[j, k] >> 1
+                if u != v and attributes[u, BIT] != (literals[j, k] & 1):
+                    _add(u, w if met else -w, attributes, groups, rising, touched, sizes)
+                    break
+
+
+@_compiled
+def _move(
+    v: _Whole, parity: bool, literals: _List, occurs: _List, members: _List, attributes: _Table, queries: _Table,
+    groups: _Table, rising: _List, failing: _List, touched: _List, sizes: _Table,
+) -> _Whole:
+    """Make a move; returns the one that takes it back."""
+    g = attributes[v, GROUP]
+    back = v
+    if g >= 0:
+        back = groups[g, ON]
+        _flip(back, parity, literals, occurs, attributes, queries, groups, rising, failing, touched, sizes)
+        groups[g, ON] = v
+    _flip(v, parity, literals, occurs, attributes, queries, groups, rising, failing, touched, sizes)
+    for i in range(sizes[_GROUPS]):
+        h = touched[i]
+        groups[h, TOUCHED] = 0
+        for m in range(groups[h, GROUP_FIRST], groups[h, GROUP_END]):
+            u = members[m]
+            _keep(_score(u, attributes, groups) > 0, u, rising, attributes, RISING_AT, sizes, _RISING)
+    sizes[_GROUPS] = 0
+    return back
+
+
+@_compiled
+def _begin(
+    parity: bool, literals: _List, attributes: _Table, queries: _Table, groups: _Table, rising: _List, failing: _List,
+    sizes: _Table,
+) -> None:
+    """Everything that follows from the record, anew."""
+    sizes[:] = 0
+    attributes[:, RISING_AT] = -1
+    attributes[:, GAIN] = 0
+    queries[:, FAILING_AT] = -1
+    groups[:, TOUCHED] = 0
+    for j in range(len(queries)):
+        w = queries[j, WEIGHT]
+        missing, alone, width = 0, np.int64(-1), 0
+        for k in range(literals.shape[1]):
+            if literals[j, k] < 0:
+                break
+            width += 1
+            u = literals[j, k] >> 1
+            fails = attributes[u, BIT] == 1 if parity else attributes[u, BIT] != (literals[j, k] & 1)
+            if fails:
+                missing += 1
+                alone = u
+        if parity:
+            missing = missing % 2
+        queries[j, MISSING] = missing
+        if missing == 0:
+            sizes[_VALUE] += w
+        _keep((missing == 0) != (w > 0), j, failing, queries, FAILING_AT, sizes, _FAILING)
+        if missing == 0 or parity:
+            for k in range(width):
+                attributes[literals[j, k] >> 1, GAIN] += -w if missing == 0 else w
+        elif missing == 1:
+            attributes[alone, GAIN] += w
+    for v in range(len(attributes)):
+        _keep(_score(v, attributes, groups) > 0, v, rising, attributes, RISING_AT, sizes, _RISING)
+
+
+@_compiled
+def _repairing(
+    parity: bool, literals: _List, members: _List, attributes: _Table, queries: _Table, groups: _Table,
+    failing: _List, sizes: _Table, rested: _Whole, by_chance: bool, seed: _Whole, counter: _Whole,
+) -> _Whole:
+    """A move that mends one literal of a random failing clause: the best one (ties: the oldest) of those that
+    were not made after `rested`, or any by chance.
+    """
+    j = failing[_below(_random(seed, counter), sizes[_FAILING])]
+    every = parity or queries[j, WEIGHT] < 0  # any literal may turn
+    chosen: _Whole = np.int64(-1)
+    best: _Whole = np.int64(0)
+    seen = 0
+    for k in range(literals.shape[1]):
+        if literals[j, k] < 0:
+            break
+        u = np.int64(literals[j, k] >> 1)
+        if not every and attributes[u, BIT] == (literals[j, k] & 1):
+            continue
+        g = attributes[u, GROUP]
+        leaves = g >= 0 and groups[g, ON] == u  # it goes when any other attribute of its group comes
+        first = groups[g, GROUP_FIRST] if leaves else 0
+        end = groups[g, GROUP_END] if leaves else 1
+        for m in range(first, end):
+            v = np.int64(members[m]) if leaves else u
+            if leaves and v == u:
+                continue
+            seen += 1
+            score = _score(v, attributes, groups)
+            if attributes[v, FLIPPED] > rested:
+                score -= _LAST
+            if by_chance:
+                counter += np.uint64(1)
+                better: Any = _below(_random(seed, counter), seen) == 0
+            else:
+                better = score > best or (score == best and attributes[v, FLIPPED] < attributes[chosen, FLIPPED])
+            if chosen < 0 or better:
+                chosen, best = v, score
+    return chosen
+
+
+@_compiled
+def _take_back(moves: _List, attributes: _Table, groups: _Table) -> None:
+    """The bits before these moves, given by what takes each back; all else is stale afterwards."""
+    for i in range(len(moves) - 1, -1, -1):
+        v = np.int64(moves[i])
+        if v < 0:
+            continue
+        g = attributes[v, GROUP]
+        if g < 0:
+            attributes[v, BIT] ^= 1
+        else:
+            attributes[groups[g, ON], BIT] = 0
+            groups[g, ON] = v
+            attributes[v, BIT] = 1
+
+
+@_compiled
+def _go_home(
+    parity: bool, literals: _List, occurs: _List, members: _List, attributes: _Table, queries: _Table, groups: _Table,
+    rising: _List, failing: _List, touched: _List, sizes: _Table,
+) -> None:
+    """Moves to the default's bits where the objective does not drop, until there is none."""
+    again = True
+    while again:
+        again = False
+        for v in range(len(attributes)):
+            g = attributes[v, GROUP]
+            away = attributes[v, BIT] != attributes[v, HOME]
+            if g >= 0:
+                away = groups[g, HOME_ON] == v and groups[g, ON] != v
+            if away and _score(v, attributes, groups) >= 0:
+                _move(v, parity, literals, occurs, members, attributes, queries, groups, rising, failing, touched,
+                      sizes)
+                again = True
+
+
+@_compiled
+def climb(
+    parity: bool, literals: _List, occurs: _List, members: _List, attributes: _Table, queries: _Table, groups: _Table,
+    flips: int, target: int, sample: int, rest: int, by_chance: int, seed: np.uint64,
+) -> _Whole:
+    """Search from a record, leave the best record found in its place, as near to the default as costs nothing.
+
+    Args:
+        parity: whether queries are parities.
+        literals: int32 (t, r), 2 attribute + required bit, padded with -1.
+        occurs: int32, 2 query + required bit, for one attribute after the other.
+        members: int32, attributes for one group after the other.
+        attributes: int64 (v, 8); GROUP, BIT, HOME, FIRST and END are given, BIT holds the answer afterwards.
+        queries: int64 (t, 3); WEIGHT is given.
+        groups: int64 (g, 5); ON, HOME_ON, GROUP_FIRST and GROUP_END are given, ON holds the answer afterwards.
+        flips: moves at most.
+        target: an objective that none exceeds; the search ends there.
+        sample: of the moves that gain, how many are looked at.
+        rest: moves for which a bit that was flipped stays, unless it makes the best record so far.
+        by_chance: how many in 2^16 of the moves at a local maximum are random ones.
+        seed: of the random numbers.
+
+    Returns:
+        The objective, a sum of weights of queries that hold.
+    """
+    sizes = np.zeros(4, dtype=np.int64)
+    rising = np.zeros(len(attributes), dtype=np.int32)
+    failing = np.zeros(len(queries), dtype=np.int32)
+    touched = np.zeros(len(groups), dtype=np.int32)
+    undo = np.empty(flips, dtype=np.int32)
+    attributes[:, FLIPPED] = 0
+    _begin(parity, literals, attributes, queries, groups, rising, failing, sizes)
+    best, best_at, done = sizes[_VALUE], 0, 0
+    counter: _Whole = np.uint64(0)
+    pause = min(rest, len(attributes) // 3)
+    while done < flips and sizes[_FAILING] > 0 and best < target:
+        chosen: _Whole = np.int64(-1)
+        score: _Whole = np.int64(0)
+        rested = max(done - pause, 0)
+        if sizes[_RISING] > 0:
+            few = sizes[_RISING] <= sample
+            for i in range(sizes[_RISING] if few else sample):
+                place = i
+                if not few:
+                    place = _below(_random(seed, counter), sizes[_RISING])
+                    counter += np.uint64(1)
+                v = np.int64(rising[place])
+                its = _score(v, attributes, groups)
+                if attributes[v, FLIPPED] > rested and sizes[_VALUE] + its <= best:
+                    continue
+                if its > score or (its == score and attributes[v, FLIPPED] < attributes[chosen, FLIPPED]):
+                    chosen, score = v, its
+        if chosen < 0:
+            randomly = _below(_random(seed, counter), 65536) < by_chance
+            chosen = _repairing(parity, literals, members, attributes, queries, groups, failing, sizes, rested,
+                                randomly, seed, counter + np.uint64(1))
+            counter += np.uint64(2 + literals.shape[1] + len(members))
+        undo[done] = -1  # a clause without literals, or all of them in groups of one attribute: nothing mends it
+        if chosen >= 0:
+            undo[done] = _move(chosen, parity, literals, occurs, members, attributes, queries, groups, rising, failing,
+                               touched, sizes)
+            attributes[chosen, FLIPPED] = done + 1
+            attributes[undo[done], FLIPPED] = done + 1
+        done += 1
+        if sizes[_VALUE] > best:
+            best, best_at = sizes[_VALUE], done
+    _take_back(undo[best_at:done], attributes, groups)
+    _begin(parity, literals, attributes, queries, groups, rising, failing, sizes)
+    _go_home(parity, literals, occurs, members, attributes, queries, groups, rising, failing, touched, sizes)
+    return sizes[_VALUE]
+
+
+# ---- local search
 
 _MASK = 2**64 - 1
 _Local = NDArray[np.int64]
@@ -153,21 +525,21 @@ class _Layout:
         self.occurs = (2 * query + clauses.bits.reshape(-1)[order]).astype(np.int32)
         inside = [local[members[active[members]]] for members in self._groups]
         self.members = np.concatenate([np.zeros(0, dtype=np.int32), *inside])
-        self._attributes = np.zeros((self.variables.size, kernel.ATTRIBUTE), dtype=np.int64)
+        self._attributes = np.zeros((self.variables.size, ATTRIBUTE), dtype=np.int64)
         ends = np.cumsum(np.bincount(attribute, minlength=self.variables.size))
-        self._attributes[:, kernel.END] = ends
-        self._attributes[1:, kernel.FIRST] = ends[:-1]
-        self._attributes[:, kernel.GROUP] = -1
-        self._queries = np.zeros((len(clauses.weights), kernel.QUERY), dtype=np.int64)
-        self._queries[:, kernel.WEIGHT] = clauses.weights
-        self._one_hot = np.zeros((len(inside), kernel.ONE_HOT), dtype=np.int64)
+        self._attributes[:, END] = ends
+        self._attributes[1:, FIRST] = ends[:-1]
+        self._attributes[:, GROUP] = -1
+        self._queries = np.zeros((len(clauses.weights), QUERY), dtype=np.int64)
+        self._queries[:, WEIGHT] = clauses.weights
+        self._one_hot = np.zeros((len(inside), ONE_HOT), dtype=np.int64)
         end = 0
         for g, group in enumerate(inside):
-            self._attributes[group, kernel.GROUP] = g
-            self._one_hot[g, kernel.GROUP_FIRST], self._one_hot[g, kernel.GROUP_END] = end, end + len(group)
+            self._attributes[group, GROUP] = g
+            self._one_hot[g, GROUP_FIRST], self._one_hot[g, GROUP_END] = end, end + len(group)
             end += len(group)
         x, on = self.place(default)
-        self._attributes[:, kernel.HOME], self._one_hot[:, kernel.HOME_ON] = x, on
+        self._attributes[:, HOME], self._one_hot[:, HOME_ON] = x, on
 
     def place(self, record: Bits) -> tuple[_Local, _Local]:
         """The local bits of a valid record, and the attribute of each group that is on."""
@@ -188,7 +560,7 @@ class _Layout:
         x = np.unpackbits(stream.view(np.uint8), bitorder="little")[: self.variables.size].astype(np.int64)
         on = np.empty(len(self._groups), dtype=np.int64)
         for g, word in enumerate(words[: len(self._groups)]):
-            members = self.members[self._one_hot[g, kernel.GROUP_FIRST] : self._one_hot[g, kernel.GROUP_END]]
+            members = self.members[self._one_hot[g, GROUP_FIRST] : self._one_hot[g, GROUP_END]]
             x[members] = 0
             on[g] = members[word % len(members)]
             x[on[g]] = 1
@@ -199,11 +571,11 @@ class _Layout:
     ) -> _Found:
         """Search from one place."""
         attributes, queries, groups = self._attributes.copy(), self._queries.copy(), self._one_hot.copy()
-        attributes[:, kernel.BIT], groups[:, kernel.ON] = place
-        value = self._shift + kernel.climb(self._parity, self.literals, self.occurs, self.members, attributes, queries,
+        attributes[:, BIT], groups[:, ON] = place
+        value = self._shift + climb(self._parity, self.literals, self.occurs, self.members, attributes, queries,
                                            groups, flips, target - self._shift, *rules, np.uint64(seed))
-        bits = attributes[:, kernel.BIT]
-        away = int((bits != attributes[:, kernel.HOME]).sum())
+        bits = attributes[:, BIT]
+        away = int((bits != attributes[:, HOME]).sum())
         return _Found(int(value), away, bits.astype(np.bool_))
 
     def record(self, bits: Bits) -> Bits:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from confide.acquisition.incentives import SecondIdentities
 from confide.acquisition.reading import as_drawn, lattice_contract
 from confide.acquisition.release.losses import least_right
-from confide.acquisition.second_identities import SecondIdentities
 from confide.campaign.kinds.acquisition.plan import PlannedMean
 from confide.campaign.kinds.skeleton import AnyOutcome, plan_page, promised, share_page
 from confide.contract.guarantees import Accuracy, Audience, stated

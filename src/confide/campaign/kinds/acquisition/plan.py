@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from confide.acquisition.beliefs.priors import ConcernPrior, DiscretePrior, HistogramPrior, PowerPrior, UniformPrior
+from confide.acquisition.incentives import SecondIdentities, second_identities
 from confide.acquisition.mechanism import TwoPartMechanism
-from confide.acquisition.second_identities import SecondIdentities, second_identities
+from confide.acquisition.priors import ConcernPrior, DiscretePrior, HistogramPrior, PowerPrior, UniformPrior
 from confide.acquisition.targeting import Expected, expected
 from confide.campaign.kinds.skeleton import Finite, MoneyTable, MoneyWords, Positive, ShownPlan
 from confide.contract.guarantees import Accuracy

@@ -21,8 +21,8 @@ from confide.allocation.audited_behaviour import SUPPLY
 from confide.allocation.crowds import Crowd, counts
 from confide.allocation.market import Market
 from confide.audit import Audited, AuditRow, Concern, Examined, Verdict
-from confide.audit.device_runs import CHECKED as _CHECKED
-from confide.audit.device_runs import refused_row
+from confide.audit.devices import CHECKED as _CHECKED
+from confide.audit.devices import refused_row
 from confide.campaign.kinds.allocation.plan import GoodsPlan
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Accuracy, Guarantee, Participation, Truthfulness

@@ -16,10 +16,10 @@ from confide.allocation.bundles.rows import usable
 from confide.allocation.market import NEIGHBOURS_WRITTEN, Overflow
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
-from confide.allocation.reading.preflib import SUFFIXES
-from confide.allocation.reading.scales import Points, PointsTogether, Ranks, RanksTogether, Scale
-from confide.allocation.reading.tables import Rows
+from confide.allocation.preflib import SUFFIXES
+from confide.allocation.scales import Points, PointsTogether, Ranks, RanksTogether, Scale
 from confide.allocation.sinkhorn_match import SinkhornMatch
+from confide.allocation.tables import Rows
 from confide.contract.errors import InvalidInput
 from confide.contract.file_words import FileWords
 from confide.contract.known_keys import FileTable, Keys, keys_of

@@ -13,11 +13,7 @@ from typing import Any
 import numpy as np
 
 from confide.allocation.crowds import BundleCrowd, Crowd, SingleCrowd
-from confide.allocation.incentives import mean_shift, prices_loss
-from confide.allocation.market import Market
-from confide.allocation.palloc import PAlloc
-from confide.allocation.planning.advice import hopeless, least_epsilon, worth_it
-from confide.allocation.planning.expected import (
+from confide.allocation.expected import (
     Expected,
     made_up,
     made_up_bundles,
@@ -25,13 +21,16 @@ from confide.allocation.planning.expected import (
     predicted_bundles,
     second_bundles,
 )
-from confide.allocation.planning.lone_lies import LoneLies, crowd_size, lone_lies
-from confide.allocation.planning.predicted import RUNS, CrowdPrediction
-from confide.allocation.planning.second_ids import CROWDS, SecondIds
+from confide.allocation.guarantees import mean_shift, prices_loss
+from confide.allocation.market import Market
+from confide.allocation.palloc import PAlloc
+from confide.allocation.planning import hopeless, least_epsilon, worth_it
 from confide.allocation.pmatch import PMatch
-from confide.allocation.reading.scales import PointsTogether, Ranks, RanksTogether, Scale
-from confide.allocation.reading.tables import Rows
+from confide.allocation.predicted import RUNS, CrowdPrediction
+from confide.allocation.scales import PointsTogether, Ranks, RanksTogether, Scale
+from confide.allocation.second_identities import CROWDS, LoneLies, SecondIds, crowd_size, lone_lies
 from confide.allocation.sinkhorn_match import SinkhornMatch
+from confide.allocation.tables import Rows
 from confide.allocation.valuations import Valuations
 from confide.campaign.kinds.allocation.config import (
     AuctionTable,

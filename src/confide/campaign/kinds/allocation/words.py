@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.allocation.billboards import AuctionBillboard
-from confide.allocation.bundles.decoding import BundleWalk, walk_bundle
-from confide.allocation.decoding import Walk, walk
+from confide.allocation.decoding import BundleWalk, Walk, walk, walk_bundle
 from confide.allocation.palloc import PAlloc
-from confide.allocation.reading.scales import Points, Ranks, Scale
+from confide.allocation.scales import Points, Ranks, Scale
 from confide.allocation.sinkhorn_match import ScalingBillboard, SinkhornMatch
 from confide.contract.asked import Field
 from confide.people.column_fields import MOVED

@@ -29,8 +29,7 @@ from confide.contract.kinds import Collection, PayoutTerms, Progress, Trial, by_
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_coins
 from confide.contract.presentation import Section, Table, Text
 from confide.contract.wire import wire_types
-from confide.market.collection import BitBillboard, BitCollection, Reports
-from confide.market.reading import BitCodec, read_reports
+from confide.market.collection import BitBillboard, BitCodec, BitCollection, Reports, read_reports
 from confide.market.strategies import NONE
 from confide.people.column_fields import field_of
 from confide.people.device_kind import ANSWER, DeviceKind

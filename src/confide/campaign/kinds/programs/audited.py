@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from confide.audit import Audited, AuditRow, Concern, Examined
-from confide.audit.device_runs import CHECKED, refused_row
+from confide.audit.devices import CHECKED, refused_row
 from confide.campaign.kinds.programs.plan import SharingPlan
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Accuracy, Guarantee, Participation, Truthfulness
@@ -26,7 +26,7 @@ from confide.programs.audited import program
 from confide.programs.audited_behaviour import delivering, scaled
 from confide.programs.dude import Dude
 from confide.programs.instances import made_up
-from confide.programs.reading.slots import collected, layout
+from confide.programs.slots import collected, layout
 
 __all__ = ["life", "sharing"]
 

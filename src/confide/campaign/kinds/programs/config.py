@@ -16,9 +16,9 @@ from confide.contract.known_keys import Keys, keys_of
 from confide.people.campaign_tables import DataTable, PeopleTable
 from confide.programs.dude import Dude
 from confide.programs.priv_dude import PrivDude
-from confide.programs.reading.coding import Coding
-from confide.programs.reading.columns import Points
+from confide.programs.reading import Points
 from confide.programs.round_dude import RoundDude
+from confide.programs.slots import Coding
 from confide.programs.tight_dude import TightDude
 from confide.programs.tighten_and_audit import TightenAndAudit
 

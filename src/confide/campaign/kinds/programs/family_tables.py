@@ -19,9 +19,8 @@ from confide.programs.families.knapsack import Knapsack
 from confide.programs.families.shared_resources import SharedResources
 from confide.programs.families.unit_demand import UnitDemand
 from confide.programs.families.xor_bundles import XorBundles
-from confide.programs.reading.bids import Bids
-from confide.programs.reading.coding import Coding, named, pairs, table_lines
-from confide.programs.reading.columns import Choice, Number, Points
+from confide.programs.reading import Bids, Choice, Number, Points
+from confide.programs.slots import Coding, named, pairs, table_lines
 
 __all__ = ["Finite", "Positive", "ProgramTable", "Share"]
 

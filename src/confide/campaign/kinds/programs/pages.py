@@ -15,18 +15,16 @@ from confide.contract.errors import Refused, SolverFailed
 from confide.contract.guarantees import stated
 from confide.contract.outcome import PublicOutcome, SimulatedOutcome, settled_share
 from confide.contract.presentation import Block, Picture, Section, Table, Text
-from confide.programs.averages import tally_of
-from confide.programs.billboards import PathBillboard
-from confide.programs.certifying import PathCertificate
+from confide.programs.billboards import PathBillboard, tally_of
 from confide.programs.exact_optimum import exact
 from confide.programs.families.shared_resources import SharedResources
 from confide.programs.grids import PRICE_UNIT
+from confide.programs.guarantees import PathCertificate
 from confide.programs.instances import in_order, lottery
-from confide.programs.integral_boards import AuditedBillboard, FlagBillboard
 from confide.programs.program import Program
-from confide.programs.reading.slots import collected
 from confide.programs.round_dude import RoundDude
-from confide.programs.rounding import drawn_round
+from confide.programs.slots import collected
+from confide.programs.whole_parts import AuditedBillboard, FlagBillboard, drawn_round
 
 __all__ = ["explain", "offer", "result_sections", "result_tables", "sections", "study_sections"]
 

@@ -34,9 +34,8 @@ from confide.programs.dude import Dude
 from confide.programs.grids import PRICE_UNIT
 from confide.programs.instances import made_up
 from confide.programs.planning import Mode, ProgramPlan, plan
-from confide.programs.reading.coding import Coding
-from confide.programs.reading.slots import collected
 from confide.programs.round_dude import RoundDude
+from confide.programs.slots import Coding, collected
 from confide.programs.tight_dude import TightDude
 from confide.programs.tighten_and_audit import TightenAndAudit
 from confide.tables.slot_rows import SlotRows

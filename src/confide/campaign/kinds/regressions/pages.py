@@ -19,12 +19,12 @@ from confide.contract.outcome import PublicOutcome, SimulatedOutcome, settled_co
 from confide.contract.presentation import Section, Table, Text
 from confide.contract.words import few, number, percent
 from confide.privacy.groups import guess_in_words
+from confide.regression.bounds import moved_by
 from confide.regression.compared_releases import knowing_nothing
 from confide.regression.guarantees import CUT, EMPTY
 from confide.regression.private_truthful_regression import PrivateTruthfulRegression
 from confide.regression.records import Batch, as_batches, least_squares, r_squared, row_norms
 from confide.regression.release.output_perturbation import RIDGE_FORMULA, Averaged
-from confide.regression.second_identities import moved_by
 from confide.regression.stand_ins import StandIns
 from confide.tables import Numeric
 

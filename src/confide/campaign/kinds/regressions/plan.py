@@ -18,6 +18,7 @@ from confide.contract.remedies import Remedy, printed
 from confide.contract.replanned import in_file, nearest
 from confide.people.campaign_tables import MOST_PEOPLE, DataTable, PeopleTable
 from confide.regression import planner
+from confide.regression.bounds import fewest_moving
 from confide.regression.compared_releases import RELEASES
 from confide.regression.costs import ExponentialCosts, ParetoCosts
 from confide.regression.priors import (
@@ -31,7 +32,6 @@ from confide.regression.priors import (
 )
 from confide.regression.private_truthful_regression import PaymentScheme, PrivateTruthfulRegression
 from confide.regression.release.ada_ssp import AdaSSP
-from confide.regression.second_identities import fewest_moving
 from confide.regression.setting import Setting
 from confide.regression.stand_ins import StandIns, stand_ins
 from confide.tables import Category, Design, Numeric

@@ -29,15 +29,14 @@ from confide.contract.mechanism import Mechanism
 from confide.contract.outcome import SimulatedOutcome
 from confide.privacy.noise import Noise
 from confide.release.answers import true_answers
-from confide.release.audited_charges import charges, named_charge, own_epsilon, own_rho
-from confide.release.audited_full_size import full_size
+from confide.release.audited_faults import charges, named_charge, own_epsilon, own_rho
 from confide.release.audited_games import games, like
 from confide.release.audited_tables import RECORDS, neighbours, tiny
-from confide.release.audited_walks import quiet
+from confide.release.audited_walks import full_size, quiet
 from confide.release.baselines import NoisyAnswers
 from confide.release.dual_query import DualQuery
-from confide.release.made_up import table_of
 from confide.release.mwem import MWEM
+from confide.release.records import table_of
 from confide.release.results import Bars, bars, released_answers
 from confide.release.reweighted import Reweighted
 

@@ -13,24 +13,24 @@ from confide.campaign.kinds.skeleton import plan_page, promised
 from confide.charts import intervals
 from confide.contract.guarantees import Audience, stated
 from confide.contract.kinds import as_rows
+from confide.contract.mechanism import MOST_UNUSABLE
 from confide.contract.offering import CUSTODIANS_WITHDRAWAL, Question, answer, likelier
 from confide.contract.outcome import SimulatedOutcome
 from confide.contract.presentation import Picture, Section, Table, Text
-from confide.contract.unusable import MOST_UNUSABLE
 from confide.contract.wire import wire_name
 from confide.contract.words import number, percent
 from confide.privacy.groups import guess_in_words
 from confide.privacy.losses import PROMISES_LITTLE, ZCDP
 from confide.release.answers import true_answers
 from confide.release.baselines import IndependentMarginals, NoisyAnswers
-from confide.release.certificate import BASELINE_ERROR
-from confide.release.codes import Codes
 from confide.release.columns import Bit
 from confide.release.comparison import compare
 from confide.release.dual_query import DualQuery
+from confide.release.guarantees import BASELINE_ERROR
 from confide.release.marginal_fit import FittedMarginals, MarginalFit
 from confide.release.measured_sums import sum_bar
 from confide.release.mwem import MWEM, MWEMCertificate
+from confide.release.records import Codes
 from confide.release.results import LEVEL, AnyOutcome, Bars, bars, released_answers, synthetic_rows, uncut_answers
 from confide.release.reweighted import Reweighted, ReweightedCertificate
 from confide.release.schema import Schema

@@ -19,10 +19,9 @@ from confide.campaign.kinds.release.config import (
     ReweightedTable,
 )
 from confide.campaign.kinds.skeleton import ShownPlan
-from confide.contract.errors import ConfideError, InvalidInput, Refused
+from confide.contract.errors import ConfideError, InvalidInput, PublicWarning, Refused
 from confide.contract.guarantees import Accuracy
 from confide.contract.mechanism import Mechanism
-from confide.contract.public_warnings import PublicWarning
 from confide.contract.remedies import Remedy, accepted, tried, trying
 from confide.contract.replanned import changed, instead, keyed, nearest, replanned
 from confide.contract.wire import wire_name
@@ -33,8 +32,7 @@ from confide.release.baselines import IndependentMarginals, NoisyAnswers
 from confide.release.dual_query import DualQuery
 from confide.release.marginal_fit import MarginalFit
 from confide.release.mwem import MWEM
-from confide.release.planning import ReleasePlan, candidates, dual_query, plan
-from confide.release.predicted import HOPELESS, Prediction, predict
+from confide.release.planning import HOPELESS, Prediction, ReleasePlan, candidates, dual_query, plan, predict
 from confide.release.reweighted import Reweighted
 from confide.release.schema import Schema
 from confide.release.workload import Workload

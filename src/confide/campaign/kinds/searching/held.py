@@ -25,10 +25,9 @@ from numpy.typing import NDArray
 from confide.campaign.kinds.searching.plan import SearchConfig
 from confide.contract.errors import InvalidInput
 from confide.contract.files import check_unpublished
-from confide.search.answers import spelled
 from confide.search.graph import Graph
 from confide.search.identifiers import as_ids, lookup
-from confide.search.oracles import AnswersSoFar, Investigation, OracleInconsistent
+from confide.search.oracles import AnswersSoFar, Investigation, OracleInconsistent, spelled
 from confide.tables import open_table
 from confide.tables._cells import integers, strings
 from confide.tables.sources import TableSource

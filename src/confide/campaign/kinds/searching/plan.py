@@ -18,8 +18,7 @@ from confide.contract.known_keys import Keys, keys_of
 from confide.contract.replanned import nearest
 from confide.search.identifiers import MOST
 from confide.search.noise_kinds import NoiseKind
-from confide.search.planning import RANDOM, SearchPlan
-from confide.search.search_accounting import compositions
+from confide.search.planning import RANDOM, SearchPlan, compositions
 from confide.search.statistics import (
     CommonNeighbours,
     CommonNeighboursMulti,

@@ -24,8 +24,8 @@ from confide.contract.mechanism import NoiseSource
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.privacy.noise import JournalNoise
 from confide.search.graph import DegreeBoundViolated, Graph
-from confide.search.kept_searches import graph_digest
 from confide.search.oracles import AnswersSoFar, Investigation, OracleInconsistent, OracleUnavailable
+from confide.search.releases import graph_digest
 from confide.search.targeted import PTarget, Search
 
 __all__ = ["earlier_answers", "play", "used_before"]

@@ -20,18 +20,16 @@ from confide.evidence.wang_2016.data_market.enumeration import (
 )
 from confide.evidence.wang_2016.data_market.genie import GenieMarket
 from confide.evidence.wang_2016.data_market.heterogeneous import HeterogeneousMarket
-from confide.market.binomials import majority_errors
+from confide.market.binomials import error_probability, majority_errors
 from confide.market.costs import LinearCost, PowerCost
-from confide.market.decision import error_probability
 from confide.market.equilibrium import check_equilibrium, symmetric_equilibria
 from confide.market.majority import MajorityMarket, proof_function
 from confide.market.matching import payment_unit, price_floor
 from confide.market.optimum import least_payment
 from confide.market.planner import plan
 from confide.market.price_levels import best_price_level, thesis_bounds
-from confide.market.replies import best_response, regret
 from confide.market.signal_model import Reporting, SignalModel
-from confide.market.strategies import NONE, Strategy
+from confide.market.strategies import NONE, Strategy, best_response, regret
 
 __all__: list[str] = []
 

@@ -15,8 +15,7 @@ from confide.market.costs import LinearCost, PowerCost
 from confide.market.equilibrium import check_equilibrium, symmetric_equilibria
 from confide.market.matching import payment_unit
 from confide.market.pairs.accuracy import chebyshev_level, failure_probability, thesis_level
-from confide.market.pairs.insiders import audit_groups
-from confide.market.pairs.market import PairMarket
+from confide.market.pairs.market import PairMarket, audit_groups
 from confide.market.pairs.prices import pair_excess, pair_floor, pair_prices
 from confide.market.pairs.prior import PairPrior, log_report_law
 

@@ -12,12 +12,18 @@ import numpy as np
 
 from confide.evidence.claim import Recomputed, claims_of
 from confide.market.costs import LinearCost
-from confide.market.replies import best_response
 from confide.market.signal_model import Reporting
-from confide.market.threshold.cost_laws import CostLaw, ExponentialLaw, LogNormalLaw, UniformLaw
-from confide.market.threshold.levels import chosen_level, cost_of_level
+from confide.market.strategies import best_response
+from confide.market.threshold.cost_laws import (
+    CostLaw,
+    ExponentialLaw,
+    LogNormalLaw,
+    UniformLaw,
+    chosen_level,
+    cost_of_level,
+)
 from confide.market.threshold.planner import plan_unknown_costs
-from confide.market.threshold.random_attendance import thesis_attendance
+from confide.market.threshold.signed_payments import thesis_attendance
 from confide.market.threshold.threshold_market import ThresholdMarket
 from confide.market.threshold.type_equilibrium import check_types, common_equilibria
 

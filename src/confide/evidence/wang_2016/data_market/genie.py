@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 
 from confide.contract.parameters import Parameter
 from confide.contract.renamed import renamed
-from confide.market.costs import Cost
-from confide.market.matching import MatchingPayment, PeerStatistic, check_payable, price_floor
-from confide.market.plain_numbers import PlainNumbers
-from confide.market.quotes import Quote, quote_of
+from confide.market.costs import Cost, PlainNumbers
+from confide.market.matching import MatchingPayment, PeerStatistic, Quote, check_payable, price_floor, quote_of
 from confide.market.signal_model import LARGEST_LEVEL, SignalModel
 
 __all__ = ["GenieMarket"]

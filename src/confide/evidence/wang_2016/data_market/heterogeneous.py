@@ -18,14 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 from confide.contract.errors import InvalidInput
 from confide.contract.parameters import Parameter
 from confide.contract.renamed import renamed
-from confide.market.binomials import MajorityErrors, majority_errors, majority_threshold
-from confide.market.costs import Cost, as_cost
-from confide.market.counts import binomial_pmf
-from confide.market.decision import chernoff_bound
+from confide.market.binomials import MajorityErrors, binomial_pmf, chernoff_bound, majority_errors, majority_threshold
+from confide.market.costs import Cost, PlainNumbers, as_cost
 from confide.market.majority import excess, majority_statistic
-from confide.market.matching import MatchingPayment, check_payable, price_floor
-from confide.market.plain_numbers import PlainNumbers
-from confide.market.quotes import Quote, quote_of
+from confide.market.matching import MatchingPayment, Quote, check_payable, price_floor, quote_of
 from confide.market.signal_model import LARGEST_LEVEL, Reporting, SignalModel
 from confide.market.strategies import NONE, Strategy, as_reports
 

@@ -12,18 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.channels.analyser import analyse
-from confide.channels.closed_forms import closed_form
+from confide.channels.closed_forms import closed_form, printed_bounds
 from confide.channels.constants import PriorConstants
-from confide.channels.independent import information
 from confide.channels.kernels import entropy_of_row, h, h_inverse, inverse_kernel, ratio
 from confide.channels.mechanisms.kernel_mechanism import KernelMechanism
 from confide.channels.mechanisms.randomized_response import RandomizedResponse
-from confide.channels.printed import printed_bounds
 from confide.channels.priors import FullPrior, IndependentRows
-from confide.channels.solvers.full_program import distances, neighbours
+from confide.channels.rows import information
+from confide.channels.solvers.programs import distances, neighbours
 from confide.evidence.claim import Recomputed, claims_of
-from confide.evidence.wang_2016.privacy_notions.relaxation import relaxed_distortion
-from confide.evidence.wang_2016.privacy_notions.worked_priors import FIVE_STARS, PAIR
+from confide.evidence.wang_2016.privacy_notions.relaxation import FIVE_STARS, PAIR, relaxed_distortion
 
 __all__: list[str] = []
 

@@ -1,6 +1,8 @@
 """R-PD, the problem that both problems of a level relax to: n + 1 masses by distance, whose least mean distance is h.
 
 Source: Wang 2016, Lemma 7; spec privacy_notions 3.
+
+The priors that examples, figures and claims are computed for.
 """
 
 from __future__ import annotations
@@ -10,9 +12,23 @@ import math
 import numpy as np
 from scipy.optimize import linprog
 
+from confide.channels.priors import FullPrior, IndependentRows, as_law
 from confide.contract.errors import SolverFailed
 
-__all__ = ["relaxed_distortion"]
+__all__ = ["FIVE_STARS", "PAIR", "relaxed_distortion"]
+
+# ---- worked priors
+
+PAIR = FullPrior([0.45, 0.05, 0.05, 0.45], letters=2, records=2)
+"""Two bits that agree with probability .9 (spec privacy_notions 11)."""
+
+FIVE_STARS = IndependentRows([as_law("prior", [0.2533, 0.1821, 0.1821, 0.1873, 0.1953], normalise=True)])
+"""The law of a movie's ratings that Wang 2016 prints (L430), which sums to 1.0001, as one row: levels are those of any
+number of rows, distortions per row.
+"""
+
+
+# ---- relaxation
 
 
 def relaxed_distortion(epsilon: float, letters: int, rows: int) -> float:

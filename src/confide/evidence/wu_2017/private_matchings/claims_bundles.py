@@ -24,8 +24,7 @@ from confide.allocation.bundles.auction import start_bundles
 from confide.allocation.optimum.solver import exact_optimum
 from confide.allocation.palloc import PAlloc
 from confide.evidence.claim import Recomputed, claims_of
-from confide.evidence.wu_2017.private_matchings.exposure import blocks_of_slots
-from confide.evidence.wu_2017.private_matchings.settings import BundleSetting
+from confide.evidence.wu_2017.private_matchings.settings import BundleSetting, blocks_of_slots
 from confide.evidence.wu_2017.private_matchings.smallest import bundle_threshold, matching_threshold, smallest_people
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator

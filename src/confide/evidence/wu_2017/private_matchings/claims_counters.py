@@ -17,8 +17,12 @@ from confide.allocation.decoding import walk
 from confide.allocation.instances import instance_a
 from confide.allocation.pmatch import PMatch
 from confide.evidence.claim import Recomputed, claims_of
-from confide.evidence.wu_2017.private_matchings.exposure import blocks_of_slots, matching_exposure
-from confide.evidence.wu_2017.private_matchings.settings import MatchingSetting, printed_error
+from confide.evidence.wu_2017.private_matchings.settings import (
+    MatchingSetting,
+    blocks_of_slots,
+    matching_exposure,
+    printed_error,
+)
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 from confide.privacy.tree_blocks import digits, finished_level, memberships, terms

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from confide.allocation.baselines import exact_auction
-from confide.allocation.gadgets import PriceGadgets, SpyGadgets
+from confide.allocation.instances import PriceGadgets, SpyGadgets
 from confide.allocation.optimum.solver import exact_optimum
 from confide.allocation.pmatch import PMatch
 from confide.evidence.claim import Recomputed, claims_of

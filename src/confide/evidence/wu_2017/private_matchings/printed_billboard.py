@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.allocation.ascending.auction import FREE, OUT
+from confide.allocation.ascending_auction import FREE, OUT
 from confide.contract.errors import InvalidInput
 from confide.contract.outcome import Billboard
 from confide.contract.wire import wire

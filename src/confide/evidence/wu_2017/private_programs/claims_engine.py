@@ -26,12 +26,11 @@ from confide.evidence.wu_2017.private_programs.solved import chain, optimum, qui
 from confide.privacy.losses import GDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
-from confide.programs.bounds import certified_excess, corrected_regret
-from confide.programs.certifying import quantile
 from confide.programs.exact_optimum import exact, least_tau
 from confide.programs.families.electricity import Electricity
 from confide.programs.families.unit_demand import UnitDemand
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
+from confide.programs.guarantees import certified_excess, corrected_regret, quantile
 from confide.programs.instances import popular
 from confide.programs.priv_dude import PrivDude
 

@@ -17,7 +17,6 @@ from confide.evidence.wu_2017.private_programs.solved import crossroads, optimum
 from confide.privacy.losses import GDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
-from confide.programs.bounds import certified_excess, corrected_regret
 from confide.programs.exact_optimum import least_tau
 from confide.programs.families.aggregative_game import AggregativeGame
 from confide.programs.families.capped_additive import CappedAdditive
@@ -26,6 +25,7 @@ from confide.programs.families.knapsack import Knapsack
 from confide.programs.families.shared_resources import SharedResources
 from confide.programs.families.xor_bundles import XorBundles
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
+from confide.programs.guarantees import certified_excess, corrected_regret
 from confide.programs.priv_dude import PrivDude
 
 __all__: list[str] = []

@@ -24,12 +24,12 @@ from confide.evidence.wu_2017.private_programs.solved import optimum, values_of
 from confide.privacy.halting_law import LaplaceLaw
 from confide.privacy.losses import GDP
 from confide.privacy.noise import Noise
-from confide.programs.averages import tally_of
-from confide.programs.bounds import bernstein, corrected_regret
+from confide.programs.audited_flags import FlagLaw
+from confide.programs.billboards import tally_of
 from confide.programs.families.capped_additive import CappedAdditive
 from confide.programs.families.unit_demand import UnitDemand
-from confide.programs.flag_law import FlagLaw
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
+from confide.programs.guarantees import bernstein, corrected_regret
 from confide.programs.incentives import alpha_units, judged
 from confide.programs.instances import popular
 from confide.programs.round_dude import RoundDude

@@ -16,14 +16,14 @@ from confide.evidence.wu_2017.private_programs.solved import quiet_run, realised
 from confide.privacy.gaussian import gdp_mu
 from confide.privacy.losses import GDP
 from confide.privacy.noise import Noise
-from confide.programs.averages import tally_of
+from confide.programs.billboards import tally_of
+from confide.programs.dual_dynamics import squared_budget
 from confide.programs.families.knapsack import Knapsack
 from confide.programs.families.unit_demand import UnitDemand
 from confide.programs.families.xor_bundles import XorBundles
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from confide.programs.incentives import additive_gain, alpha_units, judged, relative_gain
 from confide.programs.instances import popular
-from confide.programs.schedule import squared_budget
 from confide.programs.true_dude import TrueDude
 
 __all__: list[str] = []

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from confide.contract.checks import fraction, non_negative, one_of, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.privacy.gaussian import gdp_mu
-from confide.programs.bounds import certified_excess, corrected_regret
+from confide.programs.guarantees import certified_excess, corrected_regret
 from confide.programs.incentives import Relative
 
 __all__ = [

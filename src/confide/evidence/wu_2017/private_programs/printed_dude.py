@@ -23,15 +23,14 @@ from confide.contract.parameters import Parameter, check_parameters
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.evidence.wu_2017.private_programs.printed_bounds import printed_accuracy, printed_deviation
-from confide.privacy.accounting.roots import root_up
+from confide.privacy.accounting.sums import root_up
 from confide.privacy.losses import GDP, ApproxDP
-from confide.programs.bounds import game_accuracy, regret_of_steps
-from confide.programs.dual_dynamics import Descent, Step
+from confide.programs.dual_dynamics import Descent, Schedule, Step
 from confide.programs.dude import MECHANISM_WORDS
 from confide.programs.grids import LOAD_BITS, PRICE_BITS, PRICE_UNIT
+from confide.programs.guarantees import game_accuracy, regret_of_steps
 from confide.programs.priv_dude import PrivDude
 from confide.programs.program import Program, as_plain
-from confide.programs.schedule import Schedule
 
 __all__ = ["PrintedDescent", "PrintedDude"]
 

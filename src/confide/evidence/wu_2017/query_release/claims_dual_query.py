@@ -18,28 +18,30 @@ from scipy.stats import binom
 from confide.audit import exact_audit
 from confide.contract.renamed import renamed
 from confide.evidence.claim import Recomputed, claims_of
-from confide.evidence.wu_2017.query_release.published_runs import (
+from confide.evidence.wu_2017.query_release.stand_ins import (
+    ADULT,
     DELTA,
     FIGURE_1,
     FIGURE_2,
     FIGURE_3,
     FIGURE_3_ETA,
     FIGURE_3_RECORDS,
+    KDD99,
+    NETFLIX,
     rounds_of,
 )
-from confide.evidence.wu_2017.query_release.stand_ins import ADULT, KDD99, NETFLIX
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
-from confide.release.audited_laws import replacements, tiny_game, transcript_laws
+from confide.release.audited_games import replacements, tiny_game, transcript_laws
 from confide.release.calculators import all_epsilons, epsilon, solve, source_setting
-from confide.release.certificate import answers_certificate
 from confide.release.dual_query import DualQuery
+from confide.release.guarantees import answers_certificate
 from confide.release.oracle.answer import Answer
-from confide.release.oracle.enumeration import Enumeration
+from confide.release.oracle.integer_program import Enumeration
 from confide.release.oracle.terms import Bits, Terms
-from confide.release.packed import PackedBits
 from confide.release.query_game import query_logits
+from confide.release.records import PackedBits
 from confide.release.workload import Workload
 
 __all__: list[str] = []

@@ -18,22 +18,20 @@ from numpy.typing import NDArray
 from confide.contract.errors import Refused
 from confide.contract.renamed import renamed
 from confide.evidence.claim import Recomputed, Verdict, claims_of
-from confide.evidence.wu_2017.query_release.published_runs import (
+from confide.evidence.wu_2017.query_release.stand_ins import (
+    ADULT,
     DELTA,
     FIGURE_2,
     FIGURE_3,
     FIGURE_3_ETA,
     FIGURE_3_RECORDS,
-    rounds_of,
-)
-from confide.evidence.wu_2017.query_release.stand_ins import (
-    ADULT,
     KDD99,
     NETFLIX,
     made_up_codes,
     product_answers_of,
     published_schema,
     repeated_answers,
+    rounds_of,
 )
 from confide.privacy.accounting.advanced import largest_step
 from confide.privacy.gaussian import gdp_mu
@@ -46,8 +44,8 @@ from confide.release.dual_query import DualQuery
 from confide.release.mwem import MWEM
 from confide.release.oracle.local_search import LocalSearch
 from confide.release.oracle.terms import Terms
-from confide.release.packed import PackedBits
 from confide.release.query_game import Netted, round_logits
+from confide.release.records import PackedBits
 from confide.release.workload import Workload
 
 __all__: list[str] = []

@@ -19,7 +19,7 @@ from confide.privacy.accounting.advanced import theorem
 from confide.privacy.divergences import approx_max_divergence, exact_epsilon, hockey_stick
 from confide.privacy.halting_law import LaplaceLaw
 from confide.privacy.noise.simulated import study_generator
-from confide.release.hedge import Hedge, freund_schapire, play_in_full, regret_bound
+from confide.release.query_game import Hedge, freund_schapire, play_in_full, regret_bound
 
 __all__: list[str] = []
 

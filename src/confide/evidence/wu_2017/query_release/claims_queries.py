@@ -22,12 +22,10 @@ from confide.evidence.wu_2017.query_release.printed_program import (
 from confide.evidence.wu_2017.query_release.stand_ins import ADULT, KDD99, published_schema
 from confide.privacy.divergences import exact_epsilon
 from confide.privacy.noise.simulated import study_generator
-from confide.release.oracle.bounds import certified_bound
-from confide.release.oracle.enumeration import Enumeration
-from confide.release.oracle.parities import all_on_from_parities
-from confide.release.oracle.program import Rows, build, linear_duals
-from confide.release.oracle.program import solve as solve_program
-from confide.release.oracle.terms import Terms
+from confide.release.oracle.bounds import Rows, build, certified_bound, linear_duals
+from confide.release.oracle.bounds import solve as solve_program
+from confide.release.oracle.integer_program import Enumeration
+from confide.release.oracle.terms import Terms, all_on_from_parities
 from confide.release.workload import Workload
 
 __all__: list[str] = []

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from confide.contract.parameters import Parameter
 from confide.contract.wire import wire
+from confide.release.oracle.bounds import Rows
 from confide.release.oracle.integer_program import IntegerProgram
-from confide.release.oracle.parities import ParityRow, parity_row
-from confide.release.oracle.program import Rows
+from confide.release.oracle.terms import ParityRow, parity_row
 
 __all__ = ["MisprintedRows", "PrintedIntegerProgram", "PrintedRows", "printed_parity_row", "row_defects"]
 

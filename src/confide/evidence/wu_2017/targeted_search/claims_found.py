@@ -19,8 +19,10 @@ from confide.search.baselines import target
 from confide.search.component_search import sfs
 from confide.search.discovery import (
     Found,
+    affiliation_network,
     components_of,
     in_random_order,
+    infect,
     made_up_group,
     privately,
     without_noise,
@@ -28,7 +30,6 @@ from confide.search.discovery import (
 from confide.search.graph import Graph
 from confide.search.oracles import Investigation
 from confide.search.releases import OperatorLog
-from confide.search.synthetic import affiliation_network, infect
 from confide.search.targeted import PTarget
 
 __all__: list[str] = []

@@ -16,7 +16,7 @@ from confide.evidence.wu_2017.targeted_search.enumerated import SHIFTED_BRIDGE, 
 from confide.evidence.wu_2017.targeted_search.small_graphs import TARGETS, graph_of, toy, values_of
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
-from confide.search.audited_networks import network
+from confide.search.audited_losses import network
 from confide.search.baselines import random_order, target
 from confide.search.oracles import Investigation
 from confide.search.statistics import (

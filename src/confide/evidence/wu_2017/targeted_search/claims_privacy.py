@@ -16,17 +16,14 @@ from confide.evidence.claim import Recomputed, claims_of
 from confide.evidence.wu_2017.targeted_search.printed import printed_composition
 from confide.evidence.wu_2017.targeted_search.small_graphs import TARGETS, selection_loss, toy
 from confide.privacy.losses import PureDP
-from confide.search.audited_losses import list_loss
-from confide.search.audited_networks import fitted, network, tree_of
+from confide.search.audited_losses import fitted, list_loss, network, tree_of
 from confide.search.component_search import sfs
 from confide.search.exact_laws import LawTree, rewirings
 from confide.search.graph import Graph
-from confide.search.noise_kinds import wins_over
-from confide.search.order_statistics import call_law
-from confide.search.search_accounting import call_cost, compositions, multipliers
-from confide.search.stopping import Stop
+from confide.search.noise_kinds import call_law, wins_over
+from confide.search.planning import call_cost, compositions, multipliers
+from confide.search.stopping import Stop, Witness, limit_loss
 from confide.search.targeted import PTarget
-from confide.search.threshold_witness import Witness, limit_loss
 
 __all__: list[str] = []
 

@@ -14,8 +14,8 @@ import pyarrow.csv
 
 from confide.contract.errors import InvalidInput
 from confide.contract.words import cause
+from confide.search.discovery import affiliation_network
 from confide.search.graph import Graph
-from confide.search.synthetic import affiliation_network
 from confide.tables._packaged import shipped_file
 
 __all__ = ["coauthors_like_dblp", "costars_like_imdb", "film_casts", "film_casts_file"]

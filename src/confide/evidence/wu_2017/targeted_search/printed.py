@@ -24,7 +24,7 @@ from confide.privacy.noise.base import as_noise
 from confide.privacy.selection import exponential_mechanism
 from confide.search.baselines import FoundTargets, finish
 from confide.search.component_search import NoisyCandidates, sfs
-from confide.search.course import Course, as_cap, as_components, check_investigation
+from confide.search.component_walk import Course, as_cap, as_components, check_investigation
 from confide.search.noisy_order import NoisyOrder
 from confide.search.oracles import Investigation
 from confide.search.releases import Ended, OperatorLog, no_guarantee

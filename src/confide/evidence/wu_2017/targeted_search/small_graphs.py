@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.search.graph import Graph
+from confide.search.noise_kinds import call_law
 from confide.search.oracles import Investigation
-from confide.search.order_statistics import call_law
 from confide.search.statistics import Statistic
 
 __all__ = ["TARGETS", "graph_of", "selection_loss", "toy", "values_of"]

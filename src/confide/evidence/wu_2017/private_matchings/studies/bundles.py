@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from confide.allocation.bundles import CappedAdditiveValuation
-from confide.allocation.bundles.certificate import bundle_dual_bound
+from confide.allocation.duality import bundle_dual_bound
 from confide.allocation.instances import instance_a
 from confide.allocation.optimum.solver import exact_optimum
 from confide.allocation.palloc import PAlloc

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from confide.allocation.planning.settings import usual_error
 from confide.allocation.pmatch import PMatch
+from confide.allocation.settings import usual_error
 from confide.charts import intervals
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table

@@ -15,8 +15,12 @@ from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.evidence.findings import Compared, Findings, Study, advance, bound, evaluated
-from confide.evidence.wu_2017.private_matchings.exposure import blocks_of_slots, matching_exposure
-from confide.evidence.wu_2017.private_matchings.settings import BundleSetting, MatchingSetting
+from confide.evidence.wu_2017.private_matchings.settings import (
+    BundleSetting,
+    MatchingSetting,
+    blocks_of_slots,
+    matching_exposure,
+)
 
 __all__ = ["STUDY"]
 

@@ -13,8 +13,8 @@ from confide.allocation.duality import dual_bound
 from confide.allocation.instances import instance_a, instance_b
 from confide.allocation.market import Market
 from confide.allocation.optimum.solver import exact_optimum
-from confide.allocation.planning.settings import arities
 from confide.allocation.pmatch import PMatch
+from confide.allocation.settings import arities
 from confide.allocation.valuations import Valuations
 from confide.privacy.noise import Noise
 

@@ -16,9 +16,9 @@ from confide.contract.presentation import Table
 from confide.evidence.findings import Compared, Findings, Study, advance, bound, in_words
 from confide.evidence.wu_2017.private_programs.studies.runs import DELTA, REFERENCE, market
 from confide.privacy.noise import Noise
-from confide.programs.bounds import regret_bound
 from confide.programs.dude import Dude
 from confide.programs.grids import LOAD_UNIT
+from confide.programs.guarantees import regret_bound
 from confide.programs.priv_dude import PrivDude
 from confide.programs.round_dude import RoundDude
 from confide.programs.tight_dude import reserve_needed

@@ -14,11 +14,10 @@ from confide.privacy.gaussian import gdp_mu
 from confide.privacy.losses import GDP
 from confide.privacy.noise import Noise
 from confide.programs.dude import Dude
-from confide.programs.exact_optimum import exact, noiseless_prices
+from confide.programs.exact_optimum import dual_value, exact, noiseless_prices
 from confide.programs.families.unit_demand import UnitDemand
 from confide.programs.grids import PRICE_UNIT
 from confide.programs.instances import popular
-from confide.programs.lagrangian import dual_value
 from confide.programs.priv_dude import PrivDude
 from confide.programs.program import Program
 

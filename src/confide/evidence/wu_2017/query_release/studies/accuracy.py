@@ -10,7 +10,7 @@ from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.evidence.findings import Compared, Findings, Study, advance, bound, in_words
-from confide.evidence.wu_2017.query_release.published_runs import EPSILONS, FIGURE_1
+from confide.evidence.wu_2017.query_release.stand_ins import EPSILONS, FIGURE_1
 from confide.evidence.wu_2017.query_release.studies.tables import (
     HEALTH,
     NOTE,

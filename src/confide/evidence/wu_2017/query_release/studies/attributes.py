@@ -16,8 +16,12 @@ from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.evidence.findings import Compared, Findings, Study, advance, as_printed, bound, in_words, near
-from confide.evidence.wu_2017.query_release.published_runs import FIGURE_3, FIGURE_3_ETA, FIGURE_3_RECORDS
-from confide.evidence.wu_2017.query_release.stand_ins import product_answers_of
+from confide.evidence.wu_2017.query_release.stand_ins import (
+    FIGURE_3,
+    FIGURE_3_ETA,
+    FIGURE_3_RECORDS,
+    product_answers_of,
+)
 from confide.evidence.wu_2017.query_release.studies.tables import Errors, by_budget, errors
 from confide.privacy.noise.simulated import study_generator
 from confide.release.answers import TrueAnswers

@@ -16,9 +16,11 @@ from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.evidence.findings import Compared, Findings, Study, advance, bound, in_words
-from confide.evidence.wu_2017.query_release.published_runs import DELTA, FIGURE_3_ETA, FIGURE_3_RECORDS
 from confide.evidence.wu_2017.query_release.stand_ins import (
     ADULT,
+    DELTA,
+    FIGURE_3_ETA,
+    FIGURE_3_RECORDS,
     KDD99,
     made_up_codes,
     product_answers_of,
@@ -37,10 +39,9 @@ from confide.privacy.gaussian import gdp_mu
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 from confide.release.baselines import IndependentMarginals, NoisyAnswers
-from confide.release.codes import Codes
 from confide.release.comparison import compare
 from confide.release.dual_query import DualQuery
-from confide.release.packed import PackedBits
+from confide.release.records import Codes, PackedBits
 from confide.release.reweighted import Reweighted
 from confide.release.workload import Workload
 

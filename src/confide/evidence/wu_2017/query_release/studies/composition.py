@@ -9,7 +9,7 @@ from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.evidence.findings import OWN_COMPARISON, Compared, Findings, Study, advance, as_printed, bound
-from confide.evidence.wu_2017.query_release.published_runs import DELTA, EPSILONS, FIGURE_1, FIGURE_2, rounds_of
+from confide.evidence.wu_2017.query_release.stand_ins import DELTA, EPSILONS, FIGURE_1, FIGURE_2, rounds_of
 from confide.release.calculators import CALCULATORS, Calculator, all_epsilons, epsilon, solve
 
 __all__ = ["STUDY"]

@@ -12,7 +12,7 @@ from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.evidence.findings import Compared, Findings, Study, advance, as_printed, bound, in_words, read_off
-from confide.evidence.wu_2017.query_release.published_runs import DELTA, FIGURE_2
+from confide.evidence.wu_2017.query_release.stand_ins import DELTA, FIGURE_2
 from confide.evidence.wu_2017.query_release.studies.tables import NOTE, SHORT, Errors, errors, stand_in
 from confide.privacy.gaussian import gdp_mu
 from confide.release.calculators import all_epsilons

@@ -14,15 +14,14 @@ from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.evidence.findings import Compared, Findings, Study, advance
-from confide.evidence.wu_2017.query_release.published_runs import DELTA, EPSILONS
-from confide.evidence.wu_2017.query_release.stand_ins import ADULT, made_up_codes, published_schema
+from confide.evidence.wu_2017.query_release.stand_ins import ADULT, DELTA, EPSILONS, made_up_codes, published_schema
 from confide.evidence.wu_2017.query_release.studies.tables import HEALTH, NOTE, Errors, health
 from confide.privacy.noise import Noise
 from confide.release.answers import true_answers
 from confide.release.baselines import IndependentMarginals, NoisyAnswers
-from confide.release.codes import Codes
 from confide.release.dual_query import DualQuery
 from confide.release.marginal_fit.mechanism import MarginalFit
+from confide.release.records import Codes
 from confide.release.workload import Workload
 
 __all__ = ["STUDY"]

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from confide.evidence.wu_2017.query_release.published_runs import DELTA
 from confide.evidence.wu_2017.query_release.stand_ins import (
     ADULT,
+    DELTA,
     KDD99,
     NETFLIX,
     made_up_codes,
@@ -19,11 +19,10 @@ from confide.evidence.wu_2017.query_release.stand_ins import (
 )
 from confide.privacy.noise import Noise
 from confide.release.answers import TrueAnswers
-from confide.release.codes import Codes
 from confide.release.columns import Binned, Bit
 from confide.release.dual_query import DualQuery
 from confide.release.oracle.local_search import LocalSearch
-from confide.release.packed import PackedBits
+from confide.release.records import Codes, PackedBits
 from confide.release.schema import Schema
 from confide.release.workload import Workload
 

@@ -18,7 +18,7 @@ from confide.evidence.findings import Compared, Findings, Study, advance
 from confide.evidence.wu_2017.targeted_search.studies.runs import COMPONENTS, DELTA, Network, casts, costars, group_of
 from confide.search.discovery import Found, in_random_order, privately, without_noise
 from confide.search.noise_kinds import NoiseKind
-from confide.search.search_accounting import compositions
+from confide.search.planning import compositions
 from confide.search.stopping import Stop
 from confide.search.targeted import PTarget
 

@@ -9,7 +9,7 @@ from confide.charts import curves
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.evidence.findings import Compared, Findings, Study, advance, bound, evaluated
-from confide.search.threshold_witness import Witness, limit_loss
+from confide.search.stopping import Witness, limit_loss
 
 __all__ = ["STUDY"]
 

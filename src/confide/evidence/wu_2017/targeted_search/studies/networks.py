@@ -15,8 +15,8 @@ from confide.contract.kinds import Progress
 from confide.contract.presentation import Table
 from confide.evidence.findings import Compared, Findings, Study, advance, as_printed, near
 from confide.evidence.wu_2017.targeted_search.networks import coauthors_like_dblp, costars_like_imdb
+from confide.search.discovery import affiliation_network
 from confide.search.graph import Graph
-from confide.search.synthetic import affiliation_network
 
 __all__ = ["STUDY"]
 

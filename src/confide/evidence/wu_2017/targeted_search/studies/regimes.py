@@ -17,7 +17,7 @@ from confide.contract.presentation import Block, Table, Text
 from confide.evidence.findings import Compared, Findings, Study, advance, as_printed, bound, in_words
 from confide.evidence.wu_2017.targeted_search.studies.runs import COMPONENTS, REGIMES, Network, casts, costars, group_of
 from confide.search.discovery import Found, Group, in_random_order, privately, without_noise
-from confide.search.search_accounting import multipliers
+from confide.search.planning import multipliers
 from confide.search.targeted import PTarget
 
 __all__ = ["STUDY", "searched", "verdict"]

@@ -7,9 +7,8 @@ from functools import cache
 
 from confide.contract.errors import InvalidInput
 from confide.evidence.wu_2017.targeted_search.networks import film_casts
-from confide.search.discovery import Group, made_up_group
+from confide.search.discovery import Group, affiliation_network, made_up_group
 from confide.search.graph import Graph
-from confide.search.synthetic import affiliation_network
 
 __all__ = ["BUDGETS", "COMPONENTS", "DELTA", "REGIMES", "Network", "casts", "costars", "group_of"]
 

@@ -1,1 +1,0 @@
-"""What is believed about sensitivities: priors, their ironed virtual costs, and made-up reports."""

@@ -1,0 +1,298 @@
+"""What a second identity, or an agreement, gains where a mean is bought, and what it does to the mean.
+
+Contracts follow from everybody's reports. So nothing has a closed form, and all of it is computed on profiles of
+reports that are drawn from the public belief: exactly on each of them, and then averaged.
+
+A search for a lie that gains, in a mechanism of ours or of somebody else.
+
+Source: spec two_part_acquisition section 4 (brute deviation search, revelation principle).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from confide.acquisition.mechanism import Contracts, TwoPartMechanism
+from confide.acquisition.payments import Offer, OfferRule
+from confide.acquisition.priors import prior_draws
+from confide.contract.checks import whole
+from confide.contract.errors import InvalidInput
+from confide.contract.wire import wire
+from confide.numerics.fewest import fewest
+
+__all__ = ["DeviationAudit", "SecondIdentities", "audit_ic", "direct_from_indirect", "second_identities"]
+
+# ---- incentives
+
+
+@dataclass(frozen=True, eq=False)
+class DeviationAudit:
+    """What one person would get for each report that was tried, the others' reports as they are.
+
+    Args:
+        person: her position.
+        truth: her utility at the truth; below 0, taking part would cost her.
+        reports: (k,) the lies.
+        utilities: (k,) what they give; minus infinity for a record without noise that she would mind.
+    """
+
+    person: int
+    truth: float
+    reports: NDArray[np.float64]
+    utilities: NDArray[np.float64]
+
+    @property
+    def regret(self) -> float:
+        """The most that a lie gains; 0 where none does."""
+        return max(float(np.max(self.utilities)) - self.truth, 0.0)
+
+    @property
+    def best_report(self) -> float:
+        """The lie that gives most."""
+        return float(self.reports[int(np.argmax(self.utilities))])
+
+
+def audit_ic(rule: OfferRule, reports: ArrayLike, person: int, misreports: ArrayLike) -> DeviationAudit:
+    """Search for a report that gives a person more than the truth.
+
+    Args:
+        rule: a `PaymentRule`, or any function of everybody's reports and a position.
+        reports: (n,) everybody's, hers the truth.
+        person: her position.
+        misreports: (k,) what she tries.
+
+    Raises:
+        InvalidInput: no such person, nothing to try, or a report that the prior cannot produce.
+
+    Example:
+        >>> from confide.acquisition.payments import PaymentRule
+        >>> from confide.acquisition.priors import UniformPrior
+        >>> rule = PaymentRule(UniformPrior().virtual_cost(), 10 / 12, 10.0)
+        >>> audit_ic(rule, [0.5, 0.5], 0, [0.0, 0.25, 0.75, 1.0]).regret
+        0.0
+    """
+    c = np.array(reports, dtype=np.float64)
+    tried = np.array(misreports, dtype=np.float64).reshape(-1)
+    if whole("person", person) >= c.size:
+        raise InvalidInput("person", f"{person} is not one of {c.size}", f"must be below {c.size}")
+    if not tried.size:
+        raise InvalidInput("misreports", "are none", "must be one or more")
+    truth = float(c[person])
+    honest = rule(c.copy(), person).utility(truth)
+    utilities = np.empty(tried.size)
+    for k, lie in enumerate(tried.tolist()):
+        c[person] = lie
+        utilities[k] = rule(c.copy(), person).utility(truth)
+    return DeviationAudit(person, honest, tried, utilities)
+
+
+def direct_from_indirect(
+    outcome: Callable[[Sequence[object], int], Offer], strategies: Sequence[Callable[[float], object]]
+) -> OfferRule:
+    """The direct mechanism that plays everybody's strategy for them: truth in it is the strategies outside of it.
+
+    Args:
+        outcome: everybody's actions and a position -> her offer.
+        strategies: one for each person, from her sensitivity to her action.
+
+    Returns:
+        A rule for `audit_ic`: if the strategies were an equilibrium, no lie gains.
+
+    Source: the revelation principle; Fallah, Makhdoumi, Malekian and Ozdaglar, section 4.
+
+    Example:
+        >>> from confide.acquisition.payments import PaymentRule
+        >>> from confide.acquisition.priors import UniformPrior
+        >>> rule = PaymentRule(UniformPrior().virtual_cost(), 10 / 12, 10.0)
+        >>> percent = direct_from_indirect(lambda asked, i: rule([each / 100 for each in asked], i),
+        ...                                [lambda c: 100 * c] * 2)
+        >>> percent([0.5, 0.5], 0) == rule([0.5, 0.5], 0)
+        True
+    """
+    players = tuple(strategies)
+
+    def rule(reports: NDArray[np.float64], person: int) -> Offer:
+        if len(reports) != len(players):
+            raise InvalidInput("reports", f"are {len(reports)} for {len(players)} strategies", "must be one each")
+        return outcome([play(float(c)) for play, c in zip(players, reports, strict=True)], person)
+
+    return rule
+
+
+# ---- second identities
+
+_WORK = 40_000  # people, over all profiles
+_MOST, _FEWEST = 20, 3
+_REPORTS, _LEAST_REPORTS = 33, 5  # that are tried of one person
+_TRIED = 300_000  # people, over all reports that are tried
+_CHOSEN, _CHOICES = 3_000, (3, 7)  # people over the profiles on which two ids choose; fewest and most reports of each
+
+_Owner = tuple[NDArray[np.float64], int, int]
+"""Reports, and the slots of an owner and of the second id."""
+
+
+@wire("SecondIdentities", "rent adds made_up gain deciding deciding_pay group group_gain draws")
+@dataclass(frozen=True, kw_only=True)
+class SecondIdentities:
+    """Of people who are asked for a record. Money is in the currency.
+
+    Args:
+        rent: what one identity is paid beyond what its record costs, on average.
+        adds: by what share a second identity with the same report raises the rent of its owner; nan without any rent.
+        made_up: what an identity is paid on average whose record is made up, and costs nothing, with the report that
+            is paid most.
+        gain: what two identities leave their owner more than one, on average: the most of all routes tried. The first
+            gives its true record and report, whatever that is, or it makes both up, too, with one identity and with
+            two. The second makes up its record. Every made-up report is the best of those tried.
+        deciding: the fewest identities that together can move the mean by its standard error; None where all cannot.
+        deciding_pay: what each of those is paid on average.
+        group: the fewest people, one of whom reports something else than the truth, who are paid a coin more together
+            for it; None where no report that was tried does.
+        group_gain: what they are paid more together, each share of it alike.
+        draws: how many profiles.
+    """
+
+    rent: float
+    adds: float
+    made_up: float
+    gain: float
+    deciding: int | None
+    deciding_pay: float
+    group: int | None
+    group_gain: float
+    draws: int
+
+
+def second_identities(it: TwoPartMechanism, root_error: float) -> SecondIdentities | None:
+    """Figures of a campaign; None where fewer than two people are there, or nobody is asked in any profile.
+
+    Args:
+        it: the mechanism.
+        root_error: the standard error of the mean, in the unit of a record.
+    """
+    if it.people < 2:
+        return None
+    draws = int(min(_MOST, max(_FEWEST, _WORK // it.people)))
+    profiles = [reports for reports, _ in prior_draws(it.prior, it.people, draws, 0, stream="identities")]
+    before, after, owners = list[float](), list[float](), list[_Owner]()
+    for reports in profiles:
+        one = it.contracts(reports)
+        if not one.solution.winners.size:
+            continue
+        owner = int(one.solution.winners[0])
+        second = (owner + 1) % it.people
+        changed = reports.copy()
+        changed[second] = reports[owner]
+        two = it.contracts(changed)
+        before.append(float(_rents(it, one, reports)[owner]))
+        rents = _rents(it, two, changed)
+        after.append(float(rents[[owner, second]].sum()))
+        owners.append((reports, owner, second))
+    if not before:
+        return None
+    rent = float(np.mean(before))
+    made_up, most = _best_routes(it, owners)
+    deciding, paid = _deciding(it, profiles[0], root_error)
+    group, gain = _agreement(it, profiles[0])
+    return SecondIdentities(
+        rent=rent, adds=float(np.mean(after)) / rent - 1.0 if rent > 0 else math.nan, made_up=made_up, gain=most,
+        deciding=deciding, deciding_pay=paid, group=group, group_gain=gain, draws=len(before))
+
+
+def _rents(it: TwoPartMechanism, contracts: Contracts, c: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(n,) what is paid beyond what the losses cost people of these sensitivities; 0 for who is not asked."""
+    found, asked = np.zeros(c.size), contracts.solution.winners
+    local, central = contracts.solution.epsilon_local[asked], contracts.solution.epsilon_central[asked]
+    found[asked] = contracts.exact[asked] - it.price_per_nat * (c[asked] * local + (1.0 - c[asked]) * central)
+    return found
+
+
+def _best_routes(it: TwoPartMechanism, owners: Sequence[_Owner]) -> tuple[float, float]:
+    """What a made-up record is paid at best, and what a second identity gains at best: each a mean over profiles."""
+    many = int(min(_CHOICES[1], max(_CHOICES[0], _CHOSEN // it.people)))
+    reports, owner, second = owners[0]
+    own, others = (_tried(it, slot, reports, many).tolist() for slot in (owner, second))
+    few = owners[: max(1, min(2, _CHOSEN // it.people))]
+
+    def left(x: float | None, y: float | None, honest: bool, profiles: Sequence[_Owner] = owners) -> float:
+        """What is left to an owner who reports x, or as drawn, with a second id that reports y, or without one.
+
+        Only the record of an honest first id costs privacy.
+        """
+        found = list[float]()
+        for reports, owner, second in profiles:
+            changed = reports.copy()
+            changed[owner] = reports[owner] if x is None else x
+            changed[second] = reports[second] if y is None else y
+            made = it.contracts(changed)
+            first = _rents(it, made, changed)[owner] if honest else made.exact[owner]
+            found.append(float(first) + (0.0 if y is None else float(made.exact[second])))
+        return float(np.mean(found))
+
+    best = max(own, key=lambda x: left(x, None, False, few))
+    made_up = left(best, None, False)
+    y = max(others, key=lambda y: left(best, y, False, few))
+    x = max(own, key=lambda x: left(x, y, False, few))
+    gain = left(x, y, False) - made_up
+    for true in (None, own[-1]):  # the last is hardly ever asked
+        y = max(others, key=lambda y: left(true, y, True, few))
+        gain = max(gain, left(true, y, True) - left(true, None, True))
+    return made_up, gain
+
+
+def _tried(
+    it: TwoPartMechanism, slot: int, reports: NDArray[np.float64], many: int | None = None
+) -> NDArray[np.float64]:
+    """Reports that somebody in a slot may try: those that anybody's belief can produce, thinned."""
+    rule = it.rules[slot if len(it.rules) > 1 else 0]
+    low, high = rule.support
+    known = np.unique(np.concatenate([[low, high], reports if len(it.rules) == 1 else reports[[slot]]]))
+    many = int(min(_REPORTS, max(_LEAST_REPORTS, _TRIED // it.people))) if many is None else many
+    found: NDArray[np.float64] = known[np.unique(np.linspace(0, known.size - 1, many).round().astype(int))]
+    return found
+
+
+def _deciding(it: TwoPartMechanism, reports: NDArray[np.float64], error: float) -> tuple[int | None, float]:
+    """The fewest identities whose weights, at the report that weighs most, move the mean by an error: (m, pay)."""
+    def claimed(m: int, report: float) -> NDArray[np.float64]:
+        changed = reports.copy()
+        changed[:m] = report
+        return changed
+
+    def weight(m: int, report: float) -> float:
+        solved = it.payment_rule.solve(it.payment_rule.virtual_costs(claimed(m, report)))
+        return float(solved.weights[:m].sum())
+
+    if len(it.rules) > 1:  # each slot has a belief of its own, and may not report what others may
+        return None, math.nan
+    best = max(_tried(it, 0, reports).tolist(), key=lambda report: weight(1, report))
+    found = fewest(lambda m: weight(m, best) * it.width >= error, it.people, singly=1)  # it grows with m
+    if found is None:
+        return None, math.nan
+    return found, float(it.contracts(claimed(found, best)).exact[:found].mean())
+
+
+def _agreement(it: TwoPartMechanism, reports: NDArray[np.float64]) -> tuple[int | None, float]:
+    """The fewest people who are paid a coin more together if one of them reports something else: (m, money)."""
+    true = it.contracts(reports)
+    if not true.solution.winners.size:
+        return None, math.nan
+    liar = int(true.solution.winners[0])
+    own, coin = _rents(it, true, reports), 1.0 / it.minor_units
+    found: tuple[int | None, float] = (None, math.nan)
+    for report in _tried(it, liar, reports).tolist():
+        changed = reports.copy()
+        changed[liar] = report
+        # The liar bears her own cost whatever she says; all others report the truth.
+        gains = _rents(it, it.contracts(changed), reports) - own
+        lost, others = gains[liar], np.sort(np.delete(gains, liar))[::-1]
+        together = lost + np.cumsum(others)
+        enough = np.flatnonzero(together >= coin)
+        if enough.size and (found[0] is None or enough[0] + 2 < found[0]):
+            found = int(enough[0]) + 2, float(together[enough[0]])
+    return found

@@ -1,1 +1,0 @@
-"""Payments that make truth best, and the search for a lie that gains."""

@@ -1,0 +1,338 @@
+"""An auction in progress: rounds of slots, and a release of all counts after each batch of them.
+
+Between two releases nobody's bid depends on another's, so bidders of a batch may bid in any order. What they see of
+each other is the published counts alone. The counts tick at every batch, zeros included: the clock is public.
+
+Source: Wu 2017, Algorithm 4, corrected; spec allocation 3.1.
+
+The auction of single goods: what a bidder does in her slot, compiled, and a run of all rounds.
+
+Source: Wu 2017, Algorithm 4, corrected; spec allocation 3.1.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.allocation.valuations import Valuations
+from confide.contract.wire import wire
+from confide.numerics.map_reduce import kernel
+from confide.privacy.noise import Noise
+from confide.privacy.primitives.sessions import NoiseSession
+from confide.privacy.tree_counter import TreeCounter
+from confide.privacy.tree_kernel import advance
+
+__all__ = ["COUNTS", "FREE", "OUT", "Auction", "Changes", "Rules", "Running", "bid", "many_steps", "outbid", "publish"]
+
+# ---- running
+
+COUNTS = "counts"
+"""The line of the charge that pays for the counters of bids, and the first word of their draws' names."""
+
+_STEPWISE = 2**12
+"""Steps up to which each release is drawn around its true sums: an audit can walk a neighbour along one history."""
+_BLOCK = 2**20  # noises that are held at once
+
+_Integers = NDArray[np.int64]
+_Reals = NDArray[np.float64]
+
+
+def many_steps(horizon: int) -> bool:
+    """Whether noise is drawn in blocks, and added by the run.
+
+    Args:
+        horizon: releases of all rounds; public.
+    """
+    return horizon > _STEPWISE
+
+
+@wire("Rules", "people goods supply increment rounds batch bid_cap charge")
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """What everybody has to know to bid.
+
+    Args:
+        people: n, public slots in a fixed order.
+        goods: k.
+        supply: s'_j, effective: a holder is outbid when more than so many bids were counted after hers.
+        increment: alpha, from one price to the next.
+        rounds: R, at most.
+        batch: g, how many bidders in a row bid between two releases.
+        bid_cap: C, bids of one bidder at most.
+        charge: whether the final price is charged: then nobody takes a good that is worth less to her.
+    """
+
+    people: int
+    goods: int
+    supply: tuple[int, ...]
+    increment: float
+    rounds: int
+    batch: int
+    bid_cap: int
+    charge: bool = False
+
+    @property
+    def slots(self) -> int:
+        """Releases of a round: ceil(n/g)."""
+        return -(-self.people // self.batch)
+
+    @property
+    def horizon(self) -> int:
+        """N, releases of all rounds."""
+        return self.rounds * self.slots
+
+    def prices(self, counts: NDArray[Any]) -> _Reals:
+        """p_j = alpha floor(count_j / s'_j), rounded once.
+
+        Args:
+            counts: (k,) as published.
+        """
+        prices: _Reals = self.increment * (np.asarray(counts) // np.array(self.supply, dtype=np.int64)).astype(float)
+        return prices
+
+
+@dataclass(frozen=True, kw_only=True)
+class Changes:
+    """Published counts, where they changed.
+
+    Args:
+        step: from 1.
+        good: whose count.
+        count: from this step on.
+    """
+
+    step: _Integers
+    good: NDArray[np.int32]
+    count: _Integers
+
+
+@kernel
+def publish(
+    step: int, arity: int, grid: int, increment: float, supply: _Integers, increments: _Integers, drawn: _Integers,
+    sums: _Integers, noisy: _Integers, published: _Integers, before: _Integers, prices: _Reals, changes: _Integers,
+    found: int,
+) -> int:
+    """One release within a block, and the prices that follow; returns how many changes there are by then."""
+    before[:] = published
+    advance(step, arity, grid, True, increments, drawn, sums, noisy, published)
+    for j in range(len(prices)):
+        if published[j] != before[j]:
+            prices[j] = increment * np.float64(published[j] // supply[j])
+            changes[found, 0], changes[found, 1], changes[found, 2] = step, j, published[j]
+            found += 1
+    return found
+
+
+class Running(ABC):
+    """A run in progress. All of its state but the published counts is private.
+
+    Args:
+        rules: public.
+        counter: the counters' public parameters.
+        noise: where the noise comes from.
+        stream: first word of the draws' names.
+        stepwise: whether each release is drawn around its true sums; by default where there are few of them.
+        session: what pays for the noise; opened on the line `COUNTS` if it is left out.
+    """
+
+    def __init__(
+        self, rules: Rules, counter: TreeCounter, noise: Noise, stream: str = COUNTS, *, stepwise: bool | None = None,
+        session: NoiseSession | None = None,
+    ) -> None:
+        self.rules, self.counter, self.stream = rules, counter, stream
+        self.round = 0
+        self.published = np.zeros(rules.goods, dtype=np.int64)
+        self._changes: list[_Integers] = []
+        self._supply = np.array(rules.supply, dtype=np.int64)
+        self._sums = np.zeros((rules.goods, counter.levels), dtype=np.int64)
+        self._noisy = np.zeros_like(self._sums)
+        # The number of steps is public, and so is how the noise is asked for.
+        by_step = not many_steps(rules.horizon) if stepwise is None else stepwise
+        self.session = counter.open(noise, stream, line=COUNTS) if session is None else session
+        self._running = counter.start_within(self.session, "block", stream) if by_step else None
+
+    @abstractmethod
+    def _bids(self) -> int:
+        """Bids so far."""
+
+    @abstractmethod
+    def _slot(self, first: int, last: int, prices: _Reals) -> _Integers:
+        """Bidders `first` to `last` take their slots; (k,) how many bid on each good."""
+
+    @abstractmethod
+    def _play(self, slot: int, drawn: _Integers, prices: _Reals, changes: _Integers) -> int:
+        """Slots of this round with noise that is drawn, one release each; how many counts changed.
+
+        Args:
+            slot: the first of them.
+            drawn: (k, slots) noise.
+            prices: (k,) at the counts; written.
+            changes: (.., 3) step, good and count of each change; written.
+        """
+
+    @abstractmethod
+    def _end(self, prices: _Reals) -> int:
+        """The end of a round; how many are unsatisfied."""
+
+    def play_round(self) -> tuple[int, int]:
+        """One round; returns how many bid in it, and how many are unsatisfied in the end (private)."""
+        before = self._bids()
+        if self._running is not None:
+            self._slots()
+        else:
+            self._blocks()
+        self.round += 1
+        return self._bids() - before, self._end(self.rules.prices(self.published))
+
+    def _slots(self) -> None:
+        rules = self.rules
+        for slot in range(rules.slots):
+            start = slot * rules.batch
+            increments = self._slot(start, min(rules.people, start + rules.batch), rules.prices(self.published))
+            after = self._running.feed(increments)  # type: ignore[union-attr]
+            moved = np.flatnonzero(after != self.published)
+            step = self.round * rules.slots + slot + 1
+            self._changes.append(np.stack([np.full(len(moved), step), moved, after[moved]], axis=1))
+            self.published = after
+
+    def _blocks(self) -> None:
+        rules = self.rules
+        width = max(1, _BLOCK // rules.goods)
+        changes = np.empty((rules.goods * min(width, rules.slots), 3), dtype=np.int64)
+        prices = rules.prices(self.published)
+        for slot in range(0, rules.slots, width):
+            size = (rules.goods, min(width, rules.slots - slot))
+            drawn = self.counter.draw_block(self.session, size, (self.stream, self.round, slot))
+            found = self._play(slot, drawn, prices, changes)
+            self._changes.append(changes[:found].copy())
+
+    @property
+    def changes(self) -> Changes:
+        """What was published so far, by good and step."""
+        all_of = np.concatenate(self._changes) if self._changes else np.empty((0, 3), dtype=np.int64)
+        order = np.lexsort((all_of[:, 0], all_of[:, 1]))
+        return Changes(step=all_of[order, 0], good=all_of[order, 1].astype(np.int32), count=all_of[order, 2])
+
+
+# ---- auction
+
+FREE, OUT = -1, -2
+"""States of a bidder who holds no good: she may bid, and she does not bid again."""
+
+
+@kernel
+def bid(
+    first: int, last: int, values: NDArray[Any], starts: _Integers, named: NDArray[np.int32], dense: bool,
+    prices: _Reals, published: _Integers, cap: int, held: NDArray[np.int32], seen: _Integers,
+    latest: NDArray[np.int32], bids: NDArray[np.int32], increments: _Integers,
+) -> None:
+    """Everybody from `first` to `last` who is free bids on the good that is worth most above its price, if any is."""
+    goods = len(prices)
+    increments[:] = 0
+    for i in range(first, last):
+        if held[i] != -1:
+            continue
+        best, surplus = -1, 0.0
+        if dense:
+            for j in range(goods):
+                gain = np.float64(values[i * goods + j]) - prices[j]
+                if gain > surplus:
+                    best, surplus = j, gain
+        else:
+            for place in range(starts[i], starts[i + 1]):
+                gain = np.float64(values[place]) - prices[named[place]]
+                if gain > surplus:
+                    best, surplus = named[place], gain
+        if best < 0:
+            held[i] = -2
+            latest[i] = -1  # no price that she would pay
+        elif bids[i] >= cap:
+            held[i] = -2
+        else:
+            held[i] = best
+            latest[i] = best
+            seen[i] = published[best]
+            bids[i] += 1
+            increments[best] += 1
+
+
+@kernel
+def _play(
+    step: int, slot: int, batch: int, values: NDArray[Any], starts: _Integers, named: NDArray[np.int32], dense: bool,
+    increment: float, supply: _Integers, cap: int, arity: int, grid: int, noise: _Integers, held: NDArray[np.int32],
+    seen: _Integers, latest: NDArray[np.int32], bids: NDArray[np.int32], sums: _Integers, noisy: _Integers,
+    published: _Integers, prices: _Reals, changes: _Integers,
+) -> int:
+    """Some slots of a round, one release each; returns how many counts changed, written to `changes` (.., 3)."""
+    goods, people = len(prices), len(held)
+    increments, before = np.zeros(goods, dtype=np.int64), np.empty(goods, dtype=np.int64)
+    drawn = np.empty(goods, dtype=np.int64)
+    found = 0
+    for number in range(noise.shape[1]):
+        start = (slot + number) * batch
+        bid(start, min(people, start + batch), values, starts, named, dense, prices, published, cap, held, seen,
+            latest, bids, increments)
+        drawn[:] = noise[:, number]
+        found = publish(step + number + 1, arity, grid, increment, supply, increments, drawn, sums, noisy, published,
+                        before, prices, changes, found)
+    return found
+
+
+@kernel
+def outbid(
+    held: NDArray[np.int32], seen: _Integers, published: _Integers, supply: _Integers
+) -> int:
+    """Holders after whom too many bids were counted become free; returns how many."""
+    freed = 0
+    for i in range(len(held)):
+        j = held[i]
+        if j >= 0 and published[j] - seen[i] > supply[j]:
+            held[i] = -1
+            freed += 1
+    return freed
+
+
+class Auction(Running):
+    """A run in progress. All of its state but the published counts is private.
+
+    Args:
+        rules: public.
+        values: everybody's.
+        counter: the counters' public parameters.
+        noise: where the noise comes from.
+        stream: first word of the draws' names.
+        stepwise: whether each release is drawn around its true sums; by default where there are few of them.
+    """
+
+    def __init__(
+        self, rules: Rules, values: Valuations, counter: TreeCounter, noise: Noise, stream: str = "counts", *,
+        stepwise: bool | None = None,
+    ) -> None:
+        super().__init__(rules, counter, noise, stream, stepwise=stepwise)
+        n = rules.people
+        self.held, self.latest = np.full(n, FREE, dtype=np.int32), np.full(n, -1, dtype=np.int32)
+        self.seen, self.bids = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int32)
+        self._rows = values.rows
+
+    def _bids(self) -> int:
+        return int(self.bids.sum())
+
+    def _slot(self, first: int, last: int, prices: _Reals) -> _Integers:
+        increments = np.zeros(self.rules.goods, dtype=np.int64)
+        bid(first, last, *self._rows, prices, self.published, self.rules.bid_cap, self.held, self.seen, self.latest,
+            self.bids, increments)
+        return increments
+
+    def _play(self, slot: int, drawn: _Integers, prices: _Reals, changes: _Integers) -> int:
+        rules = self.rules
+        return int(_play(self.round * rules.slots + slot, slot, rules.batch, *self._rows, rules.increment, self._supply,
+                         rules.bid_cap, self.counter.arity, self.counter.grid, drawn, self.held, self.seen, self.latest,
+                         self.bids, self._sums, self._noisy, self.published, prices, changes))
+
+    def _end(self, prices: _Reals) -> int:
+        return int(outbid(self.held, self.seen, self.published, self._supply))

@@ -1,0 +1,465 @@
+"""Which matching, with which settings, and what to expect of it: from public sizes alone.
+
+Two mechanisms keep the same promise of privacy. Measured on a grid of 8 to 100 goods, 400 to 800 copies of each and 400
+to 40,000 copies times epsilon (the table of `settings`), `SinkhornMatch` was better by .2 of the optimum at 400 copies
+times epsilon and by .06 at 4,000. At 40,000, where there is next to no noise and its lots and leanings are what costs,
+they are even, but for 100 goods with 400 copies each, where `PMatch` was better by .02. Where prices are charged it is
+better by more, .25 and .1, because everybody asks at the prices that she pays. `PMatch` is the published auction, it
+takes other laws of noise and halting rules, and its holders are counted, not drawn by lot.
+
+Goods handed out without asking anybody are worth .5 to .65 of the optimum on these instances. At 20 goods with 800
+copies, PMatch falls below that at about 250 copies times epsilon, SinkhornMatch at about 100.
+
+Source: spec allocation 4.3; predictions are simulations, not guarantees.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from confide.allocation.market import Market
+from confide.allocation.pmatch import PMatch
+from confide.allocation.predicted import RUNS, CrowdPrediction, predicted, share_of_people_alike
+from confide.allocation.sinkhorn_match import SinkhornMatch
+from confide.contract.checks import one_of, positive, whole
+from confide.contract.errors import InvalidInput, Refused
+from confide.contract.missing import names_missing
+from confide.contract.plan import Alternative, Plan, Predicted
+from confide.contract.presentation import Picture
+from confide.contract.remedies import Remedy, outward, retried, trying
+from confide.contract.renamed import by_position_before, renamed, renamed_keywords, warn_of_old
+from confide.contract.wire import parts_of, wire_name
+from confide.privacy.public_randomness import PUBLIC_RANGE
+
+__all__ = ["UNASKED", "AllocationPlan", "hopeless", "least_epsilon", "plan", "worth_it"]
+
+_Advised = PMatch | SinkhornMatch
+
+_SECURE = 8e-6  # seconds a draw
+_ASKING = 4e-9  # seconds for one value in one round of soft demand, on one core
+_BIDDING = 3e-9  # seconds for one value that is looked at for a bid
+_BIDDER = 80  # bytes of state of each bidder
+_NOISES = 40 * 2**20  # bytes of noise that is held at once, with its temporaries
+_DOUBLINGS = 24
+_TENTHS = 24
+_COMMON = {one.name for one in fields(Market)} | {"charge"}  # what both mechanisms have and mean alike
+UNASKED = "goods handed out without asking anybody"
+"""Name of the baseline that needs no privacy."""
+
+_OF_OPTIMUM = "share of the optimum"
+_HARDLY = 1.1  # times the baseline: what is not worth a run
+_CLEARLY = 0.02  # of the optimum: what one mechanism is better by, for a word about it
+
+
+class _Figures(dict[str, Predicted]):
+    """The figures of a plan. Under the name of a kind of crowds it gives, with a warning, what `crowds` has."""
+
+    def __init__(self, figures: Mapping[str, Predicted], crowds: Mapping[str, CrowdPrediction]) -> None:
+        super().__init__(figures)
+        self._crowds = crowds
+
+    def __missing__(self, name: str) -> Any:
+        found = self._crowds[name]
+        warn_of_old("AllocationPlan", f"predicted[{name!r}]", f"crowds[{name!r}]")
+        return found
+
+
+@renamed(held_back="reserve")
+@renamed_keywords(predicted="crowds")
+@dataclass(frozen=True, kw_only=True)
+class AllocationPlan(Plan[PMatch | SinkhornMatch]):
+    """A matching that is advised at public sizes, and the figures that speak for it.
+
+    Args:
+        mechanism: `PMatch` or `SinkhornMatch`.
+        error: E, >= 0: of PMatch, how far any published count is off at most, but with the failure probability; of
+            SinkhornMatch, how far the final count of those who ask for a good.
+        reserve: m >= 0, copies of a usual good that stay where as many ask for it as there are: the price of the
+            promise that no good is given beyond its supply. Of a PMatch with a final clearing it is what the clearing's
+            first cut needs.
+        crowds: figures of made-up bidders, by the name of their kind: "A" and "B", or "prior".
+        alike: the share of the optimum where everybody values the goods alike, which prices cannot tell apart.
+        other: the other mechanism, where it was looked at; ready to run.
+        passed_over: what the other mechanism would do on the same crowds, where it was looked at: also where options
+            leave no choice but `PMatch`, and it charges prices.
+        refused: why the other mechanism was not looked at, or was refused; empty where it was looked at.
+        draws: of noise, k for each release.
+        seconds: of a secure run, roughly: noise at 8 microseconds a draw, and looking at the values on one core.
+        megabytes: roughly, the table of valuations included, the program itself not.
+    """
+
+    mechanism: _Advised
+    error: float
+    reserve: int
+    crowds: Mapping[str, CrowdPrediction]
+    alike: float = 1.0
+    other: _Advised | None = None
+    passed_over: Mapping[str, CrowdPrediction] = field(default_factory=dict)
+    refused: str = ""
+    draws: int
+    seconds: float
+    megabytes: float
+
+    @property
+    def share(self) -> float:
+        """Predicted welfare over the optimum, the mean over the kinds of bidders."""
+        return _mean(self.crowds)
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """The lowest and the highest of all runs."""
+        found = self.crowds.values()
+        return min((one.lowest for one in found), default=1.0), max((one.highest for one in found), default=1.0)
+
+    @property
+    def predicted(self) -> Mapping[str, Predicted]:
+        """The share of the optimum first; then how it varies, what noise costs, and the size of a run."""
+        simulated = "simulated" if self.crowds else "exact"
+        low, high = self.span
+        found = {
+            "welfare": Predicted(self.share, _OF_OPTIMUM, simulated),
+            "worst run": Predicted(low, _OF_OPTIMUM, simulated),
+            "best run": Predicted(high, _OF_OPTIMUM, simulated),
+            "welfare of people alike": Predicted(self.alike, _OF_OPTIMUM, simulated)}
+        claims = [one.certificate for one in self.crowds.values() if one.certificate is not None]
+        if claims:
+            found["certified welfare"] = Predicted(min(claims), _OF_OPTIMUM, "simulated")
+        found |= {
+            "error of a count": Predicted(self.error, "people", "bound"),
+            "reserve": Predicted(float(self.reserve), "copies of a usual good", "bound"),
+            "draws of noise": Predicted(float(self.draws)),
+            "time": Predicted(self.seconds, "seconds", "rule of thumb"),
+            "memory": Predicted(self.megabytes, "megabytes", "rule of thumb")}
+        return _Figures(found, self.crowds)
+
+    @property
+    def alternatives(self) -> tuple[Alternative, ...]:
+        """The other mechanism, and the baselines that were tried on the same made-up bidders."""
+        other = "PMatch" if isinstance(self.mechanism, SinkhornMatch) else "SinkhornMatch"
+        found = [Alternative(name=other, predicted=_figures(self.passed_over) if self.passed_over else {},
+                             refused=self.refused or self._why_not(_mean(self.passed_over)), mechanism=self.other)]
+        if self.crowds:
+            rules = next(iter(self.crowds.values())).baselines
+            of_all = list(self.crowds.values())
+            shares = {UNASKED: float(np.mean([one.baseline for one in of_all])),
+                      **{name: float(np.mean([one.baselines[name] for one in of_all])) for name in rules}}
+            found += [Alternative(name=name, refused="predicted lower" if name == UNASKED else "not private",
+                                  predicted={"welfare": Predicted(share, _OF_OPTIMUM, "simulated")})
+                      for name, share in shares.items()]
+        return tuple(sorted(found, key=lambda one: -one.predicted["welfare"].value if one.predicted else math.inf))
+
+    def _why_not(self, share: float) -> str:
+        if self.mechanism.plentiful:
+            return "there is a copy of every good for everybody"
+        if share > self.share + _CLEARLY:
+            return "the options leave no choice"
+        return "predicted lower" if share < self.share else "predicted even, and lower where people are alike"
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Reasons to think again before it is run."""
+        found = []
+        if self._dearly:
+            found.append(f"SinkhornMatch is predicted at {_mean(self.passed_over):.2f} of the optimum and charges "
+                         f"prices, too; PMatch is predicted at {self.share:.2f}: take SinkhornMatch")
+        poor = [one for one in self.crowds.values() if one.welfare < _HARDLY * one.baseline]
+        if poor:
+            one = min(poor, key=lambda each: each.welfare - each.baseline)
+            found.append(f"hardly more is predicted than where nobody is asked: {one.welfare:.2f} and "
+                         f"{one.baseline:.2f} of the optimum for the same made-up people; a larger epsilon or more "
+                         "copies of each good help")
+        return tuple(found)
+
+    def plot(self) -> Picture:
+        """Predicted welfare of the plan and its alternatives, with the worst and the best run.
+
+        Example:
+            >>> plan(5_000, 5, 800, epsilon=1.0).plot().alt  # doctest: +ELLIPSIS
+            "Predicted welfare as a share of the optimum: SinkhornMatch 0.9...; a serial dictatorship 0..."
+        """
+        from confide.charts import intervals
+
+        rows = [Alternative(name=wire_name(self.mechanism), predicted=self.predicted),
+                *(one for one in self.alternatives if one.predicted)]
+        drawn = [(one.name, "predicted", share.value, one.predicted.get("worst run", share).value,
+                  one.predicted.get("best run", share).value) for one in rows for share in [one.predicted["welfare"]]]
+        (found,) = intervals(drawn, title="Predicted welfare", axis="share of the optimum", alt=(
+            "Predicted welfare as a share of the optimum: "
+            + "; ".join(f"{name} {value:.2f}" for name, _, value, *_ in drawn) + "."))
+        return found
+
+    def sentences(self) -> tuple[str, ...]:
+        """The plan in words."""
+        by = self.mechanism
+        name = wire_name(by)
+        said = [f"{name} for {by.people:,} bidders and {by.goods:,} goods: {by.loss} towards everybody else together"]
+        if by.plentiful:
+            return (*said, "there is a copy of every good for everybody: each gets her favourite, and nothing is told "
+                           "of anybody")
+        some = next(iter(self.crowds.values()))
+        parts = ", ".join(f"{one.welfare:.2f} ({one.lowest:.3f} to {one.highest:.3f}) on bidders of kind {kind}"
+                          for kind, one in self.crowds.items())
+        said += [
+            f"welfare is predicted at {parts}, as a share of the optimum: {some.runs} made-up crowd"
+            f"{'s' * (some.runs > 1)} of each kind, noise drawn anew. This is a simulation, not a promise",
+            *(f"of the crowds of kind {kind}, goods handed out without asking reach {one.baseline:.2f}; "
+              + " and ".join(f"{name} {share:.2f}" for name, share in one.baselines.items())
+              + ", which are not private" for kind, one in self.crowds.items()),
+            f"where everybody values the goods alike it is {self.alike:.2f}: the other copies stay behind",
+            f"with probability {1 - by.failure_probability:g}, no good is given beyond its supply; {self.reserve:,} "
+            f"copies of a usual good stay behind for that",
+        ]
+        claims = [one.certificate for one in self.crowds.values() if one.certificate is not None]
+        if claims:
+            said.append(f"the public certificate is predicted to claim at least {min(claims):.2f} of the optimum")
+        if self.passed_over:
+            other = "PMatch" if name == "SinkhornMatch" else "SinkhornMatch"
+            said.append(f"{other} was predicted at {_mean(self.passed_over):.2f}"
+                        + (", charging prices as well: take that" if self._dearly else ""))
+        said.append(f"{self.draws:,} draws of noise; about {self.seconds:.3g} seconds and {self.megabytes:,.0f} "
+                    f"megabytes")
+        return tuple(said)
+
+    @property
+    def _dearly(self) -> bool:
+        """Whether charging prices costs what the other mechanism would not lose."""
+        return bool(self.passed_over) and self.mechanism.charge and _mean(self.passed_over) > self.share + _CLEARLY
+
+    def _own_figures(self) -> Mapping[str, Any]:
+        return {
+            "settings": {**parts_of(self.mechanism), "supply": self.mechanism.copies}, "error": self.error,
+            "reserve": self.reserve, "share": self.share, "alike": self.alike, "span": self.span,
+            "crowds": {name: parts_of(one) for name, one in self.crowds.items()},
+            "passed_over": {name: parts_of(one) for name, one in self.passed_over.items()},
+            "draws": self.draws, "seconds": self.seconds, "megabytes": self.megabytes,
+            "sentences": self.sentences(),
+        }
+
+
+@by_position_before("people", "goods", "supply", "epsilon", first=3)
+@names_missing()
+def plan(
+    people: int,
+    goods: int,
+    supply: int | tuple[int, ...],
+    *,
+    epsilon: float,
+    delta: float = 0.0,
+    mechanism: Literal["any", "pmatch", "sinkhorn"] = "any",
+    prior: ArrayLike | None = None,
+    runs: int = RUNS,
+    seed: int = 1,
+    named: int | None = None,
+    **options: Any,
+) -> AllocationPlan:
+    """Choose a matching at these sizes, and predict its welfare on made-up bidders.
+
+    Args:
+        people: n >= 1, public slots.
+        goods: k >= 1.
+        supply: s_j >= 1, copies of each good: one number for all, or k.
+        epsilon: privacy loss of the whole outcome, in nats, > 0.
+        delta: in [0, 1); 0 is pure privacy.
+        mechanism: "pmatch" and "sinkhorn" leave no choice.
+        prior: (m, k) public rows of valuations, made up or published before, never bids of this market; without them,
+            instances A and B.
+        runs: crowds of each kind of made-up bidders, each with noise of its own.
+        seed: of the first crowd and its noise.
+        named: how many goods a row names, where tables are sparse; for time and memory.
+        options: parameters of the mechanism, such as failure_probability, neighbours or certify_with. Options that one
+            mechanism alone has, such as halting, leave no choice either.
+
+    Raises:
+        InvalidInput: a number out of range, or options that no mechanism has.
+        Refused: hopeless: on made-up bidders of some kind it does no better than handing out goods to the very same
+            bidders without asking anybody. Names the epsilon, or the supply, that would do.
+
+    Example:
+        >>> advised = plan(5_000, 5, 800, epsilon=1.0)
+        >>> type(advised.mechanism).__name__, advised.predicted["welfare"].value > 0.9
+        ('SinkhornMatch', True)
+        >>> plan(5_000, 5, 800, epsilon=0.02)  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        ...
+        confide.contract.errors.Refused: at epsilon = 0.02 ... does no better than goods handed out without asking ...
+    """
+    one_of("mechanism", mechanism, ("any", "pmatch", "sinkhorn"))
+    kinds = _kinds(mechanism, options)
+    sizes: dict[str, Any] = {"people": people, "goods": goods, "supply": supply, "delta": delta, **options}
+
+    def again(**changed: Any) -> AllocationPlan:
+        return plan(**({"people": people, "goods": goods, "supply": supply, "epsilon": epsilon, "delta": delta,
+                        "mechanism": mechanism, "prior": prior, "runs": runs, "seed": seed,
+                        "named": named} | options | changed))
+
+    try:
+        first: _Advised = kinds[0].for_budget(epsilon=positive("epsilon", epsilon), **sizes)
+        if first.plentiful:
+            return _planned(first, {}, None, {}, "", named, 1.0)
+        recommended, refused = _recommended(kinds, epsilon, sizes)
+    except Refused as error:
+        raise Refused(error.reason, retried(error, again)) from None
+    found = [(one, predicted(one, prior, runs=runs, seed=seed)) for one in recommended]
+    found.sort(key=lambda pair: (not worth_it(pair[1]), -_mean(pair[1])))
+    alike = [share_of_people_alike(one, seed=seed) for one, _ in found]
+    if len(found) > 1 and worth_it(found[1][1]) and alike[1] > alike[0] + _CLEARLY and _mean(
+            found[0][1]) <= _mean(found[1][1]) + _CLEARLY:  # even on other crowds
+        found.reverse()
+        alike.reverse()
+    best, expected = found[0]
+    beside, other = found[1] if len(found) > 1 else (None, {})
+    if not other and isinstance(best, PMatch) and (best.charge or not worth_it(expected)):
+        common = {name: value for name, value in sizes.items() if name in _COMMON}
+        with suppress(Refused):
+            beside = SinkhornMatch.for_budget(epsilon=epsilon, **common)
+            other = predicted(beside, prior, runs=runs, seed=seed)
+    if not worth_it(expected):
+        enough = least_epsilon(lambda at, tried: predicted(type(best).for_budget(epsilon=at, **sizes), prior,
+                                                           runs=tried, seed=seed), epsilon, runs)
+        better = [f"SinkhornMatch, predicted at {_mean(other):.2f}"] if other and worth_it(other) else []
+        raise hopeless(best, expected, enough, *better)
+    if not other and not refused:
+        refused = "not looked at: " + (f"mechanism = {mechanism!r}" if mechanism != "any" else "it lacks an option")
+    return _planned(best, expected, beside, other, refused, named, alike[0])
+
+
+def _kinds(mechanism: str, options: Mapping[str, Any]) -> list[type[_Advised]]:
+    allowed: dict[str, list[type[_Advised]]] = {"any": [SinkhornMatch, PMatch], "pmatch": [PMatch],
+                                                "sinkhorn": [SinkhornMatch]}
+    kinds = [kind for kind in allowed[mechanism] if set(options) <= {one.name for one in fields(kind)}]
+    if not kinds:
+        known = {one.name for kind in allowed[mechanism] for one in fields(kind)}
+        unknown = sorted(set(options) - known) or sorted(options)
+        raise InvalidInput(unknown[0], "is no option of such a matching", f"options are {', '.join(sorted(known))}")
+    return kinds
+
+
+def _recommended(
+    kinds: list[type[_Advised]], epsilon: float, sizes: Mapping[str, Any]
+) -> tuple[list[_Advised], str]:
+    """The mechanisms that can run, and why another one cannot."""
+    found: list[_Advised] = []
+    refused = ""
+    for kind in kinds:
+        try:
+            found.append(kind.for_budget(epsilon=epsilon, **sizes))
+        except Refused as error:
+            if kind is kinds[-1] and not found:
+                raise
+            refused = error.reason
+    return found, refused
+
+
+def _figures(expected: Mapping[str, CrowdPrediction]) -> dict[str, Predicted]:
+    found = list(expected.values())
+    return {"welfare": Predicted(_mean(expected), _OF_OPTIMUM, "simulated"),
+            "worst run": Predicted(min(one.lowest for one in found), _OF_OPTIMUM, "simulated"),
+            "best run": Predicted(max(one.highest for one in found), _OF_OPTIMUM, "simulated")}
+
+
+def _mean(expected: Mapping[str, CrowdPrediction]) -> float:
+    return float(np.mean([one.welfare for one in expected.values()])) if expected else 1.0
+
+
+def worth_it(expected: Mapping[str, CrowdPrediction]) -> bool:
+    """Whether every kind of crowd does better than if nobody of it were asked.
+
+    Args:
+        expected: by the kind of crowds.
+    """
+    return all(one.worth_it for one in expected.values())
+
+
+def least_epsilon(expected: Callable[[float, int], Mapping[str, CrowdPrediction]], epsilon: float, runs: int) -> float:
+    """The smallest epsilon of two digits, to a tenth or so, at which it is worth it to ask anybody; infinite where none
+    is found.
+
+    Args:
+        expected: what made-up crowds would get at an epsilon, by how many crowds of each kind; it may refuse one.
+        epsilon: at which it is not worth it.
+        runs: crowds with which it must be worth it. One of each kind is what it is looked for with.
+    """
+    def worth(at: float, tried: int) -> bool:
+        try:
+            return worth_it(expected(at, tried))
+        except Refused:
+            return False
+
+    if trying():
+        return math.inf
+    low, high = epsilon, 2.0 * epsilon
+    for _ in range(_DOUBLINGS):
+        if worth(high, 1):
+            break
+        low, high = high, 2.0 * high
+    else:
+        return math.inf
+    while high > 1.1 * low:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if worth(middle, 1) else (middle, high)
+    for _ in range(_TENTHS):
+        written = outward(high, digits=2)
+        if worth(written, runs):
+            return written
+        high *= 1.1
+    return math.inf
+
+
+def hopeless(market: Market, expected: Mapping[str, CrowdPrediction], enough: float, *others: str) -> Refused:
+    """The refusal of a market that is predicted to be no better than to ask nobody, with what would do.
+
+    Args:
+        market: which.
+        expected: by the kind of crowds.
+        enough: `least_epsilon`.
+        others: what else would do.
+    """
+    one = min(expected.values(), key=lambda each: each.welfare - each.baseline)
+    few = (f"at epsilon = {market.epsilon:g} and {min(market.copies):,} copies of a good {wire_name(market)} does "
+           f"no better than goods handed out without asking anybody ({one.welfare:.2f} of the optimum predicted, and "
+           f"{one.baseline:.2f} for the same made-up people without asking them)")
+    if not math.isfinite(enough):
+        return Refused(few, ["no epsilon would do: goods need more copies", *others])
+    copies = " and ".join(dict.fromkeys(f"{math.ceil(copy * enough / market.epsilon):,}" for copy in sorted(
+        set(market.copies))[:2]))
+    return Refused(few, [Remedy("an epsilon of {epsilon}", {"epsilon": enough}, digits=2),
+                         f"{copies} copies of a good with as many times the bidders (not tried)", *others])
+
+
+def _planned(
+    best: _Advised, expected: Mapping[str, CrowdPrediction], beside: _Advised | None,
+    other: Mapping[str, CrowdPrediction], refused: str, named: int | None, alike: float,
+) -> AllocationPlan:
+    width = best.goods if named is None else min(best.goods, whole("named", named, at_least=1))
+    table = best.people * width
+    size = 4 if named is None else 8
+    draws, seconds, error, held = _costs(best, table)
+    return AllocationPlan(
+        mechanism=best, error=error, reserve=held, crowds=expected, alike=alike, other=beside, passed_over=other,
+        refused=refused, draws=draws, seconds=draws * _SECURE + seconds,
+        megabytes=(size * table + _BIDDER * best.people + _NOISES) / 1e6)
+
+
+def _costs(best: _Advised, table: int) -> tuple[int, float, float, int]:
+    """Draws of noise, seconds of looking at values, E, m."""
+    certificate = 2 if best.certificate_plan is not None else 0
+    if best.plentiful:
+        return 0, table * _BIDDING, 0.0, 0
+    if isinstance(best, SinkhornMatch):
+        copies = sorted(best.copies)[best.goods // 2]
+        rate = int(best.rates(np.array(best.copies))[best.copies.index(copies)]) / PUBLIC_RANGE
+        error = best.scale(best.part(best.clear)) * math.log(best.goods / best.failure_probability)
+        return ((best.rounds + 1) * best.goods + certificate, best.rounds * table * _ASKING, error,
+                copies - math.floor(rate * copies))
+    slacks = 0 if best.clearing is None else int(best.clearing.slacks[0])
+    cells = 0 if best.clearing is None else best.goods * len(best.clearing.edges[0])
+    bids = min(best.bid_cap, best.rounds)
+    return (best.counter.horizon * best.goods + cells + certificate, (bids + 1) * table * _BIDDING, best.error,
+            max(best.effective_reserve, slacks))

@@ -1,0 +1,211 @@
+"""PrefLib's files of orders: .soc, .soi, .toc, .toi, with ties or without, complete or not; and .cat, of categories.
+
+A line says how many people gave the same order; they take the next places of the public list, so that the same file
+always gives the same places. Whoever does not rank a good gives nothing for it.
+
+A file that is not what its head and its ending say is refused before anybody's order is used: one lost line would give
+everybody after it another place. What is no order at all is its own people's loss alone.
+
+Such a file is for orders that are no secret any more: places follow its lines, so that whoever knows how it is sorted
+can tell from somebody's place what she may have ranked. Secret orders are collected under ids that mean nothing.
+
+Source: the format of preflib.org (Mattei and Walsh 2013), with lines of "# KEY: value" at its head.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, MutableMapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from confide.allocation.scales import Ranks
+from confide.allocation.tables import Rows, coded
+from confide.contract.errors import InvalidInput
+from confide.contract.words import cause
+from confide.tables import Roster
+
+__all__ = ["SUFFIXES", "PrefLib"]
+
+SUFFIXES = (".soc", ".soi", ".toc", ".toi", ".cat")
+"""How such files end."""
+
+_PEOPLE = 2**16  # of a batch
+_NUMBER = r"[0-9]{1,9}"
+_GROUP = rf"(?:{_NUMBER}|\{{(?:{_NUMBER}(?:,{_NUMBER})*)?\}})"
+_ORDER = re.compile(rf"({_NUMBER}):((?:{_GROUP}(?:,{_GROUP})*)?)")
+_COUNT = re.compile(rf"({_NUMBER}):")
+_PARTS = re.compile(_GROUP)
+_STRICT = (".soc", ".soi")  # whose orders have no ties
+_COMPLETE = (".soc", ".toc")  # whose orders rank all alternatives
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrefLib:
+    """A file of orders, and which of its alternatives are the goods.
+
+    Args:
+        path: the file.
+        goods: their names: those of alternatives, or else all of them are alternatives' numbers.
+        unlisted: what becomes of an alternative that is no good: it stops the reading, or is left out of all orders.
+
+    Raises:
+        InvalidInput: no such file, another format, or a good that is no alternative.
+    """
+
+    path: Path
+    goods: tuple[str, ...]
+    unlisted: Literal["reject", "ignore"] = "reject"
+
+    @property
+    def categories(self) -> bool:
+        """Whether it says categories instead of orders."""
+        return self.path.suffix.lower() == ".cat"
+
+    def alternatives(self) -> tuple[int, ...]:
+        """For each alternative, from number 1, which good it is; -1 for none."""
+        head, count = self._head(), self._count()
+        names = {int(found[1]): value for key, value in head.items()
+                 if (found := re.fullmatch(rf"ALTERNATIVE NAME ({_NUMBER})", key))}
+        numbers = {name: number for number, name in reversed(names.items())}
+        if not all(good in numbers for good in self.goods):
+            numbers = {str(number): number for number in range(1, count + 1)}
+        missing = [good for good in self.goods if not 1 <= numbers.get(good, 0) <= count]
+        if missing:
+            raise InvalidInput("goods.names", f"{missing[0]!r} is no alternative of {self.path.name}")
+        found_goods = [-1] * count
+        for place, good in enumerate(self.goods):
+            found_goods[numbers[good] - 1] = place
+        if self.unlisted == "reject" and -1 in found_goods:
+            raise InvalidInput("goods.names", f"leave out alternative {found_goods.index(-1) + 1} of {self.path.name}",
+                               'name all alternatives, or say unlisted = "ignore"')
+        return tuple(found_goods)
+
+    def check(self) -> None:
+        """Whether the lines are what the head and the file's ending say.
+
+        Raises:
+            InvalidInput: other people than NUMBER VOTERS says, or an order that the format forbids; names both
+                numbers, or the line.
+        """
+        ending, count, people = self.path.suffix.lower(), self._count(), 0
+        for number, here, pairs in self._orders(count):
+            people += here
+            if pairs is None:
+                continue
+            if ending in _STRICT and len({place for _, place in pairs}) < len(pairs):
+                raise InvalidInput("source", f"line {number} of {self.path.name} has ties",
+                                   f"orders of a {ending} file have none; with ties it is .toi, or .toc")
+            if ending in _COMPLETE and len(pairs) < count:
+                raise InvalidInput("source", f"line {number} of {self.path.name} ranks {len(pairs)} of {count} "
+                                   "alternatives", f"orders of a {ending} file rank all; else it is .soi, or .toi")
+        said = self._head().get("NUMBER VOTERS")
+        if said is not None and (not re.fullmatch(_NUMBER, said) or int(said) != people):
+            raise InvalidInput("source", f"the lines of {self.path.name} are of {people:,} people, and its head says "
+                               f"NUMBER VOTERS: {said}",
+                               "a line is lost, or a count is wrong: everybody after it would have another's place")
+
+    def _head(self) -> dict[str, str]:
+        """The lines "# KEY: value", by key; of keys that stand twice, the last."""
+        found = dict[str, str]()
+        for line in self._lines():
+            if not line.startswith("#"):
+                break
+            key, _, value = line[1:].strip().partition(":")
+            found[key.strip().upper()] = value.strip()
+        return found
+
+    def _count(self) -> int:
+        """Of alternatives."""
+        said = self._head().get("NUMBER ALTERNATIVES", "")
+        if not re.fullmatch(_NUMBER, said):
+            raise InvalidInput("source", f"{self.path.name} has no line '# NUMBER ALTERNATIVES: ...'",
+                               "must be a file of PrefLib's present format")
+        return int(said)
+
+    def _orders(self, alternatives: int) -> Iterator[tuple[int, int, list[tuple[int, int]] | None]]:
+        """Number of the line, how many people, and (alternative, place) of each; None where it is no order."""
+        for number, line in enumerate(self._lines(), 1):
+            text = re.sub(r"\s", "", line)
+            if text and not text.startswith("#"):
+                counts = _COUNT.match(text)
+                # What is no line of the format is somebody's all the same.
+                yield number, int(counts[1]) if counts else 1, _order(text, alternatives)
+
+    def read(
+        self, scale: Ranks, roster: Roster, rejected: MutableMapping[str, str] | None = None,
+        counted: list[int] | None = None,
+    ) -> Iterator[Rows]:
+        """Everybody's rows, once, in the order of the lines.
+
+        Args:
+            scale: what a place is worth.
+            roster: the public list of ids; those of whom no line is left stay without a row.
+            rejected: receives id -> reason, also of lines beyond the list; the operator's alone.
+            counted: receives for how many people there were lines.
+        """
+        rule = replace(scale, as_written=True) if self.categories else scale
+        goods = np.array(self.alternatives(), dtype=np.int64)
+        told, orders, at = dict[str, str](), list[tuple[int, int, list[tuple[int, int]]]](), 0
+        for number, people, pairs in self._orders(len(goods)):
+            if at + people > roster.count:
+                told[f"line {number}"] = "more people than were declared"
+            here = max(0, min(people, roster.count - at))
+            if pairs is None:
+                told.update((roster.identity(at + each), "is no order of the alternatives") for each in range(here))
+            elif here:
+                orders.append((at, here, pairs))
+            at += people
+        if counted is not None:
+            counted.append(at)
+        if rejected is not None:
+            rejected.update(told)
+        yield from _expanded(orders, goods, rule)
+
+    def _lines(self) -> Iterator[str]:
+        try:
+            with self.path.open(encoding="utf-8-sig", errors="replace") as file:
+                yield from file
+        except OSError as error:
+            raise InvalidInput("source", f"{self.path} cannot be read: {cause(error)}") from None
+
+
+def _order(text: str, alternatives: int) -> list[tuple[int, int]] | None:
+    """(alternative, place), from 1; None where it is no order."""
+    found = _ORDER.fullmatch(text)
+    if found is None:
+        return None
+    pairs = [(int(number), place) for place, group in enumerate(_PARTS.findall(found[2]), 1)
+             for number in re.findall(_NUMBER, group)]
+    named = [number for number, _ in pairs]
+    return None if len(set(named)) < len(named) or not all(1 <= n <= alternatives for n in named) else pairs
+
+
+def _expanded(
+    orders: list[tuple[int, int, list[tuple[int, int]]]], goods: np.ndarray, rule: Ranks
+) -> Iterator[Rows]:
+    """Each order for as many people as gave it."""
+    for start in range(0, len(orders), _PEOPLE):
+        some = orders[start : start + _PEOPLE]
+        row = np.repeat(np.arange(len(some)), [len(pairs) for _, _, pairs in some])
+        flat = np.array([pair for _, _, pairs in some for pair in pairs], dtype=np.int64).reshape(-1, 2)
+        named, place = goods[flat[:, 0] - 1], flat[:, 1]
+        kept = named >= 0
+        row, named, place = row[kept], named[kept], place[kept]
+        order = np.lexsort((named, row))
+        rows = coded(np.arange(len(some)), row[order], named[order], place[order].astype(np.float64), rule)
+        index = np.concatenate([np.arange(at, at + here) for at, here, _ in some])
+        again = np.repeat(np.arange(len(some)), [here for _, here, _ in some])
+        for first in range(0, len(index), _PEOPLE):
+            yield _taken(rows, index[first : first + _PEOPLE], again[first : first + _PEOPLE])
+
+
+def _taken(rows: Rows, index: np.ndarray, places: np.ndarray) -> Rows:
+    """Some rows, each as often as it is asked for, for other people."""
+    lengths = np.diff(rows.starts)[places]
+    starts = np.append(0, np.cumsum(lengths)).astype(np.int64)
+    at = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths) + np.repeat(rows.starts[places], lengths)
+    return Rows(index, starts, rows.named[at], rows.values[at])

@@ -1,1 +1,0 @@
-"""Valuations from tables, lists of wishes and PrefLib files."""

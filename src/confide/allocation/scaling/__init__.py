@@ -1,1 +1,0 @@
-"""Parts of `SinkhornMatch`: soft demand, temperatures, leanings that break ties, rationing by public coins."""

@@ -1,0 +1,339 @@
+"""Settings of `PMatch` and `SinkhornMatch` that measured well, chosen from public sizes alone.
+
+What decides is how large the counts' error is beside a supply. It is looked up in the exact law of the error, at a
+scale of the noise at which that is quick: errors are in proportion to the scale. Nothing here is a promise.
+
+Measured, the share of the optimum on instances A and B, with supplies for 80 of 100 bidders: what `PMatch.for_budget`
+gets and the best of 23 rungs, with increments from .05 to 1, caps from 1 to 14 and a share of the clearing from .3 to
+.65, means of 4 runs on each instance, 3 from 50 goods on; "charged" is what `PMatch.for_budget` gets where prices are
+charged, and the last column `SinkhornMatch.for_budget`, means of 2 runs each (tests/allocation/test_settings.py
+measures again):
+
+====  =====  ==========  ======  =========  =======  =============
+k     s      s epsilon   PMatch  best rung  charged  SinkhornMatch
+====  =====  ==========  ======  =========  =======  =============
+8     800    400         .70     .70        .65      .90
+8     800    800         .80     .80        .77      .96
+8     800    1,600       .86     .87        .84      .97
+8     800    4,000       .92     .92        .90      .98
+8     800    12,000      .95     .95        .93      .98
+8     800    40,000      .97     .97        .95      .98
+20    800    400         .69     .71        .66      .90
+20    800    800         .79     .79        .74      .95
+20    800    1,600       .85     .85        .82      .97
+20    800    3,200       .91     .91        .87      .97
+20    800    8,000       .94     .94        .92      .98
+20    800    40,000      .97     .97        .96      .98
+50    640    800         .78     .78        .73      .94
+50    640    1,600       .83     .84        .81      .96
+50    640    3,840       .91     .91        .87      .97
+50    640    12,800      .95     .95        .93      .97
+50    640    38,400      .97     .97        .96      .97
+100   400    400         .64     .64        .59      .85
+100   400    800         .77     .78        .71      .92
+100   400    1,600       .84     .84        .79      .94
+100   400    4,000       .90     .90        .85      .95
+100   400    12,000      .94     .95        .93      .95
+100   400    40,000      .97     .97        .96      .95
+====  =====  ==========  ======  =========  =======  =============
+
+The rule is never more than .02 below the best rung. Where prices are charged, of 7 or more rungs tried at 19 of these
+sizes none was better by more than .02.
+
+Source: spec allocation 4.3 with the exact error in place of its Chernoff bound, and thresholds that were measured.
+Batches are half of a supply throughout: smaller ones, with more releases, measured worse where noise is low too.
+
+Settings of `PAlloc` that measured well, chosen from public sizes alone. Nothing here is a promise.
+
+What decides is how large the counts' error is beside a supply, and that grows with every good that one person may
+hold: the clearing looks at 2b cells of hers, and she needs b bids. So nobody may hold many more than there are copies
+for each: where there are 1.6 for each of people who would like 8, bundles of 2 or 3 get far more out of little epsilon
+than those of 8. With more epsilon larger ones are better, since people's needs differ.
+
+Measured with 800 copies of each good, the share of the optimum by copies times epsilon: what `PAlloc.for_budget` gets,
+and the best of 24 rungs with bundles of 1 to 8 goods (alpha times the goods wanted from .05 to 1, C/b from 1 to 6, a
+share of the clearing of .3, .5 and .65). Means of 2 runs on instances A and B each, their rows divided by the goods
+wanted; of symmetric concave valuations, on falling steps that are drawn alike. "each" is how many copies there are for
+each person (tests/allocation/test_bundle_settings.py measures some of it again):
+
+======================  ==  ====  ========  ========  ========  ========  ========  ========
+class                   k   each  400       800       1,600     4,000     12,000    40,000
+======================  ==  ====  ========  ========  ========  ========  ========  ========
+unit demand             8   0.8   .69  .70  .76  .79  .89  .89  .92  .93  .95  .95  .96  .96
+capped additive, cap 2  20  1.6   .55  .55  .71  .71  .79  .80  .89  .89  .94  .95  .96  .97
+capped additive, cap 3  20  2.4   .49  .50  .63  .64  .73  .77  .85  .86  .93  .93  .96  .97
+capped additive, cap 5  20  1.5   .48  .49  .64  .64  .71  .72  .80  .81  .89  .91  .96  .96
+additive                8   0.8   .61  .62  .70  .70  .79  .79  .87  .87  .93  .94  .94  .96
+additive                8   1.6   .56  .56  .64  .66  .72  .75  .85  .85  .93  .93  .94  .96
+additive                8   3.2   .50  .50  .59  .64  .70  .72  .79  .82  .90  .91  .96  .96
+symmetric concave, 3    20  2.4   .35  .44  .53  .53  .69  .69  .81  .82  .87  .91  .92  .92
+symmetric concave, 3    8   1.2   .45  .49  .61  .61  .73  .73  .78  .84  .83  .88  .91  .91
+symmetric concave, 5    8   1.0   .46  .47  .43  .61  .72  .72  .79  .83  .85  .85  .83  .93
+======================  ==  ====  ========  ========  ========  ========  ========  ========
+
+The mean shortfall is .02. It is largest where 5 alike goods are wanted and there is 1 for each: there everybody does
+best with one of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from confide.allocation.bundles.bidders import BundleClass
+from confide.contract.checks import positive, whole
+from confide.contract.errors import InvalidInput
+from confide.privacy.noise.discrete import DiscreteLaw
+from confide.privacy.tree_blocks import levels
+from confide.privacy.tree_counter import TreeCounter
+from confide.privacy.tree_errors import largest_error
+
+__all__ = [
+    "BUNDLES_LADDER",
+    "CHARGED",
+    "LADDER",
+    "arities",
+    "bundle_settings",
+    "first_that_fits",
+    "recommended_settings",
+    "scaling_settings",
+    "typical",
+    "usual_error",
+]
+
+# ---- settings
+
+LADDER = (
+    (0.05, 14, 50, 0.3, 0.16),
+    (0.1, 6, 30, 0.3, 0.25),
+    (0.15, 3, 15, 0.3, 0.5),
+    (0.2, 2, 3, 0.5, 0.45),
+    (0.4, 1, 1, 0.55, math.inf),
+)
+"""(alpha, C, R, share of the clearing, largest error over supply), the finest first: the first one that fits is taken.
+With the last everybody bids once, and goods of which a supply was asked for cost .4: who wants them less than that
+looks elsewhere. The first one's fine prices need most bids: where supplies are uneven they are the first to suffer.
+"""
+
+CHARGED = (
+    (0.02, 20, 80, 0.3, 0.15),
+    (0.05, 6, 30, 0.3, 0.45),
+    (0.1, 3, 10, 0.5, 0.6),
+    (0.1, 2, 3, 0.5, 0.8),
+    (0.2, 1, 1, 0.55, math.inf),
+)
+"""The same where prices are charged: then whoever would pay more than her good is worth goes without, and prices that
+are coarse, or end above a good's worth, cost more. With SinkhornMatch charging costs no welfare at all.
+"""
+
+_RESERVED = (0.02, 0.03, 0.05, 0.1, 0.15)
+"""What a rung loses without noise. Where a reserve stands in the place of the clearing, the error is lost too."""
+
+_CHARGED_RESERVED = (0.03, 0.05, 0.1, 0.15, 0.23)
+
+_WIDEST = 512  # arity
+_SCALE = 16.0  # of the noise for which the law of the error is walked through
+
+
+def arities(horizon: int) -> tuple[int, ...]:
+    """The least arity of each number of levels that a tree over N steps may have, binary to flat.
+
+    Args:
+        horizon: N.
+
+    Example:
+        >>> arities(500)
+        (2, 3, 4, 5, 8, 23, 501)
+    """
+    found: dict[int, int] = {}
+    most = levels(horizon, 2)
+    for height in range(1, most + 1):
+        low, high = 2, horizon + 1
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if levels(horizon, middle) <= height else (middle + 1, high)
+        found[levels(horizon, low)] = low
+    return tuple(sorted(set(found.values())))
+
+
+def usual_error(counter: TreeCounter, failure_probability: float) -> float:
+    """The error that no count exceeds but with the failure probability, nearly: exact at another scale of the noise.
+
+    Args:
+        counter: of noise on the integers.
+        failure_probability: in (0, 1).
+    """
+    law: DiscreteLaw = "discrete_laplace" if counter.law == "discrete_laplace" else "discrete_gaussian"
+    scale = min(_SCALE, counter.scale)
+    small = TreeCounter(horizon=counter.horizon, scale=scale, counters=counter.counters, arity=counter.arity, law=law)
+    found = largest_error(counter.horizon, counter.arity, law, scale, counters=counter.counters,
+                          gamma=failure_probability, enough=small.error_bound(failure_probability))
+    return found * (counter.scale / scale)
+
+
+def typical(supply: int | tuple[int, ...]) -> int:
+    """Of unequal supplies, the one at which half of all copies are of goods with at least so many.
+
+    Example:
+        >>> typical((1, 50, 100, 100))
+        100
+    """
+    given: Any = supply
+    given = given.tolist() if isinstance(given, np.ndarray) else given
+    copies: list[int] = sorted(given, reverse=True) if isinstance(given, tuple | list) else [given]
+    if not copies:
+        raise InvalidInput("supply", "names no good")
+    half = sum(whole("supply", copy, at_least=1) for copy in copies) / 2
+    return next(copy for copy, passed in zip(copies, accumulate(copies), strict=True) if passed >= half)
+
+
+def recommended_settings(
+    kind: Any, *, people: int, goods: int, supply: int | tuple[int, ...], epsilon: float, **options: Any,
+) -> Any:
+    """An auction for these sizes.
+
+    Args:
+        kind: `PMatch`.
+        people: n.
+        goods: k.
+        supply: s_j.
+        epsilon: > 0.
+        options: of the auction; those named here win over what is recommended.
+
+    Raises:
+        InvalidInput: a number out of range.
+        Refused: a reserve leaves nothing, or an option needs a delta.
+    """
+    copies = typical(supply)
+    people = whole("people", people, at_least=1)
+    positive("epsilon", epsilon)
+    batch = max(1, min(people, copies // 2))
+    common = {"people": people, "goods": goods, "supply": supply, "epsilon": epsilon}
+    ladder, reserved = (CHARGED, _CHARGED_RESERVED) if options.get("charge") else (LADDER, _RESERVED)
+    return first_that_fits(kind, common, copies, (
+        ({"increment": increment, "bid_cap": cap, "rounds": rounds, "batch": batch, "reclear": clear, **options}, most)
+        for increment, cap, rounds, clear, most in ladder), reserved)
+
+
+def first_that_fits(
+    kind: Any, common: dict[str, Any], copies: int, rungs: Iterable[tuple[dict[str, Any], float]],
+    reserved: Sequence[float],
+) -> Any:
+    """The first rung whose error is small enough; with a reserve, the one that loses least by a rule of thumb.
+
+    Args:
+        kind: of auction.
+        common: public sizes.
+        copies: of a usual good.
+        rungs: settings, and the largest error over supply with which they are taken.
+        reserved: what each rung loses without noise.
+    """
+    found = []
+    for number, (settings, most) in enumerate(rungs):
+        auction = _best_arity(kind, common, settings)
+        off = usual_error(auction.counter, auction.failure_probability) / copies
+        if auction.reclear and (off <= most or auction.plentiful):
+            return auction
+        found.append((off + reserved[number], number, {**settings, "arity": auction.arity}))
+    # A reserve is as large as the error, nearly. To simulate it takes a while: it is done for one of them.
+    return kind(**common, **min(found, key=lambda one: one[:2])[2])
+
+
+def _best_arity(kind: Any, common: dict[str, Any], settings: dict[str, Any]) -> Any:
+    """The auction with the least error bound, without a reserve but the one that is asked for."""
+    if not settings["reclear"]:
+        settings = {"reserve": 0, **settings}
+    if "arity" in settings:
+        return kind(**common, **settings)
+    horizon = whole("rounds", settings["rounds"], at_least=1) * -(
+        -common["people"] // whole("batch", settings["batch"], at_least=1))
+    tried = [kind(**common, **settings, arity=arity) for arity in arities(horizon) if arity <= _WIDEST]
+    return min(tried, key=lambda auction: float(auction.error))
+
+
+def scaling_settings(
+    kind: Any, *, people: int, goods: int, supply: int | tuple[int, ...], epsilon: float, **options: Any,
+) -> Any:
+    """A `SinkhornMatch` for these sizes.
+
+    The temperature falls as far as the noise allows: a price moves by the temperature times the noise over the supply,
+    and demand answers the faster, the colder it is. Measured flat within a factor of two either way.
+
+    Args:
+        kind: `SinkhornMatch`.
+        people: n.
+        goods: k.
+        supply: s_j.
+        epsilon: > 0.
+        options: of the mechanism; those named here win over what is recommended.
+    """
+    signal = typical(supply) * positive("epsilon", epsilon)
+    coolest = min(_COOL[1], max(_COOL[0], round(_COOL_AT / math.sqrt(signal), 4)))
+    settings = {"rounds": 16, "growth": 1.3, "step": 1.4, "clear": 0.65, "end_temperature": coolest,
+                "start_temperature": max(0.2, float(options.get("end_temperature", coolest))), **options}
+    return kind(people=people, goods=goods, supply=supply, epsilon=epsilon, **settings)
+
+
+_COOL, _COOL_AT = (0.002, 0.02), 0.2
+
+
+# ---- settings
+
+BUNDLES_LADDER = (
+    (0.1, 6.0, 7.5, 0.3, (2.0, 1), 0.2),
+    (0.1, 3.0, 3.75, 0.5, (2.0, 1), 0.4),
+    (0.1, 3.0, 3.75, 0.5, (1.0, 1), 0.85),
+    (0.3, 2.0, 4.0, 0.5, (1.1, 0), 1.0),
+    (0.3, 1.0, 1.0, 0.65, (1.1, 0), 1.0),
+    (0.3, 1.0, 1.0, 0.65, (0.75, 0), math.inf),
+)
+"""(alpha over the most that one good is worth, C/b, R/b, share of the clearing, (x, y): bundles of x copies for each
+person, rounded up, and y more, largest error over supply), the finest first: the first one that fits is taken.
+"""
+
+_RESERVED_FOR_BUNDLES = (0.02, 0.04, 0.05, 0.08, 0.15, 0.15)
+"""What a rung loses without noise, roughly. Where a reserve stands in the place of the clearing, the error is lost too.
+"""
+
+
+def bundle_settings(
+    kind: Any, *, people: int, goods: int, supply: int | tuple[int, ...], epsilon: float, valuation: BundleClass,
+    highest: float | None = None, **options: Any,
+) -> Any:
+    """An auction of bundles for these sizes.
+
+    Args:
+        kind: `PAlloc`.
+        people: n.
+        goods: k.
+        supply: s_j.
+        epsilon: > 0.
+        valuation: the class.
+        highest: what one good alone is worth at most, in (0, 1]; by default 1 over the goods that one person wants.
+        options: of the auction; those named here win over what is recommended.
+
+    Raises:
+        InvalidInput: a number out of range.
+        Refused: a reserve leaves nothing, or an option needs a delta.
+    """
+    if not isinstance(valuation, BundleClass):
+        raise InvalidInput("valuation", f"{valuation!r} is no class of valuations")
+    copies, people = typical(supply), whole("people", people, at_least=1)
+    wanted = valuation.largest(whole("goods", goods, at_least=1))
+    one = 1.0 / wanted if highest is None else positive("highest", highest, at_most=1.0)
+    for_each = (sum(supply) if isinstance(supply, tuple | list) else supply * goods) / people
+    common = {"people": people, "goods": goods, "supply": supply, "epsilon": positive("epsilon", epsilon)}
+    rungs = []
+    for increment, bids, rounds, clear, (factor, more), most in BUNDLES_LADDER:
+        bundle = options.get("bundle")
+        if bundle is None:
+            bundle = max(1, min(wanted, math.ceil(factor * for_each) + more))
+        cap = whole("bid_cap", options.get("bid_cap", round(bids * whole("bundle", bundle, at_least=1))), at_least=1)
+        rungs.append(({"valuation": valuation, "increment": increment * one, "bid_cap": cap,
+                       "rounds": max(cap, math.ceil(rounds * bundle)), "batch": max(1, min(people, copies // 2)),
+                       "reclear": clear, **options, "bundle": bundle}, most))
+    return first_that_fits(kind, common, copies, rungs, _RESERVED_FOR_BUNDLES)

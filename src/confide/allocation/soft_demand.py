@@ -1,0 +1,349 @@
+"""What bidders would ask for at some prices, softly: shares of the goods that are nearly as good as the best.
+
+At temperature tau a bidder takes part with chance 1/(1 + exp(-g/tau)), where g is her best gain v - p among the goods
+that are worth anything to her, and asks for each of these with a share in proportion to exp((v - p)/tau). Whether she
+takes part depends on her best gain alone: with one weight for each good, many goods would look as good as a better one,
+and the warmer it is, the higher all prices would go. Goods that are worth nothing to her she never asks for, at no
+price either. Sums of such demands change smoothly with prices, so that few noisy ones say where prices must go.
+
+Sensitivity. Shares are rounded down to whole units of 2^-16, and a row's units are given out until 2^16 are gone: a row
+is a vector of whole numbers >= 0 with a sum of at most 2^16, whatever the rounding of an exponential or of a sum did.
+Two rows are therefore at most 2^17 apart in l1. A row of zeros asks for nothing, as an absent bidder does: one that is
+replaced by it moves the sums by 2^16 at most.
+
+The public arithmetic of `SinkhornMatch`: how prices follow from released demand, the same on every machine.
+
+A verifier computes prices again from what was released, to the last bit. Additions, products and roundings of doubles
+are the same everywhere; logarithms and powers of a machine's library are not, so they are made of those here.
+
+How many of those who ask for a good can have it, when they are counted with noise and drawn by lot.
+
+D bidders ask for a good with s copies. Published is y = D + Z, with discrete Laplace noise Z; each of them then gets it
+with probability q(y), by a public coin of her own. More than s get it with a probability of at most beta,
+whatever D is. Noise and coins are one sum of independent errors, and are bounded together: two bounds that share the
+probability would hold back nearly twice as much.
+
+Proof. Fix theta in (0, 1/b), H = P[Z >= 0] + E[e^(-theta Z); Z < 0] and A = theta (s + 1) - ln(H/beta). Where A is
+not positive the rate is 0. Else it is the largest q in [0, 1] with y kappa <= A, where kappa = ln(1 + q (e^theta - 1));
+then 0 <= kappa <= theta. Let N be the number of those who get it. Given Z = z, ln E e^(theta N) = D kappa = y kappa -
+z kappa, which is at most A where z >= 0, and at most A + theta |z| elsewhere. Over Z, E e^(theta N) <= e^A H, hence
+P[N >= s + 1] <= e^(A - theta (s + 1)) H = beta.
+
+Rates are found in ball arithmetic, rounded down to a multiple of 2^-32: they are the same on every machine.
+
+Source: ours.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.allocation.favourites import NONE, Leanings, leaning
+from confide.allocation.valuations import Valuations
+from confide.contract.checks import fraction, positive, whole
+from confide.numerics.map_reduce import kernel, map_blocks, threads
+from confide.privacy.accounting.sums import ball, written
+from confide.privacy.noise.balls import precision
+from confide.privacy.public_randomness import PUBLIC_RANGE
+
+__all__ = ["GRID", "WHOLE", "falling", "logarithm", "moved_prices", "prices_of", "rates", "soft_demand", "weights"]
+
+# ---- soft demand
+
+WHOLE = 1 << 16
+"""A whole unit of demand."""
+
+_ALONE = 2**20  # values that one thread is done with sooner than others can be told of
+
+_MOST = 2**30  # rows of a block: their units stay far below 2^53
+_NEVER = -1e300
+_FAR = -11.0903  # -ln(2^16): weights below that of one unit
+
+_Reals = NDArray[np.float64]
+_Integers = NDArray[np.int64]
+
+
+@kernel
+def _exponentials(gains: _Reals, count: int, best: float, rate: float, weights: _Reals) -> None:
+    """exp((gain - best) rate), to some 1e-5, where it is above 2^-16, else 0: sums and products in simple loops."""
+    for y in range(count):
+        x = (gains[y] - best) * rate
+        t = max(x, _FAR) * 0.0625
+        e = 1.0 + t * (1.0 + t * (1.0 / 2 + t * (1.0 / 6 + t * (1.0 / 24 + t * (1.0 / 120 + t * (
+            1.0 / 720 + t * (1.0 / 5040)))))))
+        e *= e
+        e *= e
+        e *= e
+        e *= e
+        weights[y] = e if x > _FAR else 0.0
+
+
+@kernel
+def _largest(numbers: _Reals, count: int) -> float:
+    a = b = c = d = -np.inf  # four at a time, which a processor does at once
+    whole = count - count % 4
+    for y in range(0, whole, 4):
+        a, b = max(a, numbers[y]), max(b, numbers[y + 1])
+        c, d = max(c, numbers[y + 2]), max(d, numbers[y + 3])
+    for y in range(whole, count):
+        a = max(a, numbers[y])
+    return max(a, b, c, d)
+
+
+@kernel
+def _total(numbers: _Reals, count: int) -> float:
+    a = b = c = d = 0.0
+    whole = count - count % 4
+    for y in range(0, whole, 4):
+        a += numbers[y]
+        b += numbers[y + 1]
+        c += numbers[y + 2]
+        d += numbers[y + 3]
+    for y in range(whole, count):
+        a += numbers[y]
+    return (a + b) + (c + d)
+
+
+@kernel
+def _soft(
+    start: int, stop: int, values: NDArray[Any], starts: _Integers, named: NDArray[np.int32], dense: bool,
+    prices: _Reals, temperature: float, whole: float, first_place: int, key: np.uint64, spread: float, out: _Reals,
+) -> None:
+    goods = len(prices)
+    gains, weights = np.empty(goods), np.empty(goods)
+    rate = 1.0 / temperature
+    for i in range(start, stop):
+        first, last = (i * goods, (i + 1) * goods) if dense else (starts[i], starts[i + 1])
+        count = last - first
+        if dense:
+            for y in range(count):
+                value = np.float64(values[first + y])
+                gains[y] = value - prices[y] if value > 0.0 else _NEVER
+                if spread > 0.0 and value > 0.0:
+                    gains[y] += leaning(key, (first_place + i) * goods + y, spread)
+        else:
+            for y in range(count):
+                value = np.float64(values[first + y])
+                gains[y] = value - prices[named[first + y]] if value > 0.0 else _NEVER
+                if spread > 0.0 and value > 0.0:
+                    gains[y] += leaning(key, (first_place + i) * goods + named[first + y], spread)
+        best = _largest(gains, count)
+        if not best > _NEVER:
+            continue  # nothing is worth anything to her
+        _exponentials(gains, count, best, rate, weights)
+        scale = whole / (_total(weights, count) * (1.0 + np.exp(-best * rate)))
+        for y in range(count):
+            weights[y] = np.floor(weights[y] * scale)
+        if _total(weights, count) > whole:  # of whole numbers, hence exact
+            left = whole
+            for y in range(count):
+                weights[y] = min(weights[y], left)
+                left -= weights[y]
+        if dense:
+            for y in range(count):
+                out[y] += weights[y]
+        else:
+            for y in range(count):
+                out[named[first + y]] += weights[y]
+
+
+def soft_demand(
+    values: Valuations, prices: _Reals, temperature: float, leanings: Leanings = NONE, *, first: int = 0
+) -> _Integers:
+    """(k,) everybody's units of each good, of which a bidder has `WHOLE` at most. Private.
+
+    Args:
+        values: everybody's.
+        prices: (k,).
+        temperature: tau > 0.
+        leanings: added to what goods are worth to a bidder, if anything.
+        first: place of the first row.
+
+    Example:
+        >>> of = Valuations.of([[0.5, 0.0], [0.5, 0.5], [0.0, 0.0]], people=3, goods=2)
+        >>> (soft_demand(of, np.zeros(2), 0.25) / WHOLE).round(3).tolist()  # 1/(1 + e^-2) = .881, and half of it
+        [1.321, 0.44]
+    """
+    at = np.ascontiguousarray(prices, dtype=np.float64)
+
+    def part(rows: tuple[int, int]) -> _Integers:
+        # Whole numbers below 2^53 add up exactly as doubles, in any order.
+        out = np.zeros(values.goods)
+        _soft(rows[0], rows[1], *values.rows, at, temperature, float(WHOLE), first,
+              leanings.key, leanings.spread, out)
+        return out.astype(np.int64)
+
+    if len(values.values) <= _ALONE or threads() == 1:
+        return part((0, values.people))
+    ends = np.linspace(0, values.people, max(4 * threads(), -(-values.people // _MOST)) + 1).astype(int).tolist()
+    found = np.zeros(values.goods, dtype=np.int64)
+    for units in map_blocks(part, pairwise(ends)):
+        found += units
+    return found
+
+
+# ---- temperatures
+
+GRID = 20
+"""Prices are multiples of 2^-20."""
+
+_LEAST = 0.2  # of the supply: noise beyond that says nothing of how low demand is
+_LN2 = math.log(2.0)  # 0x1.62e42fefa39efp-1, a constant
+_TERMS = 10
+_BITS = 128
+
+
+def logarithm(numbers: _Reals) -> _Reals:
+    """Natural logarithms of positive numbers, to about 1e-15, from sums and products alone.
+
+    Args:
+        numbers: any shape, > 0.
+
+    Example:
+        >>> float(abs(logarithm(np.array([0.2])) - np.log(0.2))[0]) < 1e-15
+        True
+    """
+    part, power = np.frexp(numbers)
+    low = part < math.sqrt(0.5)
+    part, power = np.where(low, 2.0 * part, part), power - low
+    t = (part - 1.0) / (part + 1.0)  # ln part = 2 artanh t, |t| < .172
+    square = t * t
+    total = np.zeros_like(t)
+    for term in range(_TERMS, -1, -1):
+        total = total * square + 1.0 / (2 * term + 1)
+    return np.asarray(2.0 * t * total + power * _LN2)
+
+
+def prices_of(path: _Integers) -> _Reals:
+    """Prices from units of 2^-20."""
+    return np.ldexp(path.astype(np.float64), -GRID)
+
+
+def moved_prices(
+    path: _Integers, demand: _Integers, supply: tuple[int, ...], people: int, step: float, highest: float = 1.0
+) -> _Integers:
+    """The prices after a round, in [0, highest], on the grid: p_j + step (ln D_j/s_j + ln (n - S)/(n - D)).
+
+    The second part is the same for all goods. It is the scaling of those who go without: S, the sum of supplies, leaves
+    n - S of them, and D = sum of D_j leaves n - D. A good that has no price and is not sold out counts with its demand
+    in S. No quotient is taken as below 1/5 or, of the second, above 5; where there is enough for all it is 1.
+
+    Args:
+        path: (k,) prices before it, in units of 2^-20.
+        demand: (k,) D_j, as released, in units of 2^-16 bidders.
+        supply: (k,) s_j.
+        people: n.
+        step: how far a price moves for each factor e.
+        highest: what no good is worth more than.
+    """
+    copies = np.array(supply, dtype=np.float64)
+    wanted = np.ldexp(demand.astype(np.float64), -(WHOLE.bit_length() - 1))
+    sold = np.where((path == 0) & (wanted < copies), np.maximum(wanted, 0.0), copies)
+    excess = logarithm(np.maximum(wanted, _LEAST * copies) / copies)
+    # Sums of whole numbers below 2^53 and of their 2^-16ths are exact in any order.
+    without = people - float(sold.sum())
+    if without > 0:
+        left = min(max(people - float(wanted.sum()), _LEAST * without), without / _LEAST)
+        excess = excess + logarithm(np.array([without / left]))
+    after = prices_of(path) + step * excess
+    return np.rint(np.ldexp(np.clip(after, 0.0, highest), GRID)).astype(np.int64)
+
+
+def falling(first: float, last: float, rounds: int) -> tuple[float, ...]:
+    """Numbers from the first to the last that fall, or rise, by the same factor.
+
+    Args:
+        first: > 0.
+        last: > 0.
+        rounds: how many, >= 1.
+
+    Example:
+        >>> falling(0.4, 0.1, 3)
+        (0.4, 0.2, 0.1)
+    """
+    if rounds == 1:
+        return (first,)
+    with precision(_BITS):
+        ratio = (ball(written(last)) / ball(written(first))).log()
+        return tuple(float((ball(written(first)) * (ratio * r / (rounds - 1)).exp()).mid()) for r in range(rounds))
+
+
+def weights(growth: float, rounds: int) -> tuple[Fraction, ...]:
+    """Shares of a budget, each `growth` times the one before; together 1.
+
+    Example:
+        >>> weights(2.0, 2)
+        (Fraction(1, 3), Fraction(2, 3))
+    """
+    exact = [written(growth) ** r for r in range(rounds)]
+    together = sum(exact)
+    return tuple(one / together for one in exact)
+
+
+# ---- rationing
+
+_TICKET_BITS = 160
+_NEAR, _STEEPEST = Fraction(31, 32), Fraction(4)  # thetas that are tried: from 31/(32 b), or 4, downwards
+_STEPS, _FINER = 40, Fraction(4, 5)
+_USUAL = Fraction(21, 20)  # how many ask for a copy where theta is chosen
+
+
+def rates(
+    asked: NDArray[np.int64], supply: tuple[int, ...], scale: float, failure_probability: float
+) -> NDArray[np.int64]:
+    """The share of those who ask for each good that can have it, out of 2^32.
+
+    Args:
+        asked: (k,) noisy numbers of them, as released.
+        supply: (k,) copies.
+        scale: b of the discrete Laplace noise of each number.
+        failure_probability: beta, in (0, 1), the probability that more than the supply of one good is given.
+
+    Example:
+        >>> found = rates(np.array([3900, 4000, 4400]), (4000,) * 3, 5.0, 5e-4)
+        >>> (found / PUBLIC_RANGE).round(3).tolist()
+        [1.0, 0.985, 0.889]
+    """
+    positive("scale", scale)
+    fraction("failure_probability", failure_probability)
+    found = [_rate(int(number), whole("supply", copies, at_least=1), scale, failure_probability)
+             for number, copies in zip(asked.tolist(), supply, strict=True)]
+    return np.array(found, dtype=np.int64)
+
+
+@lru_cache(maxsize=2**14)
+def _rate(asked: int, supply: int, scale: float, failure: float) -> int:
+    with precision(_TICKET_BITS):
+        return _at(asked, *_chosen(supply, scale, failure))
+
+
+def _at(asked: int, theta: Any, level: Any) -> int:
+    """The rate at one published number: rounded down; A, the level, is a ball."""
+    if not level > 0:
+        return 0
+    if theta * asked <= level:
+        return PUBLIC_RANGE
+    share = ((level / asked).exp() - 1) / (theta.exp() - 1)
+    return max(0, min(PUBLIC_RANGE, int((share * PUBLIC_RANGE).lower().floor().unique_fmpz())))
+
+
+@lru_cache(maxsize=2**10)
+def _chosen(supply: int, scale: float, failure: float) -> tuple[Any, Any]:
+    """(theta, A): of the thetas that are tried, the one with the largest rate at a usual demand."""
+    with precision(_TICKET_BITS):
+        base = ball(Fraction(scale))
+        ratio, chance = (-1 / base).exp(), ball(Fraction(failure))
+        tried = []
+        for step in range(_STEPS):
+            theta = min(ball(_STEEPEST), ball(_NEAR) / base) * ball(_FINER) ** step
+            below = ratio * theta.exp()
+            weight = (1 + (1 - ratio) * below / (1 - below)) / (1 + ratio)
+            tried.append((theta, theta * (supply + 1) - (weight / chance).log()))
+        return max(tried, key=lambda pair: _at(int(_USUAL * supply), *pair))

@@ -1,1 +1,0 @@
-"""Studies of the statements of "Truthful linear regression" (Cummings, Ioannidis and Ligett 2015)."""

@@ -1,0 +1,376 @@
+"""What is promised of value and feasibility before a run: our bounds. The print's are in `printed_bounds`.
+
+The regret of projected gradient descent with constant steps eta_j against the best fixed prices of the box is at most
+
+    sum_j D_j^2/(2 eta_j T) + mean_t sum_j eta_j g_tj^2/2 + |<prices, noise>| + what noise lets fixed prices gain,
+
+each with its own tail: Zinkevich's bound, a chi-square with its cross term, a martingale, and a sum of half normals.
+
+Source: Wu 2017, Theorem 5.3.17; spec convex_programs 2 (a-priori regret, corrected) and 5 (Bern).
+
+`certificate`: how far from feasible and from optimal a run can be, from its billboard alone, after the run.
+
+It needs neither a correct tau nor many rounds nor a particular step: a wrong tau, or too few rounds, show as a large
+certificate, never as a false one. It assumes that the noise was drawn as the plan says, and that the number of rounds
+was fixed before. Responses that are not exact widen it by what all of them may lose.
+
+The noise of a row, averaged over the main rounds, is exactly N(0, s^2) however prices react, so that the mean of what
+was released bounds the excess. The optimum is at most the Lagrangian's maximum, whose mean over the rounds differs
+from what was seen by the martingale sum <price, noise>, with predictable variance Q; mixing over Gaussian multipliers
+bounds it. What was rounded to the grid adds 2^-21 at most to each number.
+
+Source: spec convex_programs 2 (public certificate; ours).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from confide.contract.checks import fraction, non_negative, positive, whole
+from confide.contract.errors import InvalidInput
+from confide.contract.outcome import Certificate, as_billboard
+from confide.contract.renamed import renamed
+from confide.contract.wire import wire
+from confide.programs.billboards import PathBillboard
+from confide.programs.dual_dynamics import Schedule
+from confide.programs.grids import LOAD_UNIT, PRICE_UNIT, Constants
+
+__all__ = [
+    "PathCertificate",
+    "as_path",
+    "bernstein",
+    "certificate",
+    "certified_excess",
+    "corrected_regret",
+    "game_accuracy",
+    "mixture",
+    "quantile",
+    "regret_bound",
+    "regret_of_steps",
+]
+
+# ---- bounds
+
+
+def corrected_regret(
+    *, rows: int, tau: float, width: float, noise_std: float, rounds: float, failure_probability: float,
+    two_sided: bool = False,
+) -> float:
+    """R: the regret of projected gradient descent at its best constant step, with probability at least 1 - beta.
+
+    Args:
+        rows: k.
+        tau: half the side of the price box.
+        width: w, the largest distance of a load from its supply.
+        noise_std: s.
+        rounds: T, may be infinite.
+        failure_probability: in (0, 1).
+        two_sided: whether prices may be negative: the box is twice as wide.
+
+    Example:
+        >>> s = 2**0.5 / 0.2367043807
+        >>> round(corrected_regret(rows=10, tau=1.0, width=1e5, noise_std=s, rounds=1e9, failure_probability=0.05), 3)
+        406.6
+    """
+    k, x = whole("rows", rows, at_least=1), _log(failure_probability)
+    diameter = (2.0 if two_sided else 1.0) * 2.0 * positive("tau", tau) * math.sqrt(k)
+    s = non_negative("noise_std", noise_std)
+    if math.isinf(rounds):
+        first = diameter * s * math.sqrt(k)
+    else:
+        first = diameter * math.sqrt(_squares([1.0] * k, positive("width", width), s, rounds, x) / rounds)
+    return first + _of_noise([tau] * k, s, x, two_sided)
+
+
+def regret_of_steps(
+    *, steps: Sequence[float], taus: Sequence[float], width: float, noise_std: float, rounds: int,
+    failure_probability: float,
+    two_sided: bool = False,
+) -> float:
+    """R of given constant steps, with probability at least 1 - beta.
+
+    Args:
+        steps: (k,) eta of each row, prices for each unit of load.
+        taus: (k,) half the side of the box of each row.
+        width: w.
+        noise_std: s.
+        rounds: T.
+        failure_probability: in (0, 1).
+        two_sided: whether prices may be negative.
+
+    Raises:
+        InvalidInput: a number out of range.
+
+    Example:
+        >>> best = 2 * 10**0.5 / (10 * 1e5**2 * 300) ** 0.5  # next to no noise
+        >>> whole = regret_of_steps(steps=[best] * 10, taus=[1.0] * 10, width=1e5, noise_std=1e-9, rounds=300,
+        ...                         failure_probability=0.05)
+        >>> abs(whole / corrected_regret(rows=10, tau=1.0, width=1e5, noise_std=1e-9, rounds=300,
+        ...                              failure_probability=0.05) - 1) < 1e-9
+        True
+    """
+    if len(steps) != len(taus):
+        raise InvalidInput("steps", f"{len(steps)} of them", f"must be {len(taus)}, one for each row")
+    for name, numbers in (("steps", steps), ("taus", taus)):
+        for one in numbers:
+            positive(name, one)
+    x, s, t = _log(failure_probability), non_negative("noise_std", noise_std), whole("rounds", rounds, at_least=1)
+    sides = 2.0 if two_sided else 1.0
+    start = sum((sides * 2.0 * tau) ** 2 / (2.0 * eta * t) for eta, tau in zip(steps, taus, strict=True))
+    return start + _squares(steps, positive("width", width), s, t, x) / 2.0 + _of_noise(taus, s, x, two_sided)
+
+
+def regret_bound(constants: Constants, schedule: Schedule, failure_probability: float, *,
+                 two_sided: bool = False) -> float:
+    """R of a run with the usual constant steps, prices on their grid: infinite where there is no public scale.
+
+    Args:
+        constants: of the program.
+        schedule: of the rounds.
+        failure_probability: in (0, 1).
+        two_sided: whether rows are equations.
+    """
+    if constants.step_scale is None:
+        return math.inf
+    t = schedule.rounds
+    steps = [2.0 * tau / (scale * math.sqrt(t)) for tau, scale in zip(constants.tau, constants.step_scale, strict=True)]
+    whole_regret = regret_of_steps(steps=steps, taus=constants.tau, width=constants.width, noise_std=schedule.noise_std,
+                                   rounds=t, failure_probability=failure_probability, two_sided=two_sided)
+    off, sides = 0.5 / PRICE_UNIT, 2.0 if two_sided else 1.0  # each price is rounded after each round
+    slip = sum(off * (sides * 2.0 * tau + off) / eta for eta, tau in zip(steps, constants.tau, strict=True))
+    return whole_regret + slip
+
+
+def _log(failure_probability: float) -> float:
+    """x = ln(4/beta): four events."""
+    return math.log(4.0 / fraction("failure_probability", failure_probability))
+
+
+def _squares(weights: Sequence[float], width: float, s: float, rounds: float, x: float) -> float:
+    """What the mean over rounds of sum_j weight_j g_j^2 stays below: G2 where all weights are 1."""
+    total, square, largest = math.fsum(weights), math.fsum(one * one for one in weights), max(weights)
+    noise = total + 2.0 * math.sqrt(square * x / rounds) + 2.0 * largest * x / rounds
+    return (total * width**2 + rounds * s**2 * noise
+            + 2.0 * width * s * math.sqrt(2.0 * square * x))
+
+
+def _of_noise(taus: Sequence[float], s: float, x: float, two_sided: bool) -> float:
+    """The martingale of prices and noise, and what noise lets the best fixed prices gain."""
+    sides = 2.0 if two_sided else 1.0
+    total, norm = sides * 2.0 * math.fsum(taus), sides * 2.0 * math.sqrt(math.fsum(tau * tau for tau in taus))
+    return norm * s * math.sqrt(2.0 * x) + s * (total / math.sqrt(2.0 * math.pi) + norm * math.sqrt(2.0 * x))
+
+
+def game_accuracy(
+    regret: float, taus: Sequence[float], *, box: float = 2.0, errors: float = 0.0,
+) -> tuple[float, float]:
+    """What a regret promises: the optimum less the value, and the excess of all rows together.
+
+    Args:
+        regret: R, may be infinite.
+        taus: (k,) dual bounds.
+        box: c > 1, the price box is [0, c tau].
+        errors: by how much responses of all together may miss the best ones.
+
+    Source: spec convex_programs 2 (game lemma, corrected: no factor 2).
+
+    Example:
+        >>> game_accuracy(100.0, [2.0, 4.0])
+        (100.0, 50.0)
+    """
+    if not regret >= 0:
+        raise InvalidInput("regret", f"{regret} is negative, or no number")
+    if not positive("box", box) > 1:
+        raise InvalidInput("box", f"{box} is too small", "must be above 1")
+    all_told = regret + non_negative("errors", errors)
+    return all_told, all_told / ((box - 1.0) * min(positive("taus", one) for one in taus))
+
+
+def certified_excess(rows: int, noise_std: float, failure_probability: float) -> float:
+    """What the certificate claims of a row whose average slack, as it was released, is 0: z s.
+
+    Prices make it so where they are not at the ends of their box (`planning`), so this is what a plan counts on.
+
+    Args:
+        rows: k.
+        noise_std: s.
+        failure_probability: in (0, 1).
+
+    Example:
+        >>> round(certified_excess(10, 6.2978, 0.05), 2)
+        17.68
+    """
+    k = whole("rows", rows, at_least=1)
+    return -float(ndtri(fraction("failure_probability", failure_probability) / (2 * k))) * non_negative("noise_std",
+                                                                                                        noise_std)
+
+
+def bernstein(mean: float, largest: float, log: float) -> float:
+    """How far a sum of independent numbers in [0, largest] exceeds its mean, but with probability e^-log.
+
+    Args:
+        mean: of the sum, at least as large as the true one.
+        largest: M.
+        log: L = ln(1/probability).
+
+    Source: spec convex_programs 5 (Bern), in place of Theorem 6.3.4, which fails for small means.
+
+    Example:
+        >>> round(bernstein(1000, 1, 5), 2)
+        101.68
+    """
+    third = largest * log / 3.0
+    return third + math.sqrt(third**2 + 2.0 * largest * mean * log)
+
+
+# ---- certifying
+
+_ROUNDED = 0.5 / LOAD_UNIT
+_CLOSE = 50.0  # what prices may move in the main rounds, as a share of tau, where the mixture is sharpest
+
+
+@renamed(beta="failure_probability")
+@wire("PathCertificate", "beta excess gap sharp_gap regret complaint vacuous", failure_probability="beta")
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PathCertificate(Certificate):
+    """What holds of a run: excess, gap and regret together with probability at least 1 - beta.
+
+    `sharp_gap` holds together with `excess` at the same level,
+    in place of `gap`; `complaint` has a failure probability of its own.
+
+    Args:
+        failure_probability: probability of failure.
+        excess: (k,) the averages' load is above its supply by at most this, row by row; their absolute difference
+            where rows are equations.
+        gap: the optimum is above the value of the averages by at most this.
+        sharp_gap: the same, measured from the first main prices: often half of it where prices hardly move.
+        regret: what stands for R in statements that are made after the run.
+        complaint: at most this over alpha participants are not alpha-satisfied by their averages.
+        vacuous: whether the gap says nothing; the excess, where nothing has a value.
+    """
+
+    failure_probability: float
+    excess: NDArray[np.float64]
+    gap: float
+    sharp_gap: float
+    regret: float
+    complaint: float
+    vacuous: bool
+
+    def unsatisfied(self, alpha: float) -> float:
+        """At most so many participants would gain more than alpha by another choice at the average prices.
+
+        Args:
+            alpha: > 0, in units of value.
+        """
+        return self.complaint / positive("alpha", alpha)
+
+    @property
+    def total_excess(self) -> float:
+        """Of all rows together, at most."""
+        return float(self.excess.sum())
+
+
+@renamed(beta="failure_probability")
+def certificate(billboard: PathBillboard, failure_probability: float | None = None) -> PathCertificate:
+    """What can be claimed of a run from its billboard: free post-processing.
+
+    Args:
+        billboard: of any of the family's mechanisms.
+        failure_probability: probability of failure, in (0, 1); the plan's by default.
+
+    Raises:
+        InvalidInput: no billboard of a price path.
+
+    Example:
+        >>> from confide.programs import PrivDude, UnitDemand
+        >>> from confide.privacy.noise import Noise
+        >>> from confide.programs.instances import popular
+        >>> program = UnitDemand(5_000, 500, goods=5)
+        >>> outcome = PrivDude(program, epsilon=1.0, delta=1e-6).run(popular(5_000, 5, seed=1), Noise.simulated(1))
+        >>> found = certificate(outcome.billboard)
+        >>> bool(found.gap < 0.02 * 5_000), found.vacuous
+        (True, False)
+    """
+    billboard = as_path(billboard)
+    failure = fraction("failure_probability", billboard.failure_probability if failure_probability is None
+                       else failure_probability)
+    prices = billboard.main_prices / PRICE_UNIT
+    slacks = billboard.natural_slacks[billboard.burn_in :]
+    s, tau = billboard.round_noise_std / math.sqrt(billboard.rounds), np.asarray(billboard.tau)
+    discrete, rows = billboard.discrete, prices.shape[1]
+
+    tails = 2 * rows if billboard.two_sided else rows
+    mean = slacks.mean(axis=0)
+    over = np.abs(mean) if billboard.two_sided else -mean
+    excess = np.maximum(0.0, over + quantile(failure / (2 * tails), discrete) * s + _ROUNDED)
+
+    seen = float(np.einsum("tj,tj->", prices, slacks)) / billboard.rounds
+    slip = _ROUNDED * float(np.abs(prices).sum()) / billboard.rounds
+    spread = s * s * float(np.square(prices).sum()) / billboard.rounds
+    typical = s * s * float(np.square(tau).sum())
+    deviation = mixture(spread, typical, failure / 2)
+
+    reference = prices[0]
+    near = s * s * float(np.square(prices - reference).sum()) / billboard.rounds
+    still = typical / _CLOSE**2
+    through = quantile(failure / 4, discrete) * s * float(np.linalg.norm(reference))
+    sharp = through + mixture(near, still, failure / 4)
+
+    average = prices.mean(axis=0)
+    apart = float(np.einsum("tj,tj->", prices - average, slacks)) / billboard.rounds
+    complaint = (apart + mixture(near, still, failure / 2)
+                 + quantile(failure / (4 * rows), discrete) * s * float(np.linalg.norm(average - reference, 1))
+                 + _ROUNDED * float(np.abs(prices - average).sum()) / billboard.rounds + billboard.inexact)
+    seen += slip + billboard.inexact
+    valued = billboard.baseline_gap > 0.0  # else every value is 0, and so is the gap
+    return PathCertificate(
+        failure_probability=failure, excess=excess, gap=seen + deviation if valued else 0.0,
+        sharp_gap=seen + sharp if valued else 0.0,
+        regret=seen + deviation + 2.0 * float(tau @ excess), complaint=max(0.0, complaint),
+        vacuous=not (seen + deviation < billboard.baseline_gap if valued
+                     else float(excess.sum()) < billboard.most_excess))
+
+
+def quantile(tail: float, discrete: bool) -> float:
+    """What a standard normal exceeds with probability `tail`; for discrete noise, which is sub-Gaussian, its bound.
+
+    Args:
+        tail: in (0, 1).
+        discrete: whether the law is the discrete Gaussian's.
+    """
+    return math.sqrt(2.0 * math.log(1.0 / tail)) if discrete else -float(ndtri(tail))
+
+
+def mixture(variance: float, typical: float, failure_probability: float) -> float:
+    """What a martingale with this predictable variance exceeds with this probability at most.
+
+    Args:
+        variance: Q, as it came out.
+        typical: r > 0, fixed in advance; the bound is sharpest where Q is near it.
+        failure_probability: in (0, 1).
+
+    Source: spec convex_programs 2: E exp(u S - u^2 Q/2) <= 1, mixed over u ~ N(0, 1/r).
+    """
+    both = variance + typical
+    return math.sqrt(both * (math.log(both / typical) + 2.0 * math.log(1.0 / failure_probability)))
+
+
+def as_path(billboard: Any) -> PathBillboard:
+    """A billboard, if it is one of a price path.
+
+    Raises:
+        InvalidInput: it is another one, or a field of it is of another type or shape.
+    """
+    board = as_billboard(billboard)
+    if not isinstance(board, PathBillboard):
+        raise InvalidInput("billboard", f"{type(board).__name__} holds no path of prices", "is of another mechanism")
+    board.require_form()
+    return board

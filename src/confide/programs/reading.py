@@ -1,0 +1,449 @@
+"""Tables of what people handed in, read to the records of a program: a row or several lines for each person.
+
+A table with a line for each person and bundle holds lists of bids, of which she wants one.
+
+A line that cannot be used makes its person's record unusable; so do two lines about the same bundle, and more lines
+than a record may have.
+
+What may stand in a cell: a number within public bounds, or a name out of a public list.
+
+A cell is judged by its own column's public rule alone. What is wrong with one makes the whole row unusable.
+
+Tables with a row for each person: her cells, and what the family makes of them.
+
+One person's bad row is hers alone: she counts as a slot without a record, and her id stands on the operator's list.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from confide.contract.errors import InvalidInput
+from confide.contract.words import did_you_mean
+from confide.tables import FirstRows, Roster, TableSource, rejections
+from confide.tables._cells import is_text, numbers, places, plain, strings
+from confide.tables.roles import FINE, INFINITE, MISSING, OUTSIDE, UNLISTED
+from confide.tables.slot_rows import SlotRows
+
+__all__ = ["Bids", "Choice", "Column", "Judge", "Number", "Points", "read_wide", "reason", "typed_wide"]
+
+# ---- columns
+
+_Reals = NDArray[np.float64]
+_Problems = NDArray[np.int8]
+_SHOWN = 12  # names that a message has
+
+
+@dataclass(frozen=True, kw_only=True)
+class Points:
+    """The public scale of values: from a lowest number, worth nothing, to a highest one, worth 1.
+
+    Args:
+        lowest: counts as 0.
+        highest: counts as 1.
+        clip: whether a number beyond moves to the bound; else it makes a row unusable.
+    """
+
+    lowest: float = 0.0
+    highest: float = 1.0
+    clip: bool = False
+
+    @property
+    def unit(self) -> float:
+        """Points that a value of 1 stands for."""
+        return self.highest - self.lowest
+
+
+class Column(Protocol):
+    """A column of the file."""
+
+    @property
+    def name(self) -> str: ...
+
+    def cells(self, column: Any) -> tuple[_Reals, _Problems]:
+        """(m,) numbers, and what is wrong with each."""
+        ...
+
+    def typed(self, cell: float) -> str | float:
+        """What gives one such number."""
+        ...
+
+    def limit(self) -> str:
+        """What is accepted, in words."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Number:
+    """Numbers within public bounds, scaled to [0, 1] or to another unit.
+
+    Args:
+        name: of the column.
+        lowest: what is accepted at least.
+        highest: what is accepted at most.
+        zero: what counts as 0.
+        unit: what counts as 1.
+        clip: whether a number beyond its bounds moves to them.
+        empty: what an empty cell counts as, as a number of the file; None where it makes the row unusable.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> Number(name="law", lowest=0, highest=8, zero=0, unit=8, empty=0).cells(pa.array(["2", "", "9", "x"]))
+        (array([0.25, 0.  , 0.  , 0.  ]), array([0, 0, 3, 1], dtype=int8))
+    """
+
+    name: str
+    lowest: float
+    highest: float
+    zero: float = 0.0
+    unit: float = 1.0
+    clip: bool = False
+    empty: float | None = None
+
+    @classmethod
+    def of_values(cls, name: str, points: Points) -> Number:
+        """A column of values on the public scale; an empty cell is worth nothing.
+
+        Args:
+            name: of the column.
+            points: the scale.
+        """
+        return cls(name=name, lowest=points.lowest, highest=points.highest, zero=points.lowest, unit=points.unit,
+                   clip=points.clip, empty=points.lowest)
+
+    def cells(self, column: Any) -> tuple[_Reals, _Problems]:
+        array = plain(column)
+        found = numbers(self.name, array)
+        blank = np.isnan(found)
+        if is_text(array):  # what is written and no number is wrong; of a column of numbers, a missing one is left out
+            written = pc.fill_null(pc.not_equal(strings(self.name, array), ""), False).to_numpy(zero_copy_only=False)
+            blank &= ~written
+        problems = np.zeros(len(found), dtype=np.int8)
+        if not self.clip:
+            problems[(found < self.lowest) | (found > self.highest)] = OUTSIDE
+        problems[np.isinf(found)] = INFINITE
+        problems[np.isnan(found)] = MISSING
+        if self.empty is not None:
+            problems[blank] = FINE
+            found = np.where(blank, self.empty, found)
+        inside = np.clip(np.where(problems == FINE, found, self.zero), self.lowest, self.highest)
+        return (inside - self.zero) / self.unit, problems
+
+    def typed(self, cell: float) -> str | float:
+        return self.zero + cell * self.unit
+
+    def limit(self) -> str:
+        return f"must be in [{self.lowest:.12g}, {self.highest:.12g}]"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """Names out of a public list, as their ranks.
+
+    Args:
+        name: of the column.
+        names: the list.
+    """
+
+    name: str
+    names: tuple[str, ...]
+
+    def cells(self, column: Any) -> tuple[_Reals, _Problems]:
+        words = strings(self.name, plain(column))
+        found = places(words, tuple(self.names)).astype(np.float64)
+        return found, np.where(found < 0, UNLISTED, FINE).astype(np.int8)
+
+    def typed(self, cell: float) -> str | float:
+        return self.names[int(cell)]
+
+    def limit(self) -> str:
+        more = ", ..." if len(self.names) > _SHOWN else ""
+        return f"must be one of {', '.join(self.names[:_SHOWN])}{more}"
+
+
+def reason(column: Column, problem: int) -> str:
+    """What is wrong with a cell, in public terms.
+
+    Args:
+        column: where it stands.
+        problem: of the cell.
+    """
+    words = {MISSING: "is not a number", INFINITE: "is not finite", OUTSIDE: "is out of bounds",
+             UNLISTED: "is not on the public list"}
+    return f"{column.name}: {words[problem]}; {column.limit()}"
+
+
+# ---- wide
+
+_CELLS = 2**21  # of a batch
+_PEOPLE = 2**16  # of a batch
+
+Judge = Callable[[NDArray[np.float64]], tuple[NDArray[np.float64], NDArray[np.bool_]]]
+"""(m, columns) cells that are each fine -> (m, c) cells of the family's layout, and whose rows cannot be used."""
+
+
+def read_wide(
+    source: TableSource, *, columns: Sequence[Column], judge: Judge, limit: str, roster: Roster, id: str = "row",  # noqa: A002
+    rejected: MutableMapping[str, str] | None = None, rows: int | None = None,
+) -> Iterator[SlotRows]:
+    """Read a table once.
+
+    Args:
+        source: the table.
+        columns: the public rules of its cells.
+        judge: what the family makes of a row.
+        limit: what a row as a whole must be, in words.
+        roster: the public list of ids.
+        id: the column that holds the id, or "row": the i-th row belongs to the i-th id of the list. The first row of an
+            id counts.
+        rejected: receives id -> reason; the operator's alone.
+        rows: of a batch, at most; it changes nothing but speed.
+
+    Raises:
+        InvalidInput: a column is missing, or of a type that cannot hold what it is for; never for a value.
+    """
+    names = [each.name for each in columns]
+    if id == "row" and not source.ordered:
+        raise InvalidInput("people.id", "the rows of a query have no order", "name a column of ids")
+    size = max(1, min(_PEOPLE, _CELLS // len(names))) if rows is None else rows
+    return _wide(source.batches([*names, *([] if id == "row" else [id])], size), columns, judge, limit,
+                 FirstRows(roster, id), rejected)
+
+
+def _wide(
+    batches: Iterator[pa.RecordBatch], columns: Sequence[Column], judge: Judge, limit: str, first: FirstRows,
+    rejected: MutableMapping[str, str] | None,
+) -> Iterator[SlotRows]:
+    for batch in batches:
+        index = first.claim(batch)
+        cells, wrong = _cells([batch.column(each.name) for each in columns], columns)
+        flat, unfit = judge(cells)
+        bad = (wrong != FINE).any(axis=1)
+        lost = bad | unfit | (index < 0)
+        if rejected is not None and lost.any():
+            column = np.argmax(wrong != FINE, axis=1)
+            reasons = {row: reason(columns[column[row]], int(wrong[row, column[row]])) if bad[row] else limit
+                       for row in np.flatnonzero((bad | unfit) & (index >= 0)).tolist()}
+            rejected.update(rejections(first, batch, index, lost, reasons))
+        yield SlotRows(index[~lost], flat[~lost])
+
+
+def _cells(given: Sequence[object], columns: Sequence[Column]) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+    found = [each.cells(column) for each, column in zip(columns, given, strict=True)]
+    return (np.stack([one[0] for one in found], axis=1), np.stack([one[1] for one in found], axis=1))
+
+
+def typed_wide(
+    given: Mapping[str, str], *, columns: Sequence[Column], judge: Judge, limit: str
+) -> NDArray[np.float64]:
+    """(c,) one person's row as she types it, coded as the file's would be.
+
+    Args:
+        given: column -> what she would write there; what is left out is an empty cell.
+        columns: the public rules.
+        judge: what the family makes of a row.
+        limit: what a row must be, in words.
+
+    Raises:
+        InvalidInput: no such column, or a row that cannot be used. The message is hers.
+    """
+    names = [each.name for each in columns]
+    for name in given:
+        if name not in names:
+            shown = f"columns: {', '.join(names[:_SHOWN])}{', ...' * (len(names) > _SHOWN)}"
+            raise InvalidInput("record", f"{name!r} is no column of this campaign",
+                               did_you_mean(name, names, shown, cutoff=0.5))
+    texts = [pa.array([str(given.get(name, ""))], pa.large_string()) for name in names]
+    cells, wrong = _cells(texts, columns)
+    for place, problem in enumerate(wrong[0].tolist()):
+        if problem != FINE:
+            raise InvalidInput("record", reason(columns[place], problem))
+    flat, unfit = judge(cells)
+    if unfit[0]:
+        raise InvalidInput("record", "cannot be used", limit)
+    row: NDArray[np.float64] = flat[0]
+    return row
+
+
+# ---- bids
+
+_JOIN = "+"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bids:
+    """Lists of bids: "a+b" stands for the bundle of the goods a and b.
+
+    Args:
+        goods: their names, none of which holds a plus.
+        size: goods of a bundle, at most.
+        most: bids of a record, at most.
+        value: the rule of the column of values.
+        bundle: the column of bundles.
+
+    Example:
+        >>> from confide.programs.reading import Points
+        >>> both = Bids(goods=("a", "b"), size=2, most=1, value=Number.of_values("value", Points(highest=4)))
+        >>> both.typed({"b+a": "3"}).tolist()
+        [0.0, 1.0, 0.75]
+    """
+
+    goods: tuple[str, ...]
+    size: int
+    most: int
+    value: Number
+    bundle: str = "bundle"
+
+    @property
+    def limit(self) -> str:
+        """What a bundle must be, in words."""
+        return f"must be 1 to {self.size} different goods with {_JOIN} between them, such as {self._example}"
+
+    @property
+    def _example(self) -> str:
+        return _JOIN.join(self.goods[: self.size])
+
+    def parsed(self, text: str | None) -> tuple[int, ...] | None:
+        """The goods of a bundle, ascending; None where it is none.
+
+        Args:
+            text: such as "a+b".
+        """
+        named = [part.strip() for part in (text or "").split(_JOIN)]
+        if not 1 <= len(named) <= self.size:
+            return None
+        known = places(pa.array(named, pa.large_string()), tuple(self.goods)).tolist()
+        if min(known) < 0 or len(set(known)) < len(known):
+            return None
+        return tuple(sorted(known))
+
+    def check(self, source: TableSource, id: str) -> None:  # noqa: A002
+        """Whether the columns are there and can hold what they are for; looks at no value.
+
+        Args:
+            source: the table.
+            id: the column of ids.
+
+        Raises:
+            InvalidInput: they cannot.
+        """
+        if id == "row":
+            raise InvalidInput("people.id", "'row' is no column",
+                               "several lines may belong to one person: name their id")
+        names = [id, self.bundle, self.value.name]
+        if len(set(names)) < len(names):
+            raise InvalidInput("data", f"{', '.join(map(repr, names))} are not three columns")
+        for batch in source.batches(names, 1):
+            Roster(1).index(batch.column(id), id)
+            strings(self.bundle, plain(batch.column(self.bundle)))
+            self.value.cells(batch.column(self.value.name))
+            return
+
+    def read(
+        self, source: TableSource, *, roster: Roster, id: str,  # noqa: A002
+        rejected: MutableMapping[str, str] | None = None, counted: list[int] | None = None,
+    ) -> Iterator[SlotRows]:
+        """Read a table once.
+
+        Args:
+            source: the table.
+            roster: the public list of ids.
+            id: the column of ids.
+            rejected: receives id -> reason; the operator's alone.
+            counted: receives how many lines there were.
+        """
+        told, lines, before = dict[str, str](), defaultdict[int, list[tuple[tuple[int, ...], float]]](list), 0
+        bad = dict[int, str]()
+        for batch in source.batches([id, self.bundle, self.value.name]):
+            index = roster.index(batch.column(id), id).tolist()
+            words = strings(self.bundle, plain(batch.column(self.bundle))).to_pylist()
+            cells, wrong = self.value.cells(batch.column(self.value.name))
+            for place, (who, text, cell, problem) in enumerate(
+                    zip(index, words, cells.tolist(), wrong.tolist(), strict=True)):
+                if who < 0:
+                    told[f"row {before + place + 1}"] = "no id of the public list"
+                    continue
+                goods = self.parsed(text)
+                if goods is None:
+                    bad.setdefault(who, f"{self.bundle}: is no bundle; {self.limit}")
+                elif problem != FINE:
+                    bad.setdefault(who, reason(self.value, problem))
+                else:
+                    lines[who].append((goods, cell))
+            before += batch.num_rows
+        if counted is not None:
+            counted.append(before)
+        for who, bids in lines.items():
+            fault = self._fault(bids)
+            if fault:
+                bad.setdefault(who, fault)
+        told.update((roster.identity(who), why) for who, why in bad.items())
+        if rejected is not None:
+            rejected.update(told)
+        kept = sorted(lines.keys() - bad.keys())
+        for at in range(0, len(kept), _PEOPLE):
+            some = kept[at : at + _PEOPLE]
+            yield SlotRows(np.array(some, dtype=np.int64), np.stack([self._row(lines[who]) for who in some]))
+
+    def typed(self, given: Mapping[str, str]) -> NDArray[np.float64]:
+        """(c,) one person's bids as she types them.
+
+        Args:
+            given: bundle -> what it is worth to her.
+
+        Raises:
+            InvalidInput: no bundle, or bids that cannot be used. The message is hers.
+        """
+        bids = []
+        for text, worth in given.items():
+            goods = self.parsed(text)
+            if goods is None:
+                raise InvalidInput("record", f"{text!r} is no bundle", self.limit)
+            cells, wrong = self.value.cells(pa.array([str(worth)], pa.large_string()))
+            if wrong[0] != FINE:
+                raise InvalidInput("record", reason(self.value, int(wrong[0])))
+            bids.append((goods, float(cells[0])))
+        fault = self._fault(bids)
+        if fault:
+            raise InvalidInput("record", fault)
+        return self._row(bids)
+
+    def listed(self, row: NDArray[np.float64]) -> list[tuple[str, float]]:
+        """(bundle, what it is worth as a number of the file) of each bid of a row, as `typed` made it.
+
+        Args:
+            row: (c,) of one person.
+
+        Example:
+            >>> from confide.programs.reading import Points
+            >>> both = Bids(goods=("a", "b"), size=2, most=2, value=Number.of_values("value", Points(highest=4)))
+            >>> both.listed(both.typed({"b+a": "3"}))
+            [('a+b', 3.0)]
+        """
+        goods, values = row[: -self.most].reshape(self.most, self.size).astype(np.int64), row[-self.most :]
+        return [(_JOIN.join(self.goods[good] for good in named if good >= 0), self.value.zero + worth * self.value.unit)
+                for named, worth in zip(goods.tolist(), values.tolist(), strict=True) if named[0] >= 0]
+
+    def _fault(self, bids: Sequence[tuple[tuple[int, ...], float]]) -> str:
+        if len(bids) > self.most:
+            return f"{self.bundle}: {len(bids)} of them are too many; at most {self.most}"
+        if len({goods for goods, _ in bids}) < len(bids):
+            return f"{self.bundle}: one stands twice; each bundle once"
+        return ""
+
+    def _row(self, bids: Sequence[tuple[tuple[int, ...], float]]) -> NDArray[np.float64]:
+        """Bids in the order of their goods, so that the order of lines says nothing."""
+        goods: NDArray[Any] = np.full((self.most, self.size), -1.0)
+        values = np.zeros(self.most)
+        for place, (named, worth) in enumerate(sorted(bids)):
+            goods[place, : len(named)] = named
+            values[place] = worth
+        return np.concatenate([goods.reshape(-1), values])

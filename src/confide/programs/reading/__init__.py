@@ -1,1 +1,0 @@
-"""Reading what people handed in: tables to the records of a program."""

@@ -1,0 +1,335 @@
+"""What slots hand in, as rows of numbers: one fixed number of cells for each family, whatever its records look like.
+
+A row of numbers is what is stored of a report, so a record is the same on everybody's device and in the run. Slots
+without a row are the null record.
+
+A program with the names of its campaign file: how rows are read, and how actions and rows are told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.contract.errors import InvalidInput
+from confide.programs.families.aggregative_game import AggregativeGame
+from confide.programs.families.callback_demand import CallbackDemand
+from confide.programs.families.electricity import Electricity
+from confide.programs.families.flow import Flow
+from confide.programs.families.knapsack import Knapsack
+from confide.programs.families.shared_resources import SharedResources
+from confide.programs.families.xor_bundles import XorBundles
+from confide.programs.program import Program, ProgramRecords
+from confide.programs.reading import Bids, Column, Judge, Points
+from confide.programs.sets_of_goods import SetsOfGoods
+from confide.tables.frames import columns_of, fields_of, is_table, own_fields, own_row
+from confide.tables.reader import Reader
+from confide.tables.slot_rows import SlotRows
+
+__all__ = ["Coding", "Layout", "any_row", "collected", "layout", "named", "own_records", "pairs", "table_lines"]
+
+# ---- slots
+
+_Reals = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a family's records lie in cells.
+
+    Args:
+        width: c, cells of a row.
+        data: (n, c) -> what the program reads; rows that are not numbers stand for nobody.
+    """
+
+    width: int
+    data: Callable[[_Reals], Any]
+
+    def record(self, row: _Reals) -> Any:
+        """One participant's record, as the program takes it.
+
+        Args:
+            row: (c,).
+        """
+        found = self.data(row[None])
+        return tuple(part[0] for part in found) if isinstance(found, tuple) else found[0]
+
+
+def layout(program: Program) -> Layout:
+    """The cells of a family's records: so many numbers for everybody, and what the program reads of a table of them.
+
+    Args:
+        program: of a family whose records are rows of numbers.
+
+    Raises:
+        InvalidInput: a `CallbackDemand`, whose records are objects that are asked; a `ConvexProgram`, whose are
+            mappings of fields; or another family that is unknown here.
+
+    Example:
+        >>> from confide.programs import Knapsack, XorBundles
+        >>> layout(Knapsack(3, (1.0, 2.0), least_weight=0.1)).width
+        3
+        >>> bids = layout(XorBundles(3, (1, 2, 2), size=2, bids=1)).record(np.array([2.0, -1.0, 0.75]))
+        >>> [part.tolist() for part in bids]
+        [[[2, -1]], [0.75]]
+    """
+    if isinstance(program, CallbackDemand):
+        raise InvalidInput("program", "CallbackDemand has records that are objects, no rows of numbers")
+    if isinstance(program, XorBundles):
+        bids, size = program.bids, program.size
+        return Layout(bids * (size + 1), lambda cells: _bids(cells, bids, size))
+    if isinstance(program, Knapsack):
+        return Layout(1 + program.rows, lambda cells: cells)
+    if isinstance(program, Flow):
+        return Layout(2 if program.costs is not None else 2 + program.rows, lambda cells: cells)
+    if isinstance(program, Electricity):
+        return _of_slots(program)
+    if isinstance(program, AggregativeGame):
+        actions, rows = program.actions, program.rows
+        return Layout(actions * rows + actions, lambda cells: (
+            cells[:, : actions * rows].reshape(-1, actions, rows), cells[:, actions * rows :]))
+    if isinstance(program, SharedResources):
+        return Layout(program.projects, lambda cells: cells)
+    if isinstance(program, SetsOfGoods):
+        return Layout(program.rows, lambda cells: cells)
+    raise InvalidInput("program", f"{type(program).__name__} has records that are no rows of numbers")
+
+
+def _bids(cells: _Reals, bids: int, size: int) -> tuple[NDArray[np.int64], _Reals]:
+    goods = cells[:, : bids * size].reshape(-1, bids, size)
+    places = (goods >= -1.0) & (goods < 2.0**31) & (goods == np.floor(goods))
+    # What is no place of a good is none of the program's, which takes that row as null; NaN is an empty place.
+    return np.where(np.isnan(goods), -1.0, np.where(places, goods, -2.0)).astype(np.int64), cells[:, bids * size :]
+
+
+def _of_slots(program: Electricity) -> Layout:
+    intervals, slots = int(program.intervals), int(program.slots)  # type: ignore[arg-type]
+    k = intervals * slots
+    if not program.asks_needs:
+        return Layout(k, lambda cells: cells.reshape(-1, intervals, slots))
+    return Layout(k + intervals, lambda cells: (cells[:, :k].reshape(-1, intervals, slots), cells[:, k:]))
+
+
+def own_records(program: Program, record: Any) -> ProgramRecords:
+    """One participant's record, checked alone: as `program.one` takes it, or in whatever form a run takes rows.
+
+    Args:
+        program: whose record it is.
+        record: what `program.one` takes; or a table of one row, a mapping of columns, or an array of one row.
+
+    Raises:
+        InvalidInput: names what is wrong with it, to her alone.
+
+    Example:
+        >>> from confide.programs import UnitDemand
+        >>> program = UnitDemand(3, (1, 1))
+        >>> [own_records(program, each).worth.tolist() for each in ({"tea": 0.5, "milk": 0}, [[0.5, 0]], (0.5, 0))]
+        [[[8388608, 0]], [[8388608, 0]], [[8388608, 0]]]
+    """
+    if record is None or isinstance(program, CallbackDemand):
+        return program.one(record)
+    named = program.record_fields
+    if named is not None:
+        known = isinstance(record, Mapping) and set(record) <= set(named)
+        return program.one(record if known else own_fields(record, named))
+    there = layout(program)
+    row = own_row(record, None if isinstance(program, XorBundles) else there.width)
+    if row is not record and not (isinstance(record, list | tuple | np.ndarray)):
+        if np.shape(row) != (there.width,):
+            raise InvalidInput("record", f"has {np.size(row)} numbers", f"must be {there.width}")
+        return program.one(there.record(np.asarray(row, dtype=np.float64)))
+    return program.one(row)
+
+
+def collected(program: Program, data: Any) -> Any:
+    """What a run reads: batches of slots' rows as checked records, everything else as it is.
+
+    Args:
+        program: whose records they are.
+        data: what `program.read` takes, an iterable of `SlotRows`, or a table (`confide.tables.frames`).
+
+    Raises:
+        InvalidInput: a row of nobody, or of another family; or a table with other columns.
+
+    Example:
+        >>> from confide.programs import UnitDemand
+        >>> batch = SlotRows(np.array([2]), np.array([[0.5, 0.25]]))
+        >>> collected(UnitDemand(3, (1, 1)), iter([batch])).worth.tolist()
+        [[0, 0], [0, 0], [8388608, 4194304]]
+    """
+    if is_table(data):
+        if program.record_fields is not None:
+            return fields_of(data, program.record_fields)
+        there = layout(program)
+        return there.data(columns_of(data, there.width))
+    whole = isinstance(data, Sequence | Mapping | ProgramRecords) or hasattr(data, "__array__")
+    if whole or not isinstance(data, Iterable):
+        return data
+    batches, there = data, layout(program)
+
+    def checked() -> Iterator[SlotRows]:
+        for batch in batches:
+            if not isinstance(batch, SlotRows) or batch.cells.shape != (len(batch.index), there.width):
+                raise InvalidInput("data", "is of another family", f"must be rows of {there.width} cells")
+            if len(batch.index) and not 0 <= batch.index.min() <= batch.index.max() < program.people:
+                raise InvalidInput("data", "holds a row of nobody", f"places are 0 to {program.people - 1}")
+            yield batch
+
+    found = Reader(checked, program.people).by_slot(
+        lambda batch: {"cells": batch.cells}, {"cells": np.full(there.width, np.nan)})
+    return program.read(there.data(found["cells"]), unusable="null")
+
+
+# ---- coding
+
+
+def any_row(cells: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """A row of cells that are each fine is a record.
+
+    Args:
+        cells: (m, c).
+    """
+    return cells, np.zeros(len(cells), dtype=np.bool_)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Coding:
+    """One family's program in a campaign's own names and units.
+
+    Args:
+        program: of the family.
+        rows: (k,) what its rows limit.
+        thing: what one gets, such as "good" or "path".
+        what: what the operator shares, such as "goods".
+        asked: what people hand in, in words.
+        told: an action, as a list of the numbers that are used -> words.
+        columns: of a file with a row for each person.
+        judge: what the family makes of such a row.
+        limit: what a row must be as a whole, in words.
+        bids: of a file with a line for each bundle, in place of columns.
+        points: the scale of values; None where nothing has a value in points.
+        unit: what a value of 1 is in the file's own unit.
+        worth: what that unit is called.
+        loads: (k,) what a contribution of 1 is in the file's own units.
+    """
+
+    program: Program
+    rows: tuple[str, ...]
+    thing: str
+    what: str
+    asked: str
+    told: Callable[[list[int]], str]
+    columns: tuple[Column, ...] = ()
+    judge: Judge = any_row
+    limit: str = "each cell must be as the campaign says"
+    bids: Bids | None = None
+    points: Points | None = None
+    unit: float = 1.0
+    worth: str = "points"
+    loads: tuple[float, ...] = field(default=())
+
+    @property
+    def layout(self) -> Layout:
+        """Of stored rows."""
+        return layout(self.program)
+
+    @property
+    def load_units(self) -> NDArray[np.float64]:
+        """(k,) what a contribution of 1 is in the file's own units."""
+        return np.array(self.loads or (1.0,) * self.program.rows)
+
+    @property
+    def supplies(self) -> NDArray[np.float64]:
+        """(k,) in the file's own units."""
+        return np.array(self.program.supplies) * self.load_units
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Columns of the file, but for ids."""
+        return tuple(each.name for each in self.columns)
+
+    def used(self, action: NDArray[np.int32]) -> list[int]:
+        """The numbers of an action that are used.
+
+        Args:
+            action: (width,).
+        """
+        return [int(one) for one in action if one >= 0]
+
+    def called(self, action: NDArray[np.int32]) -> str:
+        """An action in words.
+
+        Args:
+            action: (width,).
+        """
+        some = self.used(action)
+        return self.told(some) if some else "nothing"
+
+
+def named(field_name: str, names: tuple[str, ...], *, without: str = "") -> tuple[str, ...]:
+    """Names that can stand in files and on pages, each once.
+
+    Args:
+        field_name: the key of the file.
+        names: from it.
+        without: characters that join names, and may not stand in one.
+
+    Raises:
+        InvalidInput: a name twice, padded, or with such a character.
+    """
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            raise InvalidInput(field_name, f"{name!r} stands twice", "every one needs a name of its own")
+        if not name or name != name.strip() or not name.isprintable():
+            raise InvalidInput(field_name, f"{name!r} is empty, padded, or holds what does not show")
+        inside = next((sign for sign in without if sign in name), None)
+        if inside is not None:
+            raise InvalidInput(field_name, f"{name!r} holds a {inside!r}", "it joins names in files: use another")
+    return names
+
+
+def table_lines(field_name: str, text: str, heading: tuple[str, ...]) -> list[tuple[int, list[str]]]:
+    """(number, cells) of the lines of a table that stands in the file, below its heading.
+
+    Args:
+        field_name: the key of the file.
+        text: the table, as CSV.
+        heading: its first line.
+
+    Raises:
+        InvalidInput: no such table.
+    """
+    import csv
+    import io
+
+    try:
+        lines = [line for line in csv.reader(io.StringIO(text.strip()), strict=True) if line]
+    except csv.Error as error:
+        raise InvalidInput(field_name, f"is no CSV: {error}") from None
+    if not lines or [cell.strip() for cell in lines[0]] != list(heading):
+        raise InvalidInput(field_name, f"does not begin with the line {','.join(heading)}")
+    found = [(number, [cell.strip() for cell in line]) for number, line in enumerate(lines[1:], 2)]
+    for number, line in found:
+        if len(line) != len(heading):
+            raise InvalidInput(field_name, f"line {number} has {len(line)} cells", f"must be {len(heading)}")
+    if not found:
+        raise InvalidInput(field_name, "has no lines but its heading")
+    return found
+
+
+def pairs(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
+    """Names of all pairs, the second running first.
+
+    Args:
+        first: names.
+        second: names.
+
+    Example:
+        >>> pairs(("mon", "tue"), ("a", "b"))
+        ('mon.a', 'mon.b', 'tue.a', 'tue.b')
+    """
+    return tuple(f"{one}.{other}" for one in first for other in second)

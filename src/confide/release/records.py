@@ -1,0 +1,529 @@
+"""The records of a table: as cells, as packed bits, and as a table again.
+
+Compiled work on cells: distinct rows, packing, and tables of up to three columns that answer conjunctions.
+
+Binary records as packed bits, one row of words for each attribute.
+
+The records of a table as cells: one small number for each public column.
+
+Records as a table of the schema's columns: levels, bins and named bits as texts, other bits as truth values.
+
+Made-up tables with a campaign's public columns: to try a mechanism on data that is nobody's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from confide.contract.checks import whole
+from confide.contract.errors import InvalidInput
+from confide.contract.wire import wire
+from confide.numerics.map_reduce import kernel
+from confide.privacy.noise.simulated import study_generator
+from confide.release._inputs import of_kind, reals
+from confide.release.columns import Bit, Column
+from confide.release.schema import Schema
+
+__all__ = [
+    "Codes",
+    "PackedBits",
+    "answer_groups",
+    "as_bits",
+    "bits_table",
+    "cells_table",
+    "columns_of",
+    "key_groups",
+    "made_up_table",
+    "number_distinct",
+    "pack_rows",
+    "table_of",
+]
+
+# ---- packed
+
+_BLOCK = 1 << 13  # records packed at a time, a multiple of 64
+
+
+@wire("PackedBits", "words records")
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PackedBits:
+    """n records of d binary attributes, attribute by attribute. `repr` shows their numbers, never a record.
+
+    Args:
+        words: uint64 (d, ceil(n / 64)); bit i % 64 of word i // 64 of row a says whether record i has attribute a.
+            Unused bits are 0.
+        records: n, at least 1.
+
+    Raises:
+        InvalidInput: shapes that do not fit, or an unused bit that is set.
+
+    Example:
+        >>> packed = PackedBits.pack([[1, 0], [1, 1], [0, 1]])
+        >>> packed.words[:, 0], packed.record(2)
+        (array([3, 6], dtype=uint64), array([False,  True]))
+    """
+
+    words: np.ndarray = field(repr=False)
+    records: int
+
+    def __post_init__(self) -> None:
+        whole("records", self.records, at_least=1)
+        words = np.asarray(self.words)
+        if words.dtype != np.uint64 or words.ndim != 2 or words.shape[1] != -(-self.records // 64):
+            raise InvalidInput("words", f"are {words.dtype} of shape {words.shape}",
+                               f"must be uint64 of shape (d, {-(-self.records // 64)})")
+        used = self.records % 64
+        if used and np.any(words[:, -1] >> np.uint64(used)):
+            raise InvalidInput("words", "a bit beyond the last record is set")
+        object.__setattr__(self, "words", np.ascontiguousarray(words))
+
+    @property
+    def attributes(self) -> int:
+        """d, the number of attributes."""
+        return int(self.words.shape[0])
+
+    @classmethod
+    def pack(cls, bits: Any) -> PackedBits:
+        """Records as rows of bits.
+
+        Args:
+            bits: (n, d) of booleans, or of numbers that are all 0 or 1.
+
+        Raises:
+            InvalidInput: another shape, no record, or a value that is no bit.
+        """
+        given = as_bits("bits", bits, 2)
+        n, d = given.shape
+        words = np.zeros((d, -(-n // 64)), np.uint64)
+        whole("records", n, at_least=1)
+        for start in range(0, n, _BLOCK):
+            block = np.packbits(given[start : start + _BLOCK].T, axis=1, bitorder="little")
+            block = np.pad(block, ((0, 0), (0, -block.shape[1] % 8)))
+            found = np.ascontiguousarray(block).view("<u8")
+            words[:, start // 64 : start // 64 + found.shape[1]] = found
+        return cls(words=words, records=n)
+
+    def unpack(self) -> np.ndarray:
+        """The records as rows, bool (n, d)."""
+        data = self.words.astype("<u8", copy=False).view(np.uint8)
+        return np.ascontiguousarray(np.unpackbits(data, axis=1, count=self.records, bitorder="little").T).view(np.bool_)
+
+    def record(self, number: int) -> np.ndarray:
+        """One record, bool (d,).
+
+        Args:
+            number: in [0, n).
+        """
+        if not 0 <= whole("number", number) < self.records:
+            raise InvalidInput("number", f"{number} is out of range", f"must be below {self.records}")
+        found: np.ndarray = (self.words[:, number // 64] >> np.uint64(number % 64)) & np.uint64(1) == 1
+        return found
+
+
+def as_bits(name: str, values: Any, dimensions: int) -> np.ndarray:
+    """Values as a bool array of so many dimensions.
+
+    Raises:
+        InvalidInput: another number of dimensions, or a value that is neither 0 nor 1.
+    """
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise InvalidInput(name, "are rows of different lengths") from None
+    if array.ndim != dimensions:
+        raise InvalidInput(name, f"have {array.ndim} dimensions", f"must have {dimensions}")
+    if array.dtype == np.bool_:
+        return array
+    if array.dtype.kind not in "iuf" or not bool(np.all((array == 0) | (array == 1))):
+        raise InvalidInput(name, "are not all bits", "each must be true or false, 1 or 0")
+    return array.astype(np.bool_)
+
+
+# ---- cells
+
+
+@kernel
+def number_distinct(cells: np.ndarray, first: np.ndarray, numbers: np.ndarray, table: np.ndarray) -> int:
+    """The distinct rows, in the order in which they come first.
+
+    Args:
+        cells: uint16 (n, m).
+        first: int64 (n,), receives the first row of each.
+        numbers: int32 (n,), receives which of them each row is.
+        table: int32, all -1; its length is a power of two above n.
+
+    Returns:
+        How many there are.
+    """
+    found = 0
+    mask = np.uint64(len(table) - 1)
+    for row in range(len(cells)):
+        value = np.uint64(0x9E3779B97F4A7C15)
+        for column in range(cells.shape[1]):
+            value = (value ^ np.uint64(cells[row, column])) * np.uint64(0xD6E8FEB86659FD93)
+            value ^= value >> np.uint64(32)
+        place = value & mask
+        while True:
+            number = table[place]
+            if number < 0:
+                table[place] = found
+                first[found] = row
+                numbers[row] = found
+                found += 1
+                break
+            same = True
+            for column in range(cells.shape[1]):
+                if cells[row, column] != cells[first[number], column]:
+                    same = False
+                    break
+            if same:
+                numbers[row] = number
+                break
+            place = (place + np.uint64(1)) & mask
+    return found
+
+
+@kernel
+def pack_rows(
+    cells: np.ndarray, rows: np.ndarray, starts: np.ndarray, attributes: np.ndarray, words: np.ndarray, word: int
+) -> None:
+    """Set the bits of some rows, one after the other from a word on.
+
+    Args:
+        cells: uint16 (n, m).
+        rows: int64: which rows.
+        starts: int64 (m + 1,): the first cell of each column among all cells.
+        attributes: int32: the attribute that each cell sets, -1 for none.
+        words: uint64 (d, w), changed in place.
+        word: where the first row's bit is bit 0.
+    """
+    for place in range(len(rows)):
+        at, bit = word + (place >> 6), np.uint64(1) << np.uint64(place & 63)
+        for column in range(cells.shape[1]):
+            attribute = attributes[starts[column] + cells[rows[place], column]]
+            if attribute >= 0:
+                words[attribute, at] |= bit
+
+
+@kernel
+def key_groups(index: np.ndarray, column_of: np.ndarray, none: int, keys: np.ndarray) -> None:
+    """Each query's choice of columns as one number; its columns are the digits to the base none + 1.
+
+    Args:
+        index: int32 (k, r), r at most 3, padded with -1.
+        column_of: int32 (d,), ascending.
+        none: m, which stands for a column that is missing or repeated.
+        keys: int64 (k,), set.
+    """
+    for query in range(len(index)):
+        key, before = 0, -1
+        for literal in range(3):
+            column = none
+            if literal < index.shape[1] and index[query, literal] >= 0 and column_of[index[query, literal]] != before:
+                column = before = column_of[index[query, literal]]
+            key = key * (none + 1) + column
+        keys[query] = key
+
+
+@kernel
+def answer_groups(
+    columns: np.ndarray, weights: np.ndarray, sizes: np.ndarray, members: np.ndarray, groups: np.ndarray,
+    order: np.ndarray, index: np.ndarray, bits: np.ndarray, column_of: np.ndarray, cell_of: np.ndarray,
+    table: np.ndarray, out: np.ndarray,
+) -> None:
+    """Answer conjunctions of at most three literals, all those of one choice of columns from one table with margins.
+
+    A query is an inclusion-exclusion over its negative literals; each term is one cell of the table, whose last place
+    along each side is the margin.
+
+    Args:
+        columns: uint16 (m + 1, n) cells by column; the last column is all 0.
+        weights: float64 (n,).
+        sizes: int64 (m + 1,), the last is 1.
+        members: int64 (g, 3): the columns of each group; one that is missing or repeated is number m.
+        groups: int64 (g + 1,): the queries of group j are order[groups[j]:groups[j + 1]].
+        order: int64 (k,).
+        index: int32 (k, r), r at most 3, padded with -1.
+        bits: bool (k, r).
+        column_of: int32 (d,): the column of each attribute.
+        cell_of: int32 (d,): the cell that an attribute names; -1 where no record has it.
+        table: float64, as long as the largest table.
+        out: float64 (k,), set for the queries of these groups.
+    """
+    chosen = np.empty(3, np.int64)
+    negative = np.empty(3, np.int64)
+    places = np.empty(3, np.int64)
+    picked = np.empty(3, np.int64)
+    limits = np.empty(3, np.int64)
+    for group in range(len(members)):
+        a, b, c = columns[members[group, 0]], columns[members[group, 1]], columns[members[group, 2]]
+        s0, s1, s2 = sizes[members[group, 0]], sizes[members[group, 1]], sizes[members[group, 2]]
+        step1 = s2 + 1
+        step0 = (s1 + 1) * step1
+        table[: (s0 + 1) * step0] = 0.0
+        for row in range(len(weights)):
+            table[a[row] * step0 + b[row] * step1 + c[row]] += weights[row]
+        for i in range(s0):
+            for j in range(s1):
+                line = i * step0 + j * step1
+                for k in range(s2):
+                    table[line + s2] += table[line + k]
+                for k in range(s2 + 1):
+                    table[i * step0 + s1 * step1 + k] += table[line + k]
+            for j in range(step0):
+                table[s0 * step0 + j] += table[i * step0 + j]
+        limits[0], limits[1], limits[2] = s0, s1, s2
+        for at in range(groups[group], groups[group + 1]):
+            query = order[at]
+            count = 0
+            possible = True
+            chosen[:] = limits
+            for literal in range(index.shape[1]):
+                attribute = index[query, literal]
+                if attribute < 0:
+                    break
+                place, wanted = 0, np.int64(cell_of[attribute])
+                while members[group, place] != column_of[attribute]:
+                    place += 1
+                if not bits[query, literal]:
+                    if wanted >= 0:
+                        negative[count], places[count] = wanted, place
+                        count += 1
+                    continue
+                if wanted < 0 or chosen[place] not in (limits[place], wanted):
+                    possible = False
+                chosen[place] = wanted
+            total = 0.0
+            for subset in range(1 << count if possible else 0):
+                picked[:] = chosen
+                sign = 1.0
+                possible = True
+                for bit in range(count):
+                    if subset >> bit & 1:
+                        sign = -sign
+                        place, wanted = places[bit], negative[bit]
+                        if picked[place] not in (limits[place], wanted):
+                            possible = False
+                        picked[place] = wanted
+                if possible:
+                    total += sign * table[picked[0] * step0 + picked[1] * step1 + picked[2]]
+            out[query] = total
+
+
+# ---- codes
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Codes:
+    """n records as cells of a schema's columns. `repr` shows their number, never a record.
+
+    The null record, which stands for one that is missing or unusable, has cell 0 in every column.
+
+    Args:
+        schema: the public columns.
+        cells: uint16 (n, m), each below its column's size.
+
+    Raises:
+        InvalidInput: a shape that does not fit, no record, or a cell that its column does not have.
+
+    Example:
+        >>> from confide.release import Bit, Levels, Schema
+        >>> schema = Schema((Levels(column="sex", levels=("female", "male")), Bit(column="smoker")))
+        >>> codes = schema.encode({"sex": ["male", "male", "female"], "smoker": [1, 1, 0]})
+        >>> codes, codes.distinct()[1].tolist(), codes.packed().unpack().astype(int).tolist()
+        (Codes(3 records of 2 columns), [2, 1], [[0, 1, 1], [0, 1, 1], [1, 0, 0]])
+    """
+
+    schema: Schema
+    cells: np.ndarray = field(repr=False)
+
+    def __post_init__(self) -> None:
+        of_kind("schema", self.schema, Schema)
+        cells = np.asarray(self.cells)
+        columns = len(self.schema.columns)
+        if cells.dtype != np.uint16 or cells.ndim != 2 or cells.shape[1] != columns:
+            raise InvalidInput("cells", f"are {cells.dtype} of shape {cells.shape}",
+                               f"must be uint16 of shape (n, {columns})")
+        if not len(cells):
+            raise InvalidInput("cells", "there is no record", "must be at least one")
+        if np.any(cells.max(axis=0) >= np.array(self.schema.sizes)):
+            raise InvalidInput("cells", "a cell is beyond its column's size")
+        object.__setattr__(self, "cells", np.ascontiguousarray(cells))
+
+    def __repr__(self) -> str:
+        return f"Codes({self.records} records of {len(self.schema.columns)} columns)"
+
+    @property
+    def records(self) -> int:
+        """n, the number of records."""
+        return len(self.cells)
+
+    @property
+    def attributes(self) -> int:
+        """d, the number of binary attributes."""
+        return self.schema.attributes
+
+    def table(self) -> pa.Table:
+        """The records as a table of the schema's columns: levels, bins and named bits as texts, other bits as truth
+        values.
+
+        Example:
+            >>> from confide.release import Levels, Schema
+            >>> sexes = Schema((Levels(column="sex", levels=("female", "male")),))
+            >>> sexes.encode({"sex": ["male", "female"]}).table().to_pylist()
+            [{'sex': 'male'}, {'sex': 'female'}]
+        """
+        return cells_table(self.cells, self.schema)
+
+    def packed(self) -> PackedBits:
+        """The records' attributes as packed bits, in the records' order."""
+        words = np.zeros((self.attributes, -(-self.records // 64)), np.uint64)
+        pack_rows(self.cells, np.arange(self.records), *self.schema.sets, words, 0)
+        return PackedBits(words=words, records=self.records)
+
+    def distinct(self) -> tuple[np.ndarray, np.ndarray]:
+        """The different records, uint16 (u, m), in the order in which they come first, and int64 (u,) how many of each.
+
+        Nothing is lost but the order of the records. How many differ is a function of private data.
+        """
+        first, numbers = self._numbered()
+        return self.cells[first], np.bincount(numbers, minlength=len(first))
+
+    def weighted(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The different records, as `distinct` has them, and the sum of the weights of each, float64 (u,)."""
+        given = reals("weights", weights)
+        if given.shape != (self.records,):
+            raise InvalidInput("weights", f"are of shape {given.shape}", f"must be {self.records} numbers")
+        first, numbers = self._numbered()
+        return self.cells[first], np.bincount(numbers, given, minlength=len(first))
+
+    def _numbered(self) -> tuple[np.ndarray, np.ndarray]:
+        first, numbers = np.empty(self.records, np.int64), np.empty(self.records, np.int32)
+        table = np.full(1 << (2 * self.records).bit_length(), -1, np.int32)
+        return first[: number_distinct(self.cells, first, numbers, table)].copy(), numbers
+
+
+# ---- rows
+
+
+def columns_of(schema: object) -> None:
+    """Refuse anything but a schema, such as a number of rows.
+
+    Raises:
+        InvalidInput: names the type that it is, and how rows are asked for.
+    """
+    if not isinstance(schema, Schema):
+        raise InvalidInput("schema", f"is of type {type(schema).__name__}",
+                           "must be the Schema that the attributes came from: rows(schema)")
+
+
+def bits_table(records: PackedBits, schema: Schema) -> pa.Table:
+    """Packed records as a table.
+
+    A record may have no attribute of a column on, or several, where nothing made it one-hot: then that cell is null.
+
+    Args:
+        records: of the schema's attributes.
+        schema: the public columns that the attributes came from.
+
+    Raises:
+        InvalidInput: a schema of another number of attributes.
+    """
+    columns_of(schema)
+    if schema.attributes != records.attributes:
+        raise InvalidInput("schema", f"has {schema.attributes} attributes", f"must have {records.attributes}")
+    bits = records.unpack()
+    columns: dict[str, Any] = {}
+    ends = schema.starts.tolist()
+    for column, start, end in zip(schema.columns, ends[:-1], ends[1:], strict=True):
+        some = bits[:, start:end]
+        if isinstance(column, Bit):
+            columns[column.column] = _truths(column, some[:, 0])
+        else:
+            columns[column.column] = _texts(column, np.argmax(some, axis=1), some.sum(axis=1) == 1)
+    return pa.table(columns)
+
+
+def cells_table(cells: NDArray[np.uint16], schema: Schema) -> pa.Table:
+    """Records as cells, uint16 (n, m), as a table.
+
+    Example:
+        >>> from confide.release import Bit, Levels
+        >>> schema = Schema((Levels(column="sex", levels=("female", "male")), Bit(column="smoker")))
+        >>> cells_table(np.array([[1, 0]], np.uint16), schema).to_pylist()
+        [{'sex': 'male', 'smoker': False}]
+    """
+    columns: dict[str, Any] = {}
+    for place, column in enumerate(schema.columns):
+        reached = column.reachable[cells[:, place]]
+        columns[column.column] = _truths(column, reached == 1) if isinstance(column, Bit) else _texts(
+            column, reached, np.ones(len(cells), np.bool_))
+    return pa.table(columns)
+
+
+def _truths(column: Bit, values: NDArray[np.bool_]) -> pa.Array:
+    """Truth values, or the texts that are named for them."""
+    if column.category is None:
+        return pa.array(values)
+    return pa.array(column.category.levels, pa.string()).take(pa.array(values.astype(np.int64)))
+
+
+def _texts(column: Column, places: NDArray[Any], sure: NDArray[np.bool_]) -> pa.Array:
+    """The attributes' names without the column's, null where not sure."""
+    words = pa.array([name.removeprefix(f"{column.column} ").removeprefix("= ").removeprefix("in ")
+                      for name in column.names], pa.string())
+    return words.take(pa.array(places.astype(np.int64), mask=~sure))
+
+
+# ---- made up
+
+_LARGEST = 200_000  # records that are made up at most
+
+
+def made_up_table(schema: Schema, records: int, *, seed: int, classes: int = 6, sharpness: float = 1.0) -> Codes:
+    """Records of a few latent classes: each class has its own law of every column, and columns are independent in it.
+
+    So all columns depend on each other, as in most tables of people; with one class they are independent.
+
+    Args:
+        schema: the public columns.
+        records: n.
+        seed: public.
+        classes: how many, of uneven sizes.
+        sharpness: how far the laws are from even, > 0; a law is Dirichlet with that many counts below one a cell.
+
+    Example:
+        >>> from confide.release import Bit
+        >>> made_up_table(Schema((Bit(column="a"), Bit(column="b"))), 100, seed=1)
+        Codes(100 records of 2 columns)
+    """
+    coins = study_generator(seed, "made-up table")
+    kinds = whole("classes", classes, at_least=1)
+    sizes = coins.dirichlet(np.full(kinds, 2.0))
+    member = coins.choice(kinds, size=whole("records", records, at_least=1), p=sizes)
+    cells = np.empty((records, len(schema.columns)), np.uint16)
+    for place, size in enumerate(schema.sizes):
+        laws = coins.dirichlet(np.full(size, 1.0 / sharpness), size=kinds)
+        ends = np.cumsum(laws, axis=1)
+        ends[:, -1] = 1.0
+        cells[:, place] = (coins.random(records)[:, None] > ends[member]).sum(axis=1)
+    return Codes(schema=schema, cells=cells)
+
+
+def table_of(schema: Schema, records: int, *, seed: int) -> Codes:
+    """A made-up table of any size: beyond 200,000 records the same ones are repeated, so that every part of them has
+    the same share.
+
+    Args:
+        schema: the public columns.
+        records: n.
+        seed: public.
+    """
+    made = made_up_table(schema, min(records, _LARGEST), seed=seed)
+    times = -(-records // made.records)
+    return made if times == 1 else Codes(schema=schema, cells=np.tile(made.cells, (times, 1))[:records])
