@@ -9,11 +9,11 @@ from confide._lazy import doors
 if TYPE_CHECKING:
     from confide.campaign.campaign import Campaign, hand_out, settle
     from confide.campaign.file import CampaignFile, Planned, load, schema
-    from confide.campaign.home import Home
     from confide.campaign.keys import key_sections
     from confide.campaign.settlement import Settled
-    from confide.campaign.states import State, StateEvent, advance
     from confide.campaign.store import Store
+    from confide.campaign.store.home import Home
+    from confide.campaign.store.states import State, StateEvent, advance
     from confide.campaign.verification import Verification, VerificationFinding, verify
 
 
@@ -42,11 +42,11 @@ __getattr__, __dir__ = doors(
     {
         "campaign": ("Campaign", "hand_out", "settle"),
         "file": ("CampaignFile", "Planned", "load", "schema"),
-        "home": ("Home",),
         "keys": ("key_sections",),
         "settlement": ("Settled",),
-        "states": ("StateEvent", "State", "advance"),
         "store": ("Store",),
+        "store.home": ("Home",),
+        "store.states": ("StateEvent", "State", "advance"),
         "verification": ("VerificationFinding", "Verification", "verify"),
     },
     renamed={"Event": "StateEvent", "Finding": "VerificationFinding"},

@@ -32,8 +32,8 @@ from tempfile import TemporaryDirectory
 
 from sqlalchemy import URL
 
-from confide.campaign.home import Home
 from confide.campaign.store import Store, Stored
+from confide.campaign.store.home import Home
 from confide.campaign.store.restoring import end_what_was_begun, unfinished
 from confide.contract.errors import InvalidInput, Refused, StoreFailed
 from confide.contract.files import as_path, check_private, make_folder, sync

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from confide.campaign.contracts import read_contract, round_of
 from confide.campaign.file import Planned
-from confide.campaign.home import Home, released_elsewhere
 from confide.campaign.opening import charged_at, open_collection
+from confide.campaign.store.home import Home, released_elsewhere
 from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import write_new

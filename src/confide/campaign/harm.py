@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from confide.campaign.check import cell_texts, reasons
 from confide.campaign.file import CampaignFile, Planned
-from confide.campaign.home import Home
-from confide.campaign.states import State
+from confide.campaign.store.home import Home
+from confide.campaign.store.states import State
 from confide.contract.encoding import canonical, digest
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.kinds import Check, LocalKind, PausingKind, Progress
@@ -108,19 +108,14 @@ def accepted(file: CampaignFile, home: Home | None = None) -> float:
     return share
 
 
-def harmful(file: CampaignFile, usable: int, lost: int, home: Home | None = None) -> bool:
+def harmful(usable: int, lost: int, share: float) -> bool:
     """Whether too many rows of the operator's file cannot be used, or all of them.
 
     Args:
-        file: the campaign's.
         usable: rows, or people, that can be used.
         lost: that cannot.
-        home: the installation; default `Home.default()`.
+        share: of unusable rows, that a run goes on with, as `accepted` says.
     """
-    return _too_many(usable, lost, accepted(file, home))
-
-
-def _too_many(usable: int, lost: int, share: float) -> bool:
     return not usable or lost > share * (usable + lost)
 
 
@@ -139,7 +134,7 @@ def harm(campaign: Planned, found: Check, home: Home | None = None) -> InvalidIn
             return None
         absent = 0
     said = []
-    if rows and _too_many(found.usable, lost, share):
+    if rows and harmful(found.usable, lost, share):
         said.append(f"{lost:,} of {rows:,} rows cannot be used {_of(lost, rows, share)}: {'; '.join(_why(found))}")
     if rows and absent > max(share * found.slots, lost):
         said.append(f"{absent:,} of {found.slots:,} records have no usable row {_of(absent, found.slots, share)}: the "

@@ -8,10 +8,10 @@ from typing import Any
 
 from confide.campaign.contracts import read_contract
 from confide.campaign.file import Planned, slot_of
-from confide.campaign.home import Home
 from confide.campaign.pages import withdrawn_section
-from confide.campaign.states import unknown
 from confide.campaign.store import Store
+from confide.campaign.store.home import Home
+from confide.campaign.store.states import unknown
 from confide.campaign.stored import existing, stored_outcome
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.kinds import ContractKind

@@ -8,8 +8,8 @@ from pathlib import Path
 from confide.campaign.file import Planned
 from confide.campaign.handing_in import collected
 from confide.campaign.harm import check_harm, may_stop
-from confide.campaign.home import Home
 from confide.campaign.pack import check_place, earlier_study, fill, replace
+from confide.campaign.store.home import Home
 from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Collection, LocalKind, PausingKind, Progress
 from confide.contract.outcome import SimulatedOutcome

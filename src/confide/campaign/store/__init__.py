@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from confide._lazy import doors
 
 if TYPE_CHECKING:
-    from confide.campaign.store.ledger import Charge, Debit, Standing
+    from confide.campaign.store.ledger import Debit, Standing
     from confide.campaign.store.store import Store, Stored
+    from confide.privacy.ledger import Charge
 
 
 __all__ = ["Charge", "Debit", "Standing", "Store", "Stored"]
 
 __getattr__, __dir__ = doors(
     __name__,
-    {"ledger": ("Charge", "Debit", "Standing"), "store": ("Store", "Stored")},
+    {"ledger": ("Debit", "Standing"), "store": ("Store", "Stored"), "confide.privacy.ledger": ("Charge",)},
 )

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from sqlalchemy import delete, func, insert, select, update
 
-from confide.campaign.states import MOVES, State, StateEvent
 from confide.campaign.store import reports
 from confide.campaign.store import schema as s
 from confide.campaign.store import service_schema as t
 from confide.campaign.store.erasure import erase_share
+from confide.campaign.store.states import MOVES, State, StateEvent
 from confide.campaign.store.transactions import Stored, Transactions, check_slot, stored
 from confide.contract.errors import ConfideError, InvalidInput, Refused
 from confide.contract.worded import worded

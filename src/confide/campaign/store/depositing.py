@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from sqlalchemy import delete, insert, select
 
-from confide.campaign.states import State
 from confide.campaign.store import reports
 from confide.campaign.store import service_schema as t
+from confide.campaign.store.states import State
 from confide.campaign.store.transactions import Transactions, check_slot
 from confide.contract.errors import Refused
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, delete, select, update
 
-from confide.campaign.states import State
 from confide.campaign.store import schema as s
 from confide.campaign.store import service_schema as t
 from confide.campaign.store.payouts import all_paid
+from confide.campaign.store.states import State
 
 __all__ = ["ASKED_BEFORE", "end_what_was_begun", "unfinished"]
 

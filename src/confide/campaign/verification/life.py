@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from confide.campaign.states import State, StateEvent, advance
 from confide.campaign.store.chain import Entry
 from confide.campaign.store.chain import broken as broken_at
+from confide.campaign.store.states import State, StateEvent, advance
 from confide.campaign.verification.findings import Broken
 from confide.contract.errors import Refused
 from confide.contract.kinds import may_wait

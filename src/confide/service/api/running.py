@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from confide.campaign.charging import cost_of
 from confide.campaign.opening import When, charged_at
-from confide.campaign.states import State
+from confide.campaign.store.states import State
 from confide.contract.errors import Refused
 from confide.contract.worded import worded
 from confide.service.access import Operator, Role

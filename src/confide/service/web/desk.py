@@ -17,8 +17,8 @@ from confide.campaign.charging import cost_of, ledger_says
 from confide.campaign.ledger_gaps import ledger_warnings
 from confide.campaign.opening import charged_at
 from confide.campaign.pages import ledger_sections, payout_sections
-from confide.campaign.states import State
 from confide.campaign.store.payouts import Sent
+from confide.campaign.store.states import State
 from confide.campaign.trade_off import kept_trade_off
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.kinds import kind, summaries

@@ -20,13 +20,13 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from confide.campaign.campaign import Campaign
 from confide.campaign.file import CampaignFile, parse
-from confide.campaign.home import released_elsewhere
 from confide.campaign.opening import open_collection
-from confide.campaign.states import State
 from confide.campaign.store import Store, Stored
 from confide.campaign.store import service_schema as t
 from confide.campaign.store.erasure import PACK
+from confide.campaign.store.home import released_elsewhere
 from confide.campaign.store.reports import handed_in, noted
+from confide.campaign.store.states import State
 from confide.contract.errors import ConfideError, InvalidInput, Refused
 from confide.contract.files import make_folder
 from confide.contract.kinds import ContractKind, LocalKind

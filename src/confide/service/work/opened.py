@@ -14,11 +14,11 @@ from sqlalchemy import select
 
 from confide.campaign.campaign import Campaign
 from confide.campaign.file import parse
-from confide.campaign.states import State
 from confide.campaign.store import Store, Stored
 from confide.campaign.store import schema as s
 from confide.campaign.store import service_schema as t
 from confide.campaign.store.erasure import PACK
+from confide.campaign.store.states import State
 from confide.campaign.store.transactions import stored
 from confide.contract.errors import Refused
 from confide.contract.kinds import ContractKind, LocalKind

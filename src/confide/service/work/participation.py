@@ -19,9 +19,9 @@ import pyarrow.compute as pc
 
 from confide.campaign.contracts import Contract, Round, contract_in
 from confide.campaign.pages import handed_section, share_section
-from confide.campaign.states import State
 from confide.campaign.store import Store
 from confide.campaign.store.collecting import Facts, nothing_asked, withdrawn
+from confide.campaign.store.states import State
 from confide.contract.asked import Field, judge
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import replace_private
