@@ -17,6 +17,8 @@ from campaign.settled import RECORD, Done, alone, charged, history, stands
 from campaign.small import rows, tree, write
 from cases import fast
 from confide.campaign import Campaign, Settled, State, Store, settlement
+from confide.campaign.kinds import peoples_kind
+from confide.campaign.kinds import submissions as people_submissions
 from confide.campaign.signatures import signed_by
 from confide.contract import (
     BudgetExceeded,
@@ -28,8 +30,6 @@ from confide.contract import (
     canonical,
     digest,
 )
-from confide.people import peoples_kind
-from confide.people import submissions as people_submissions
 from confide.privacy import ZCDP, ApproxDP, PureDP
 from confide.regression import PrivateTruthfulRegression
 from confide.tables import TableSource, open_table

@@ -19,7 +19,6 @@ ALLOWED = tuple(tuple(f"confide.{name}" for name in circle.split()) for circle i
     "acquisition.guarantees acquisition.mechanism",
     "allocation.ascending.checking allocation.ascending.mechanism",
     "allocation.reading.tables allocation.valuations",
-    "people.made_up people.peoples_kind",
     "privacy.running_counter privacy.tree_counter",
     "release.dual_query release.guarantees",
 ))

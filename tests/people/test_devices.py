@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from confide.campaign.kinds.device_kind import exactly
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.kinds import ContractKind, LocalKind
-from confide.people.device_kind import exactly
 from confide.privacy.noise import Noise
 from confide.privacy.response import response_table
 from confide.tables import Word

@@ -79,7 +79,7 @@ def check_devices(kind: Any, mechanism: Mechanism, roles: Sequence[Role]) -> Non
         if not isinstance(kind, LocalKind):
             raise InvalidInput("mechanism", f"{name} promises {promise.sentence()!r}, and records of the kind "
                                             f"{kind.name!r} are handed in as they are: no device calls its `submit`",
-                               "begin the kind with `confide.people.DeviceKind`, or give it what "
+                               "begin the kind with `confide.campaign.kinds.DeviceKind`, or give it what "
                                "`confide.contract.LocalKind` has; where the operator reads records, promise nothing to "
                                "the collector")
 

@@ -28,7 +28,7 @@ from confide.contract.kinds import (
 )
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section
-from confide.people.device_odds import LARGEST_LEVEL
+from confide.privacy.device_odds import LARGEST_LEVEL
 
 if TYPE_CHECKING:
     from confide.campaign.contracts import Contract, Round

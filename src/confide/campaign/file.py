@@ -24,10 +24,9 @@ from confide.contract.errors import InvalidInput
 from confide.contract.file_words import FileWords
 from confide.contract.files import as_path, read_bytes
 from confide.contract.kinds import CampaignPlan, Kind, PayoutTerms, RewordedKind, kind
-from confide.contract.known_keys import Keys
+from confide.contract.known_keys import MOST_PEOPLE, Keys
 from confide.contract.outcome import FORMAT
 from confide.contract.words import did_you_mean
-from confide.people.campaign_tables import MOST_PEOPLE
 from confide.tables.roster import Roster
 
 __all__ = ["HEAD_WORDS", "BudgetTable", "CampaignFile", "Planned", "load", "parse", "schema",

@@ -50,8 +50,8 @@ def planned(file: CampaignFile, home: Home | None = None) -> CampaignPlan:
 def _planned(file: CampaignFile, home: Home | None) -> CampaignPlan:
     """The same, whatever would do instead of a refused file."""
     from confide.campaign.charging import check_budget
+    from confide.campaign.kinds.mechanism_plan import MechanismPlan
     from confide.campaign.trial import try_out
-    from confide.people.mechanism_plan import MechanismPlan
 
     kind, home = file.kind, Home.default() if home is None else home
     released, charged = home.released(file.digest) is not None, home.charged(file.digest)

@@ -53,8 +53,7 @@ from confide.contract.errors import BudgetExceeded, ConfideError, InvalidInput, 
 from confide.contract.kinds import Collection, ContractKind, PausingKind, Progress, ReportCodec
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.outcome_folder import rebuild
-from confide.contract.running import Batches, check_shares, ran
-from confide.people.submissions import as_data
+from confide.contract.running import Batches, as_data, check_shares, ran
 
 if TYPE_CHECKING:
     from confide.campaign.store import Store, Stored

@@ -14,8 +14,7 @@ from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Collection, LocalKind, PausingKind, Progress
 from confide.contract.outcome import SimulatedOutcome
 from confide.contract.presentation import Section
-from confide.contract.running import ran
-from confide.people.submissions import as_data
+from confide.contract.running import as_data, ran
 from confide.privacy.noise import Noise
 
 __all__ = ["study"]

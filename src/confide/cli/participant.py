@@ -39,7 +39,7 @@ def submit(
     from confide.cli import output
     from confide.cli.typed import values
     from confide.contract.kinds import ContractKind
-    from confide.people.device_odds import LARGEST_LEVEL
+    from confide.privacy.device_odds import LARGEST_LEVEL
 
     it, typed = load(campaign), values(record)
     drawn = contract is not None or not isinstance(it.file.kind, ContractKind)  # else it is the report before contracts

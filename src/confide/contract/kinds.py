@@ -393,10 +393,10 @@ class LocalKind(Kind, Protocol):
 
     A response's `answers` are the choices of the field `input`, and its `worth` is another field, into which a number
     is written; so is a lattice's `input`. `notion` is "rho" for a lattice, and "epsilon" for a response. A page's
-    device follows nothing else, since an answer must show by nothing but the draw (`people.device_instructions`).
+    device follows nothing else, since an answer must show by nothing but the draw (`confide.privacy.device_odds`).
 
-    The program in the browser follows no instructions of a level above `confide.people.device_odds.LARGEST_LEVEL` (of a
-    lattice, rho = steps^2/(2 sigma^2)), nor above `level`, which the page states.
+    The program in the browser follows no instructions of a level above `LARGEST_LEVEL` there (of a lattice,
+    rho = steps^2/(2 sigma^2)), nor above `level`, which the page states.
 
     What she leaves empty under `input` is handed in empty: she takes no part. `known` are the fields that the operator
     adds to her row, because he knows them of everybody.

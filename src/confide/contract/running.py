@@ -7,7 +7,8 @@ in a settlement and in the audit of any mechanism, whatever reads them or makes 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from inspect import signature
 from operator import index
 from typing import Any
@@ -15,12 +16,12 @@ from typing import Any
 import pyarrow as pa
 
 from confide.contract.errors import InvalidInput
-from confide.contract.kinds import Progress
+from confide.contract.kinds import Collection, HeldData, Progress
 from confide.contract.mechanism import Mechanism
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.veiled import behind, put_behind
 
-__all__ = ["Batches", "Told", "check_shares", "ran"]
+__all__ = ["Batches", "Reading", "Submissions", "Told", "as_data", "check_shares", "ran"]
 
 
 class Batches:
@@ -113,3 +114,57 @@ def check_shares(shares: Any, slots: int) -> None:
     if empty:
         raise InvalidInput("shares", f"{', '.join(empty)} is empty somewhere",
                            "must hold a value for each slot: an empty share is one that was erased")
+
+
+Reading = Callable[[dict[str, str], list[int]], Iterator[Any]]
+"""One pass over a file: it tells (id -> reason) what it rejects, and may tell how many rows there were."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Submissions:
+    """A campaign's file as batches, each with the ranks of its people as `index`; it can be read again and again.
+
+    Args:
+        reading: one pass.
+        rejected: id -> reason, complete after one pass; the operator's alone.
+        counted: numbers that add up to the rows there were, after one pass; empty where every row is either used or
+            rejected. Private.
+
+    Example:
+        >>> def reading(rejected, counted):
+        ...     rejected["2"] = "is missing"
+        ...     yield "the others"
+        >>> found = Submissions(reading=reading)
+        >>> list(found), list(found), found.rejected
+        (['the others'], ['the others'], {'2': 'is missing'})
+    """
+
+    reading: Reading
+    rejected: dict[str, str] = field(default_factory=dict)
+    counted: list[int] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[Any]:
+        # Each pass finds the same rejections; the list is rebuilt so that a broken pass cannot leave half of one.
+        self.rejected.clear()
+        self.counted.clear()
+        yield from self.reading(self.rejected, self.counted)
+
+    def rows(self, usable: int) -> int:
+        """How many rows there were.
+
+        Args:
+            usable: of them, as one pass found them.
+        """
+        return sum(self.counted) if self.counted else usable + len(self.rejected)
+
+
+def as_data(collection: Collection) -> Any:
+    """What a run takes of what was collected.
+
+    Args:
+        collection: as a kind's `collect` gives it; a custodian's table is read now.
+    """
+    data = collection.data
+    if isinstance(data, Submissions):
+        return Batches(data)
+    return data.read() if isinstance(data, HeldData) else data

@@ -13,6 +13,7 @@ import numpy as np
 import pydantic
 
 from confide.audit import AuditReport
+from confide.campaign.kinds.device_kind import exactly
 from confide.campaign.kinds.market.kind import BitKind
 from confide.campaign.kinds.market.pages import BitPages, guessed
 from confide.campaign.kinds.market.plan import MARKET_KEYS, BitConfig, BitPlan, State, belongs, worth_asking
@@ -29,7 +30,6 @@ from confide.market.threshold.cost_laws import CostLaw, ExponentialLaw, GammaLaw
 from confide.market.threshold.planner import UnknownCostPlan, plan_unknown_costs
 from confide.market.threshold.threshold_market import ThresholdMarket
 from confide.market.threshold.type_equilibrium import common_equilibria
-from confide.people.device_kind import exactly
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 from confide.privacy.response import randomized_response

@@ -20,6 +20,7 @@ from confide.allocation.reading.scales import Ranks
 from confide.allocation.reading.tables import RowCodec, Rows, judged_cells, read_long, read_wide, typed
 from confide.allocation.sinkhorn_match import ScalingBillboard, SinkhornMatch
 from confide.audit import AuditReport
+from confide.campaign.kinds import PeoplesKind
 from confide.campaign.kinds.allocation import pages
 from confide.campaign.kinds.allocation.config import FILE_WORDS, TEMPERATURES, GoodsConfig, MatchingConfig
 from confide.campaign.kinds.allocation.plan import GoodsPlan, plan_of
@@ -31,7 +32,6 @@ from confide.contract.file_words import FileWords
 from confide.contract.kinds import Progress
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.wire import wire_types
-from confide.people import PeoplesKind
 from confide.tables import Roster, TableSource, open_table
 from confide.tables.cell_problems import Judged, ids_of
 

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from confide.audit import AuditReport
+from confide.campaign.kinds import CellCodec, PeoplesKind, SlotRows
 from confide.campaign.kinds.programs import pages
 from confide.campaign.kinds.programs.config import ProgramConfig, coding_of
 from confide.campaign.kinds.programs.family_tables import (
@@ -26,8 +27,6 @@ from confide.contract.kinds import Progress
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.wire import wire_types
 from confide.contract.words import as_sentence
-from confide.people import CellCodec, PeoplesKind, SlotRows
-from confide.people.column_fields import MOVED
 from confide.programs.billboards import PathBillboard
 from confide.programs.certifying import PathCertificate
 from confide.programs.constants import NEIGHBOUR_WORDS
@@ -52,6 +51,7 @@ from confide.programs.tighten_and_audit import TightenAndAudit
 from confide.programs.true_dude import TrueDude
 from confide.tables import Roster, TableSource
 from confide.tables.cell_problems import Judged, ids_of
+from confide.tables.column_rows import MOVED
 
 __all__ = ["KIND", "ProgramKind", "fields_of", "handout_table"]
 

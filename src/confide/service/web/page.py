@@ -20,7 +20,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from confide.contract.guarantees import sentences_of
 from confide.contract.worded import worded
 from confide.contract.words import as_sentence, number
-from confide.people.device_odds import of_hundred
+from confide.privacy.device_odds import of_hundred
 from confide.service.access import Operator, Participant, csrf_of
 from confide.service.language import chosen, translations
 from confide.service.shell.guards import (

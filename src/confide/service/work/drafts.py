@@ -32,7 +32,7 @@ from confide.contract.files import make_folder
 from confide.contract.kinds import ContractKind, LocalKind
 from confide.contract.worded import worded
 from confide.contract.words import number as spelled
-from confide.people.device_odds import LARGEST_LEVEL
+from confide.privacy.device_odds import LARGEST_LEVEL
 from confide.service.work.faults import Changed, Unknown
 
 __all__ = ["LONGEST_TEXT", "MOST_PEOPLE", "Draft", "Drafts", "campaign_folder"]

@@ -16,11 +16,10 @@ from confide.acquisition.second_identities import SecondIdentities, second_ident
 from confide.acquisition.targeting import Expected, expected
 from confide.campaign.kinds.skeleton import Finite, MoneyTable, MoneyWords, Positive, ShownPlan
 from confide.contract.guarantees import Accuracy
-from confide.contract.known_keys import Keys, keys_of
+from confide.contract.known_keys import MOST_PEOPLE, Keys, keys_of
 from confide.contract.remedies import printed
 from confide.contract.wire import parts_of
 from confide.contract.words import few, number
-from confide.people.campaign_tables import MOST_PEOPLE
 
 __all__ = ["MeanConfig", "PlannedMean", "identity_warnings"]
 

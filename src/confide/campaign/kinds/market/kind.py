@@ -13,7 +13,9 @@ import numpy as np
 import pyarrow as pa
 
 from confide import market
+from confide.campaign.kinds.device_kind import ANSWER, DeviceKind
 from confide.campaign.kinds.market.plan import BitConfig, BitPlan
+from confide.campaign.kinds.peoples_kind import absent, own_values
 from confide.campaign.kinds.skeleton import (
     AnyOutcome,
     KindSkeleton,
@@ -32,11 +34,9 @@ from confide.contract.wire import wire_types
 from confide.market.collection import BitBillboard, BitCollection, Reports
 from confide.market.reading import BitCodec, read_reports
 from confide.market.strategies import NONE
-from confide.people.column_fields import field_of
-from confide.people.device_kind import ANSWER, DeviceKind
-from confide.people.peoples_kind import absent, own_values
 from confide.privacy.noise import Noise
 from confide.tables import Category, Roster, TableSource, open_table
+from confide.tables.column_rows import field_of
 
 __all__ = ["BitKind", "Rehearsed"]
 

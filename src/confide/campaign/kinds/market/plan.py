@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from confide.campaign.kinds.skeleton import CurrencyTable, MoneyWords, Positive, ShownPlan
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Budget
-from confide.contract.known_keys import Keys, keys_of
+from confide.contract.known_keys import MOST_PEOPLE, Keys, PeopleTable, keys_of
 from confide.contract.remedies import Remedy
 from confide.contract.replanned import nearest
 from confide.market.coalitions import Agreements
@@ -21,7 +21,6 @@ from confide.market.collection import BitCollection
 from confide.market.costs import Cost, ExponentialCost, LinearCost, PowerCost
 from confide.market.majority import MajorityMarket
 from confide.market.signal_model import SignalModel
-from confide.people.campaign_tables import MOST_PEOPLE, PeopleTable
 from confide.tables import Above, Category
 
 __all__ = ["MARKET_KEYS", "BitConfig", "BitPlan", "Costs", "People", "Privacy", "State", "belongs", "more_reports",

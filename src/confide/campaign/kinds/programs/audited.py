@@ -16,11 +16,11 @@ import pyarrow as pa
 
 from confide.audit import Audited, AuditRow, Concern, Examined
 from confide.audit.device_runs import CHECKED, refused_row
+from confide.campaign.kinds import SlotRows
 from confide.campaign.kinds.programs.plan import SharingPlan
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Accuracy, Guarantee, Participation, Truthfulness
 from confide.contract.outcome import SimulatedOutcome
-from confide.people import SlotRows
 from confide.privacy.noise import Noise
 from confide.programs.audited import program
 from confide.programs.audited_behaviour import delivering, scaled

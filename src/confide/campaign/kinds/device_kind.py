@@ -11,12 +11,12 @@ from typing import Any, Literal
 import numpy as np
 
 from confide.audit.device_reports import drawn_locally, to_the_collector
+from confide.campaign.kinds.peoples_kind import PeoplesKind, absent, own_values
 from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.kinds import Collection, Progress, Trial
 from confide.contract.outcome import SimulatedOutcome
 from confide.contract.presentation import Section, Table
-from confide.people.peoples_kind import PeoplesKind, absent, own_values
 from confide.privacy.accounting import written
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
