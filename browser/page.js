@@ -141,7 +141,7 @@ function short(value) {
   return Number(value.toPrecision(4)).toLocaleString("en", { maximumSignificantDigits: 4 });
 }
 
-/** A probability as so many of 100, as confide.privacy.device_odds writes it. */
+/** A probability as so many of 100, as confide.people.device_odds writes it. */
 function ofHundred(probability) {
   const rare = 100 * Math.min(probability, 1 - probability);
   if (rare === 0 || rare >= 0.5) return (100 * probability).toFixed(0);
