@@ -6,7 +6,6 @@ the exact loss of each part of the noise along that history is held against the 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
@@ -18,27 +17,15 @@ from confide.audit import (
     TranscriptAudit,
     charge_and_rest,
     fixed_transcript_audit,
-    told_run,
 )
 from confide.contract.guarantees import Privacy
 from confide.contract.mechanism import Mechanism
-from confide.contract.public_warnings import PublicWarning
 from confide.privacy.noise import Noise
 from confide.release.audited_charges import Charge, charge, charges, whole_charge
 from confide.release.audited_faults import Fault, faults
-from confide.release.audited_tables import neighbours, recast, twins
+from confide.release.audited_tables import Run, neighbours, quiet, recast, twins
 
-__all__ = ["Run", "audited", "histories", "measured_twin", "quiet", "release_rows", "transcript_rows"]
-
-Run = Callable[[Any, Noise], Any]
-
-
-def quiet(it: Mechanism, data: Any, noise: Noise) -> Any:
-    """A run whose warnings nobody needs: on 40 records no fit is a good one."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PublicWarning)
-        return told_run(it, data, noise)
-
+__all__ = ["audited", "histories", "measured_twin", "release_rows", "transcript_rows"]
 
 def histories(seed: int) -> Callable[[int], Noise]:
     """Number of a pair -> its noise."""

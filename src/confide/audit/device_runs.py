@@ -5,18 +5,69 @@ others see of what one device was told. Families bring their rounds, their runs 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from confide.audit.report import AuditRow, Concern
 from confide.contract.errors import InvalidInput
+from confide.contract.mechanism import Mechanism
+from confide.contract.outcome import SimulatedOutcome
+from confide.privacy.noise import Noise
 
-__all__ = ["CHECKED", "DECODED", "JOINTLY", "checked_row", "decoded_row", "refused_row"]
+__all__ = ["CHECKED", "DECODED", "JOINTLY", "MadeUpRun", "checked_row", "decoded_row", "refused_row"]
 
 DECODED = "people whose own device finds another share than the run gave them"
 CHECKED = "billboards of its runs that a verifier would call forged"
 JOINTLY = "privacy: everything that others see of a run, jointly"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MadeUpRun:
+    """One run on made-up people, under simulated noise.
+
+    Args:
+        people: as they were made up.
+        outcome: of the run.
+    """
+
+    people: Any
+    outcome: SimulatedOutcome
+
+    @classmethod
+    def of(cls, mechanism: Mechanism, people: Any, data: Any, seed: int) -> MadeUpRun:
+        """Run a mechanism.
+
+        Args:
+            mechanism: what runs.
+            people: as they were made up.
+            data: what a run takes of them.
+            seed: of the noise.
+        """
+        outcome = mechanism.run(data, Noise.simulated(seed))
+        if not isinstance(outcome, SimulatedOutcome):
+            raise InvalidInput("outcome", "is a release", "an audit is made with simulated noise")
+        return cls(people=people, outcome=outcome)
+
+    @property
+    def board(self) -> Any:
+        return self.outcome.billboard
+
+    def handing(self, shares: pa.Table) -> MadeUpRun:
+        """The same run, with other shares handed out."""
+        return replace(self, outcome=replace(self.outcome, shares=shares))
+
+    def handed_on(self) -> MadeUpRun:
+        """The same run, with each share handed to the next person."""
+        shares = self.outcome.shares
+        return self.handing(shares.take(np.roll(np.arange(shares.num_rows), 1)))
+
+    def places(self, most: int) -> list[int]:
+        """So many of its people at most, evenly from the first to the last."""
+        last = self.outcome.shares.num_rows - 1
+        return [int(place) for place in np.unique(np.linspace(0, last, min(most, last + 1)).astype(np.int64))]
 
 
 def decoded_row(

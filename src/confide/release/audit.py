@@ -5,5 +5,4 @@ from confide.audit.old_audits import old_audits
 __getattr__ = old_audits(
     __name__, moved={
         "charges": "audited_charges", "dual_query_rows": "audited_games", "tiny_game": "audited_laws",
-        "transcript_laws": "audited_laws", "tiny": "audited_tables", "twins": "audited_tables",
-        "release_rows": "audited_walks", "transcript_rows": "audited_walks"})
+        "transcript_laws": "audited_laws", "tiny": "audited_tables", "twins": "audited_tables"})

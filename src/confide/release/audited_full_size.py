@@ -30,8 +30,7 @@ from confide.privacy.losses import ZCDP
 from confide.privacy.noise import Noise
 from confide.release.answers import true_answers
 from confide.release.audited_charges import charges
-from confide.release.audited_tables import published
-from confide.release.audited_walks import Run, quiet
+from confide.release.audited_tables import Run, published, quiet
 from confide.release.baselines import NoisyAnswers
 from confide.release.codes import Codes
 from confide.release.dual_query import DualQuery
