@@ -36,14 +36,14 @@ class Played:
     """A collection that was played.
 
     Args:
-        truth: the true answers.
+        truth: the true answers, as a batch of records.
         reports: what was drawn of them.
     """
 
-    truth: SlotRows
-    reports: SlotRows
+    truth: Any
+    reports: Any
 
-    def __iter__(self) -> Iterator[SlotRows]:
+    def __iter__(self) -> Iterator[Any]:
         yield self.reports
 
 

@@ -113,7 +113,6 @@ class MatchingKind(KindSkeleton, PeoplesKind):
     summary = "hand out scarce goods, one to each person at most, by what people would give for them, kept secret"
     config = MatchingConfig
     runs = Market
-    pages = pages
     part = "market"
     file_words: ClassVar[FileWords] = FILE_WORDS | TEMPERATURES
     types: ClassVar[Mapping[str, type]] = wire_types(

@@ -78,7 +78,6 @@ class MeanKind(KindSkeleton, PeoplesKind):
         "privacy.most_local": "largest_local_loss", "privacy.grid": "approximation"})
     types: ClassVar[Mapping[str, type]] = wire_types(*(getattr(acquisition, name) for name in _STORED))
     runs = TwoPartMechanism
-    pages = pages
 
     def plan(self, config: MeanConfig) -> PlannedMean:
         return _plan(config)

@@ -63,7 +63,6 @@ class ProgramKind(KindSkeleton, PeoplesKind):
     summary = "share goods, bundles, routes, projects or power by people's secret needs, at prices from private sums"
     config: type[Any] = ProgramConfig
     runs = Dude
-    pages = pages
     part = "ran"
     file_words = FileWords(
         keys={"privacy.beta": "failure_probability"},

@@ -64,7 +64,6 @@ class QueriesKind(KindSkeleton, CustodiansKind):
         NoisyAnswers, NoisyBillboard, PackedBits, Reweighted, ReweightedCertificate, ReweightedRecords, Rounds, Schema,
         SyntheticRecords, Uniform, Workload)
     runs = Mechanism
-    pages = pages
 
     def check_new(self, config: QueriesConfig) -> None:
         """No more bins than whole numbers, which files could have before."""

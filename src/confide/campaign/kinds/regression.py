@@ -48,7 +48,6 @@ class RegressionKind(KindSkeleton, PeoplesKind):
     summary = "buy answers for a linear regression from people who care about privacy and could lie"
     config = RegressionConfig
     runs = PrivateTruthfulRegression
-    pages = pages
     file_words = FileWords(keys={
         "model.prior_deviation": "prior_std", "model.noise_deviation": "noise_std",
         "costs.misreports_failure": "failure_probability"})

@@ -37,15 +37,14 @@ Share = Annotated[float, Field(gt=0, lt=1)]
 class KindSkeleton:
     """The part of each of confide's own kinds that follows from its name and its mechanism.
 
-    `runs` is the class of its mechanisms, and `part` the field of its plans that holds what ran. `pages` has its pages:
-    `sections` and `offer` of a plan; `result_sections` and `result_tables` of a settled plan and its outcome, `explain`
-    of these, a record and its index, and `study_sections` of these and the data.
+    `runs` is the class of its mechanisms, and `part` the field of its plans that holds what ran. Its plans are
+    `ShownPlan`, whose `pages` have `sections` and `offer` of a plan; `result_sections` and `result_tables` of a settled
+    plan and its outcome, `explain` of these, a record and its index, and `study_sections` of these and the data.
     """
 
     name: ClassVar[str]
     runs: ClassVar[type]
     part: ClassVar[str] = "mechanism"
-    pages: Any
 
     if TYPE_CHECKING:
         template: str
@@ -66,20 +65,20 @@ class KindSkeleton:
         return plan if plan.mechanism == outcome.mechanism else replace(plan, **{self.part: outcome.mechanism})
 
     def result(self, plan: Any, outcome: AnyOutcome) -> Sequence[Section]:
-        found: Sequence[Section] = self.pages.result_sections(self.settled(plan, outcome), outcome)
+        found: Sequence[Section] = plan.pages.result_sections(self.settled(plan, outcome), outcome)
         return found
 
     def tables(self, plan: Any, outcome: AnyOutcome) -> Mapping[str, pa.Table]:
-        found: Mapping[str, pa.Table] = self.pages.result_tables(self.settled(plan, outcome), outcome)
+        found: Mapping[str, pa.Table] = plan.pages.result_tables(self.settled(plan, outcome), outcome)
         return found
 
     def explain(self, plan: Any, outcome: AnyOutcome, record: Any, index: int) -> Sequence[Section]:
-        found: Sequence[Section] = self.pages.explain(self.settled(plan, outcome), outcome, record, index)
+        found: Sequence[Section] = plan.pages.explain(self.settled(plan, outcome), outcome, record, index)
         return found
 
     def study(self, plan: Any, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
         data = collection.data.read() if isinstance(collection.data, HeldData) else collection.data
-        found: Sequence[Section] = self.pages.study_sections(self.settled(plan, outcome), data, outcome)
+        found: Sequence[Section] = plan.pages.study_sections(self.settled(plan, outcome), data, outcome)
         return found
 
 

@@ -129,6 +129,15 @@ class BitConfig(Keys):
         except InvalidInput as error:
             raise InvalidInput(f"bit.{error.field}", error.problem, error.ways) from None
 
+    def group(self) -> Category | None:
+        """Role of the column of groups; None where everybody is in one."""
+        return None
+
+    def peers(self) -> tuple[str, ...]:
+        """The names of the groups of peers."""
+        group = self.group()
+        return ("all",) if group is None else group.levels
+
 
 @keys_of(SignalModel, "prior_one signal_accuracy")
 class State(Keys):
