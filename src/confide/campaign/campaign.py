@@ -162,7 +162,7 @@ class Campaign:
 
         What it shows must not change the campaign: bounds that follow from records are not covered by its promises.
         """
-        from confide.campaign.harm import look
+        from confide.campaign.check import look
 
         return look(self.planned, self.home, progress)
 
@@ -594,6 +594,6 @@ def hand_out(campaign: Campaign, path: str | os.PathLike[str], outcome: Outcome)
         Refused: the kind hands out nothing.
         InvalidInput: something is there, or it is no place for a private file.
     """
-    from confide.campaign import handing_out
+    from confide.campaign import shares
 
-    return handing_out.hand_out(campaign.planned, path, outcome)
+    return shares.hand_out(campaign.planned, path, outcome)

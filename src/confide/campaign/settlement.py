@@ -34,8 +34,8 @@ import pyarrow as pa
 from confide._lazy import moved
 from confide.campaign.another import another_campaign
 from confide.campaign.charging import charge_of
+from confide.campaign.check import accepted, check_harm, harmful, may_stop
 from confide.campaign.file import Planned
-from confide.campaign.harm import accepted, check_harm, harmful, may_stop
 from confide.campaign.own_runs import (
     charged_code,
     forget,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from confide.campaign.check import check_harm, may_stop
 from confide.campaign.file import Planned
 from confide.campaign.handing_in import collected
-from confide.campaign.harm import check_harm, may_stop
 from confide.campaign.pack import check_place, earlier_study, fill, replace
 from confide.campaign.store.home import Home
 from confide.contract.errors import InvalidInput

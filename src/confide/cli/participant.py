@@ -37,7 +37,7 @@ def submit(
 ) -> None:
     """A participant's side: draw her report on her own computer, once, and show what she hands in."""
     from confide.cli import output
-    from confide.cli.typed import values
+    from confide.cli.options import values
     from confide.contract.kinds import ContractKind
     from confide.privacy.device_odds import LARGEST_LEVEL
 

@@ -11,12 +11,11 @@ from confide._lazy import doors
 
 if TYPE_CHECKING:
     from confide.campaign.payouts.confirmations import Status, read_confirmations
-    from confide.campaign.payouts.export import export_batch, import_confirmations
+    from confide.campaign.payouts.export import as_table, export_batch, import_confirmations
     from confide.campaign.payouts.pain001 import as_pain001
     from confide.campaign.payouts.payees import Payee, read_payees
     from confide.campaign.payouts.payment import Batch, Payer, Payment
     from confide.campaign.payouts.queue import Payouts
-    from confide.campaign.payouts.table import as_table
 
 
 __all__ = ["Batch", "Payee", "Payer", "Payment", "Payouts", "Status", "as_pain001", "as_table", "export_batch",
@@ -26,11 +25,10 @@ __getattr__, __dir__ = doors(
     __name__,
     {
         "confirmations": ("Status", "read_confirmations"),
-        "export": ("export_batch", "import_confirmations"),
+        "export": ("as_table", "export_batch", "import_confirmations"),
         "pain001": ("as_pain001",),
         "payees": ("Payee", "read_payees"),
         "payment": ("Batch", "Payer", "Payment"),
         "queue": ("Payouts",),
-        "table": ("as_table",),
     },
 )

@@ -36,7 +36,7 @@ from sqlalchemy import (
 from sqlalchemy import text as sql
 
 from confide.campaign.store import schema as s
-from confide.campaign.store.bulk import insert_many
+from confide.campaign.store.database import insert_many
 from confide.contract.encoding import canonical, encode
 from confide.contract.errors import BudgetExceeded, InvalidInput
 from confide.contract.guarantees import Audience, Relation

@@ -20,10 +20,8 @@ from confide.campaign.pack import EVENTS
 from confide.campaign.signatures import sign, statement
 from confide.campaign.store import chain, reports, transactions
 from confide.campaign.store import schema as s
-from confide.campaign.store.bulk import insert_many
-from confide.campaign.store.collecting import Collecting
-from confide.campaign.store.database import Database
-from confide.campaign.store.depositing import Depositing
+from confide.campaign.store.collecting import Collecting, Depositing
+from confide.campaign.store.database import Database, insert_many
 from confide.campaign.store.erasure import erase_paid, erase_reports, erase_withdrawals
 from confide.campaign.store.home import Home
 from confide.campaign.store.ledger import (

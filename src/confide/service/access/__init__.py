@@ -8,12 +8,11 @@ from confide._lazy import doors
 
 if TYPE_CHECKING:
     from confide.service.access.attempts import Attempts
-    from confide.service.access.identity import Operator, Participant, Role
+    from confide.service.access.identity import Operator, Participant, Role, csrf_of, digest_of, new_code, new_token
     from confide.service.access.invitations import Invitations
     from confide.service.access.logins import Logins
     from confide.service.access.operators import Operators
     from confide.service.access.sessions import Sessions
-    from confide.service.access.tokens import csrf_of, digest_of, new_code, new_token
 
 
 __all__ = ["Attempts", "Invitations", "Logins", "Operator", "Operators", "Participant", "Role", "Sessions", "csrf_of",
@@ -23,11 +22,10 @@ __getattr__, __dir__ = doors(
     __name__,
     {
         "attempts": ("Attempts",),
-        "identity": ("Operator", "Participant", "Role"),
+        "identity": ("Operator", "Participant", "Role", "csrf_of", "digest_of", "new_code", "new_token"),
         "invitations": ("Invitations",),
         "logins": ("Logins",),
         "operators": ("Operators",),
         "sessions": ("Sessions",),
-        "tokens": ("csrf_of", "digest_of", "new_code", "new_token"),
     },
 )

@@ -16,8 +16,7 @@ from confide.campaign.store import Store
 from confide.campaign.store import schema as s
 from confide.campaign.store import service_schema as t
 from confide.campaign.store.states import State
-from confide.service.access.identity import Operator, Participant, Role
-from confide.service.access.tokens import digest_of, new_token
+from confide.service.access.identity import Operator, Participant, Role, digest_of, new_token
 
 __all__ = ["Sessions", "begin_participant"]
 

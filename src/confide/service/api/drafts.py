@@ -8,8 +8,8 @@ from fastapi import APIRouter, Depends, Response
 from pydantic import BaseModel, Field
 
 from confide.campaign.charging import cost_of, ledger_says
+from confide.campaign.handing_in import charged_at, opening_says
 from confide.campaign.ledger_gaps import ledger_warnings
-from confide.campaign.opening import charged_at, opening_says
 from confide.campaign.trade_off import kept_trade_off
 from confide.contract.guarantees import promises_json
 from confide.service.access import Operator, Role

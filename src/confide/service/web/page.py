@@ -31,8 +31,7 @@ from confide.service.shell.guards import (
     cookie_of,
     parts_of,
 )
-from confide.service.web.rendering import sections_html
-from confide.service.web.telling import told
+from confide.service.web.rendering import sections_html, told
 
 __all__ = ["STATIC", "Form", "forget_token", "from_elsewhere", "go", "keep_token", "leafed", "looking", "page",
            "same_site", "speak", "taking"]

@@ -20,7 +20,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from confide.campaign.campaign import Campaign
 from confide.campaign.file import CampaignFile, parse
-from confide.campaign.opening import open_collection
+from confide.campaign.handing_in import open_collection
 from confide.campaign.store import Store, Stored
 from confide.campaign.store import service_schema as t
 from confide.campaign.store.erasure import PACK
