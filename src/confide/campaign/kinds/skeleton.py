@@ -24,14 +24,18 @@ from confide.contract.presentation import Block, Section, Table, Text, joined
 from confide.contract.words import money, money_at_least, money_at_most
 from confide.privacy.groups import group_blocks, groups_section
 
-__all__ = ["AnyOutcome", "CurrencyTable", "Finite", "KindSkeleton", "MoneyTable", "MoneyWords", "Positive", "Share",
-           "ShownPlan", "no_rehearsal", "plan_page", "promised", "settled_otherwise", "share_page"]
+__all__ = ["AnyOutcome", "CurrencyTable", "Finite", "KindSkeleton", "LawTable", "MoneyTable", "MoneyWords",
+           "Parameters", "Positive", "Share", "ShownPlan", "no_rehearsal", "plan_page", "promised", "settled_otherwise",
+           "share_page"]
 
 AnyOutcome = Outcome | PublicOutcome | SimulatedOutcome
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Share = Annotated[float, Field(gt=0, lt=1)]
+
+Parameters = Mapping[str, tuple[str, ...]]
+"""Law -> names of its parameters."""
 
 
 class KindSkeleton:
@@ -214,6 +218,34 @@ def no_rehearsal(what: str = "true answers") -> Refused:
 
 
 # ---- tables
+
+
+class LawTable(Keys):
+    """A table whose key `law` chooses a law: it has the parameters of that law, and of no other one."""
+
+    NEEDS: ClassVar[Parameters]
+    """Parameters that have to be there; a law without any may be left out."""
+    MAY_HAVE: ClassVar[Parameters] = {}
+    """Parameters that may be left out."""
+
+    if TYPE_CHECKING:
+        law: str
+
+    @model_validator(mode="after")
+    def _parameters(self) -> LawTable:
+        laws = dict[str, list[str]]()
+        for found in (self.NEEDS, self.MAY_HAVE):
+            for law, names in found.items():
+                for name in names:
+                    laws.setdefault(name, []).append(law)
+        for name, its in laws.items():
+            given = getattr(self, name) is not None
+            if not given and name in self.NEEDS.get(self.law, ()):
+                raise ValueError(f"{name} is missing, which law = {self.law!r} needs")
+            if given and self.law not in its:
+                raise ValueError(f"{name} belongs to law = {' and law = '.join(map(repr, its))}, and only to "
+                                 f"{'it' if len(its) == 1 else 'them'}")
+        return self
 
 
 class CurrencyTable(Keys):
