@@ -14,8 +14,8 @@ from cases import fast
 from confide.audit import AuditReport, AuditRow, Neighbours, Verdict
 from confide.audit import mechanism_audit as audits
 from confide.audit.pair_words import pair_words, record_words
+from confide.campaign.kinds import SlotRows
 from confide.contract.guarantees import Audience
-from confide.people import SlotRows
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
 from confide.tables import Category, Measured, Numeric
 

@@ -12,9 +12,9 @@ import pytest
 from audit.test_audit_of_unpublished_answers import PEOPLE, PUBLIC, YES, Sound
 from confide.audit import AuditReport, AuditRow
 from confide.audit.mechanism_audit import audit_mechanism
+from confide.campaign.kinds import MechanismPlan
 from confide.contract import Privacy
 from confide.contract.guarantees import Audience
-from confide.people import MechanismPlan
 from confide.privacy import GDP, PureDP
 from confide.privacy.losses import ZCDP
 

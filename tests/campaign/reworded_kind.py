@@ -11,8 +11,8 @@ import pytest
 from private_histogram import HistogramKind, NoisyHistogram
 from pydantic import Field
 
+from confide.campaign.kinds import MechanismPlan, PeoplesTables
 from confide.contract import FileWords, InvalidInput, Keys
-from confide.people import MechanismPlan, PeoplesTables
 from confide.tables import Category
 from people.own_packages import installed_module
 

@@ -16,8 +16,8 @@ from pydantic import Field
 from campaign.small import TEXT, write
 from confide.campaign import Campaign, load, schema
 from confide.campaign.file import BudgetTable
+from confide.campaign.kinds import PeopleTable
 from confide.contract import InvalidInput, kind, kind_names
-from confide.people import PeopleTable
 from people.all_kinds import PEOPLES
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

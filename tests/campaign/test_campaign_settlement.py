@@ -17,6 +17,7 @@ from campaign.settled import RECORD, Done, alone, charged, history, stands
 from campaign.small import rows, tree, write
 from cases import fast
 from confide.campaign import Campaign, Settled, State, Store, settlement
+from confide.campaign.kinds import peoples_kind
 from confide.campaign.signatures import signed_by
 from confide.contract import (
     BudgetExceeded,
@@ -28,8 +29,7 @@ from confide.contract import (
     canonical,
     digest,
 )
-from confide.people import peoples_kind
-from confide.people import submissions as people_submissions
+from confide.contract.running import Submissions
 from confide.privacy import ZCDP, ApproxDP, PureDP
 from confide.regression import PrivateTruthfulRegression
 from confide.tables import TableSource, open_table
@@ -343,7 +343,7 @@ def test_an_empty_folder_will_do(campaign: Campaign, tmp_path: Path) -> None:
 # ---- all or nothing
 
 STEPS: dict[str, tuple[tuple[object, str], State, int, bool]] = {
-    "collect": ((people_submissions.Submissions, "__iter__"), State.OPEN, 0, False),
+    "collect": ((Submissions, "__iter__"), State.OPEN, 0, False),
     "charge": ((Store, "charge"), State.CLOSED, 2000, False),
     "read": ((Store, "reports"), State.CHARGED, 2000, True),
     "run": ((PrivateTruthfulRegression, "run"), State.CHARGED, 2000, True),

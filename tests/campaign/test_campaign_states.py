@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from confide.campaign import State, StateEvent, advance
-from confide.campaign.states import MOVES
+from confide.campaign.store.states import MOVES
 from confide.contract import Refused
 
 PAIRS = list(product(State, StateEvent))

@@ -7,6 +7,7 @@ from pkgutil import resolve_name
 
 import pytest
 
+from confide.campaign import kinds
 from confide.contract.renamed import ConfideDeprecationWarning
 from confide.service import access, work
 
@@ -14,6 +15,7 @@ from confide.service import access, work
 @pytest.mark.parametrize(("old", "name", "new"), [
     ("confide.campaign.settlement", "data_set_charge", "confide.campaign.charging"),
     ("confide.campaign.settlement", "existing", "confide.campaign.stored"),
+    *(("confide.people", name, "confide.campaign.kinds") for name in kinds.__all__),
     *(("confide.campaign.service.access", name, "confide.service.access") for name in access.__all__),
     *(("confide.campaign.service.work", name, "confide.service.work") for name in work.__all__),
     ("confide.campaign.service.language", "languages", "confide.service.language"),

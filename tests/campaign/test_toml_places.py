@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from confide.campaign.toml_places import places
+from confide.campaign.migrating import places
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted(each for folder in ("src", "examples", "tests") for each in (ROOT / folder).rglob("*.toml"))

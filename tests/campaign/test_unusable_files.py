@@ -11,7 +11,7 @@ from campaign.reported_files import INCOME, REGION, UNREADABLE, codes, gpa, quer
 from campaign.small import rows as people_rows
 from campaign.small import write
 from confide.campaign import Campaign, Home, Store
-from confide.campaign.harm import harm
+from confide.campaign.check import harm
 from confide.contract import InvalidInput
 
 PLACES = ("settle", "study")

@@ -23,8 +23,7 @@ from cases import fast
 from confide.campaign import load, verify
 from confide.campaign.kinds.regression import RegressionKind
 from confide.campaign.pack import NOTE, as_csv
-from confide.campaign.verification.cells import same_rows, same_table
-from confide.campaign.verification.likeness import same_doubles, same_text, same_words
+from confide.campaign.verification.likeness import same_doubles, same_rows, same_table, same_text, same_words
 from confide.contract import Certificate, PublicOutcome
 from confide.contract.encoding import column_bytes, digest
 from confide.contract.kinds import as_rows

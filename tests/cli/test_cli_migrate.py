@@ -17,9 +17,8 @@ from cli.commands import Run
 from confide.campaign import Campaign, load, migrating, schema
 from confide.campaign.backup import backup
 from confide.campaign.file import HEAD_WORDS
-from confide.campaign.migrating import look, rewrite
+from confide.campaign.migrating import look, places, rewrite
 from confide.campaign.store import Store
-from confide.campaign.toml_places import places
 from confide.contract import ConfideError, FileWords, InvalidInput, canonical, digest, kind, kind_names
 from confide.contract.encoding import encode
 from people.own_packages import installed_histogram

@@ -20,7 +20,7 @@ import pytest
 
 from cli.commands import Run
 from confide.contract import InvalidInput, Refused, kind
-from confide.service.listening import listen
+from confide.service.serving import listen
 from service.parts import PASSWORD
 
 

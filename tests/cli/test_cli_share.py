@@ -14,7 +14,7 @@ import pytest
 from campaign.small import rows, write
 from cli.commands import Run
 from confide.campaign import Campaign
-from confide.cli.typed import values
+from confide.cli.options import values
 
 
 def test_share(run: Run, settled: tuple[Path, Path]) -> None:

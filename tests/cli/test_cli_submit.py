@@ -9,7 +9,7 @@ import pytest
 
 from cli.commands import Run
 from confide.contract import kind
-from confide.people.device_odds import LARGEST_LEVEL
+from confide.privacy.device_odds import LARGEST_LEVEL
 
 STANDS = "that draw stands: what was given now was not used"
 

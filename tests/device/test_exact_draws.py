@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from confide.contract.errors import InvalidInput, SolverFailed
-from confide.people.device_odds import LARGEST_LEVEL, AnswerOdds, device_odds
+from confide.privacy.device_odds import LARGEST_LEVEL, AnswerOdds, device_odds
 from confide.privacy.noise import exact_draws as exact
 from device.engines import PROGRAM, run
 from people.all_kinds import campaign_of, contracts

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from confide.contract.errors import InvalidInput
-from confide.people.device_instructions import check_instructions
-from confide.people.device_odds import device_odds
+from confide.privacy.device_odds import check_instructions, device_odds
 from device.engines import run
 from device.refused_instructions import FOLLOWED, LEVELS, OWN, REFUSED
 

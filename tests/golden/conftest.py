@@ -16,8 +16,8 @@ from people.own_packages import installed_module
 
 _numbers = count(1)
 _FOLDER = Path(__file__).parent
-_THIRD_PARTY = ("ignore:.*'([Uu]nit|trivial|sigma|beta|gamma|failure)' is called:"
-                "confide.contract.renamed.ConfideDeprecationWarning")
+_OLD = "[Uu]nit|trivial|sigma|beta|gamma|failure|MechanismPlan|PeoplesKind|PeoplesTables"
+_THIRD_PARTY = f"ignore:.*'({_OLD})' is called:confide.contract.renamed.ConfideDeprecationWarning"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

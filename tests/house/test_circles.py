@@ -18,7 +18,6 @@ ALLOWED = tuple(tuple(f"confide.{name}" for name in circle.split()) for circle i
     "_lazy contract.renamed",
     "acquisition.guarantees acquisition.mechanism",
     "allocation.tables allocation.valuations",
-    "people.made_up people.peoples_kind",
     "privacy.running_counter privacy.tree_counter",
     "release.dual_query release.guarantees",
 ))

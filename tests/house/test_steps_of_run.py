@@ -7,7 +7,7 @@ from pathlib import Path
 from house.imports import imports
 from house.steps_of_run import followed, run
 
-ROOMS, CLIMBS, RETURNS = 17, 1, 17
+ROOMS, CLIMBS, RETURNS = 12, 1, 3
 ABOVE = {"confide.campaign.trade_off"}
 """Modules of campaigns that are written for users of `Campaign`, as the command line is."""
 

@@ -76,7 +76,7 @@ ALLOWED: dict[str, str] = {
     "*(grid)": "the lattice on which noise lies",
     "confide.programs.*.rows": "limits of a program: the rows of its matrix",
     "confide.contract.Check.rows": "rows of a file, which may be more or fewer than the people",
-    "confide.people.PeoplesKind.read(rows)": "rows of a file",
+    "confide.campaign.PeoplesKind.read(rows)": "rows of a file",
     "confide.tables.*(rows)": "rows of a file",
 }
 """Where such a word is the right one, and why."""

@@ -70,7 +70,7 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
         ("MWEM.noise_error", "beta"): (lambda: mwem.noise_error(beta=0.1), mwem.noise_error(0.1)),
         ("MWEMCertificate", "beta"): (
             lambda: r.MWEMCertificate(beta=0.1, measured=0.1, everywhere=1.0).failure_probability, 0.1),
-        ("audited_laws.tiny_game", "n"): (lambda: audit.tiny_game(n=9).records, 9),
+        ("audited_games.tiny_game", "n"): (lambda: audit.tiny_game(n=9).records, 9),
         ("MarginalFit", "n"): (lambda: replace(fit, n=501), replace(fit, records=501)),
         ("MarginalFit.for_budget", "n"): (lambda: r.MarginalFit.for_budget(**old, schema=schema, population=100), fit),
         ("MarginalFit.for_budget", "by position"): (

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
+from confide.campaign.kinds import DeviceKind, MechanismPlan, PeoplesTables, RehearsalTable
 from confide.contract import Billboard, Guarantees, Keys, Mechanism, Privacy, Relation, Source
 from confide.contract.guarantees import Audience
-from confide.people import DeviceKind, MechanismPlan, PeoplesTables, RehearsalTable
 from confide.privacy import PureDP, randomized_response
 from confide.privacy.events import PureEvent
 from confide.tables import Category

@@ -15,10 +15,10 @@ import pytest
 
 from campaign.forging import words
 from confide.campaign import Campaign, verify
+from confide.campaign.kinds import PeoplesKind
 from confide.contract import InvalidInput, LocalKind, Privacy, Refused, Relation, Source, kind
 from confide.contract.guarantees import Audience, Guarantees
 from confide.contract.offering import Question, unanswered
-from confide.people import PeoplesKind
 from confide.privacy import ApproxDP, PureDP
 from people import asked_on_devices
 from people.own_packages import installed_histogram, installed_module

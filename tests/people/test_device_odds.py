@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from confide.contract import kind
-from confide.people.device_odds import AnswerOdds, NoiseSize, device_odds, of_hundred
+from confide.privacy.device_odds import AnswerOdds, NoiseSize, device_odds, of_hundred
 from people.all_kinds import campaign_of
 from people.device_follower import truth_of
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from confide.campaign.kinds.device_kind import exactly
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.kinds import ContractKind, LocalKind
-from confide.people.device_kind import exactly
 from confide.privacy.noise import Noise
 from confide.privacy.response import response_table
 from confide.tables import Word
@@ -73,7 +73,7 @@ def typed_bits(name: str) -> st.SearchStrategy[dict[str, str]]:
 def test_rows_of_bits_are_taken_and_follow_the_law(name: str) -> None:
     found, config, plan, device = told(name)
     group = {each.column: each.choices[0] for each in found.known(config, plan)}
-    assert bool(group) is (name == "bits-pair" and found.group(config) is not None)
+    assert bool(group) is (name == "bits-pair" and config.group() is not None)
 
     @given(typed_bits(name))
     def check(typed: dict[str, str]) -> None:

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from confide.contract.asked import Field, judge
 from confide.contract.errors import InvalidInput
 from confide.contract.kinds import ContractKind, LocalKind, kind
-from confide.people.column_fields import field_of
 from confide.tables import Category, Measured, Numeric
+from confide.tables.column_rows import field_of
 from people.all_kinds import HELD, KINDS, PEOPLES, accepted, campaign_of
 
 FAMILIES: dict[str, str] = {

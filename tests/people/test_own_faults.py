@@ -18,14 +18,14 @@ from confide.audit import Verdict
 from confide.audit.mechanism_audit import audit_mechanism
 from confide.audit.worst_case_neighbours import interior
 from confide.campaign import Campaign
+from confide.campaign.kinds import MechanismPlan, PeoplesKind, PeoplesTables, SlotRows
+from confide.campaign.kinds.mechanism_plan import made_up
 from confide.cli.app import app
 from confide.cli.failures import guarded
 from confide.contract import Billboard, Guarantees, InvalidInput, Keys, Mechanism, Privacy, Relation, Source, kind
 from confide.contract.guarantees import Accuracy, Audience, Budget, Guarantee
 from confide.contract.kinds import summaries
 from confide.contract.running import written
-from confide.people import MechanismPlan, PeoplesKind, PeoplesTables, SlotRows
-from confide.people.made_up import made_up
 from confide.privacy import PureDP
 from confide.privacy.events import PureEvent
 from confide.tables import Category, Measured, Numeric
@@ -258,7 +258,7 @@ def test_batches_of_a_trial_have_them() -> None:
 
 
 def test_the_page_of_a_share_says_that_it_may_be_the_decode() -> None:
-    from confide.people.default_pages import explain_sections
+    from confide.campaign.kinds.mechanism_plan import explain_sections
     from confide.privacy.noise import Noise
 
     it = Total(people=20)

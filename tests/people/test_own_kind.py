@@ -18,11 +18,11 @@ from campaign.forging import words
 from cli.commands import CONFIDE
 from confide.audit import exact_audit
 from confide.campaign import Campaign, Store, verify
+from confide.campaign.kinds import SlotRows
 from confide.cli.failures import guarded
 from confide.contract import Accuracy, InvalidInput, kind
 from confide.contract.offering import unanswered
 from confide.contract.presentation import Section, Text
-from confide.people import SlotRows
 from confide.privacy import PureDP
 from confide.privacy.noise import ForcedNoise, Noise
 from people.own_packages import CODE, WAYS, installed_histogram

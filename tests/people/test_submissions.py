@@ -14,10 +14,10 @@ import pytest
 from campaign.small import write
 from cases import fast
 from confide.campaign import Campaign, Home, Store
+from confide.campaign.kinds import PeoplesKind
 from confide.contract import InvalidInput, Refused, kind, kind_names
 from confide.contract.asked import CustodiansKind
 from confide.contract.kinds import ContractKind, LocalKind
-from confide.people import PeoplesKind
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 HEADER = "id,age,sex,pay"

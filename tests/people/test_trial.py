@@ -15,12 +15,12 @@ import pyarrow as pa
 import pytest
 
 from confide.campaign import Campaign, State, Store, verify
+from confide.campaign.kinds import SlotRows
+from confide.campaign.kinds.mechanism_plan import made_up
 from confide.cli.app import app
 from confide.cli.failures import guarded
 from confide.contract import Billboard, InvalidInput, Outcome, RunFailed, kind
 from confide.contract.kinds import PayoutTerms, TriedKind
-from confide.people import SlotRows
-from confide.people.made_up import made_up
 from people.all_kinds import KINDS, PEOPLES, campaign_of
 from people.own_packages import commute, histogram_module, installed_histogram
 

@@ -21,8 +21,8 @@ from convex_models import KNAPSACKS
 from hypothesis import given
 from hypothesis import strategies as st
 
+from confide.campaign.kinds import SlotRows
 from confide.contract.errors import InvalidInput
-from confide.people import SlotRows
 from confide.privacy.noise import Noise
 from confide.programs import (
     AggregativeGame,

@@ -20,12 +20,12 @@ from cli.commands import CONFIDE
 from confide import Outcome
 from confide.audit import AuditReport
 from confide.campaign import Store, verify
+from confide.campaign.kinds import CellCodec, SlotRows
+from confide.campaign.kinds.peoples_kind import retyped
 from confide.campaign.kinds.programs.audited import life
 from confide.cli.failures import guarded
 from confide.contract import InvalidInput, PublicOutcome, Refused
 from confide.contract.kinds import HandingKind
-from confide.people import CellCodec, SlotRows
-from confide.people.retyping import retyped
 from confide.programs import Flow, UnitDemand, exact
 from confide.programs.instances import in_order, lottery, made_up
 from confide.programs.slots import collected, layout

@@ -20,7 +20,6 @@ from campaign.forging import words
 from cases import fast
 from cli.commands import CONFIDE
 from confide.campaign import Campaign, Store, verify
-from confide.campaign.kinds.release import audited as audit
 from confide.campaign.pack import row_files
 from confide.campaign.verification.findings import Broken
 from confide.campaign.verification.results import _rows
@@ -31,6 +30,7 @@ from confide.contract.outcome import Provenance
 from confide.contract.presentation import Picture
 from confide.privacy.noise import Noise
 from confide.release import Workload
+from confide.release import audited as audit
 from confide.release.records import made_up_table
 from confide.release.results import LEVEL, bars
 
@@ -173,7 +173,7 @@ def test_a_plan_says_what_is_left_and_whose_word_that_is(tmp_path: Path, confide
 def test_the_audit_holds_bars_at_the_probability_that_it_claims(
     method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan = campaign(tmp_path, method=method).plan
+    plan: Any = campaign(tmp_path, method=method).plan
     asked: list[float] = []
     found: list[Any] = []
 
@@ -183,7 +183,7 @@ def test_the_audit_holds_bars_at_the_probability_that_it_claims(
         return found[-1][1]
 
     monkeypatch.setattr(audit, "bars", spy)
-    rows, controls = audit.errors(plan, 3)  # type: ignore[arg-type]
+    rows, controls = audit.errors(plan.mechanism, plan.schema, plan.workload, 0.0, 3)
     assert asked == [audit.FALSE_ALARM]
     ((arguments, held),) = found
     usual = bars(*arguments)

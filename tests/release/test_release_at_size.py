@@ -14,8 +14,8 @@ from confide.audit import DampedNoise, inject_fault
 from confide.campaign import Campaign
 from confide.release import Reweighted, Schema, Workload
 from confide.release.audited_faults import charge, own_rho
+from confide.release.audited_full_size import full_size, full_size_row
 from confide.release.audited_tables import tiny
-from confide.release.audited_walks import full_size, full_size_row
 from confide.release.dual_query import DualQuery
 from confide.release.mwem import MWEM
 

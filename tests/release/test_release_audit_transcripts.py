@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from release_walks import audited, histories, measured_twin, release_rows, transcript_rows
 
 from cases import fast
 from confide.audit import AuditReport, Verdict
@@ -23,8 +24,7 @@ from confide.release.audited_faults import (
     own_rho,
     whole_charge,
 )
-from confide.release.audited_tables import RECORDS, TINY, neighbours, published, recast, tiny, twins
-from confide.release.audited_walks import audited, histories, measured_twin, quiet, release_rows, transcript_rows
+from confide.release.audited_tables import RECORDS, TINY, neighbours, published, quiet, recast, tiny, twins
 from confide.release.baselines import NoisyAnswers
 from confide.release.dual_query import DualQuery
 from confide.release.marginal_fit import MarginalFit

@@ -13,7 +13,7 @@ from search_campaign import ANSWERS, write_answers
 from toy_network import toy
 
 from confide.campaign import Campaign, Store
-from confide.campaign.pausing import KeptNoise
+from confide.campaign.own_runs import KeptNoise
 from confide.contract import Refused
 from confide.privacy.noise import JournalNoise, Noise
 

@@ -18,8 +18,7 @@ from cases import fast
 from confide.audit import AuditReport
 from confide.campaign import Campaign, Store, verify
 from confide.campaign.charging import data_set_charge
-from confide.campaign.check import check_sections
-from confide.campaign.harm import harm
+from confide.campaign.check import check_sections, harm
 from confide.contract import BudgetExceeded, InvalidInput, Refused, kind
 from confide.privacy.filter import price
 from confide.search import DegreeBoundViolated, SeedNotTargeted, call_law

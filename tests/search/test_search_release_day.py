@@ -16,7 +16,7 @@ from campaign.forging import words
 from confide.campaign import Home, Store, verify
 from confide.campaign.store.chain import _hash
 from confide.campaign.verification.findings import Broken
-from confide.campaign.verification.life import chain_of, events
+from confide.campaign.verification.signed import chain_of, events
 from confide.contract import InvalidInput, Refused
 
 ONE = [(0, 2), (10, 11)]

@@ -17,7 +17,7 @@ from toy_network import EDGES
 from cases import fast
 from cli.commands import CONFIDE
 from confide.campaign import Store, verify
-from confide.campaign.pausing import KeptNoise
+from confide.campaign.own_runs import KeptNoise
 from confide.cli.failures import guarded
 from confide.contract import InvalidInput, Refused, StoreFailed, kind
 from confide.privacy.noise import JournalNoise, Noise

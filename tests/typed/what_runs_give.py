@@ -23,12 +23,12 @@ from confide.allocation import (
     WelfareCertificate,
 )
 from confide.allocation import plan as plan_allocation
+from confide.campaign.kinds import MechanismPlan
 from confide.channels import Channel, privacy_distortion
 from confide.channels.mechanisms.base import ChannelMechanism
 from confide.contract import Billboard, Certificate, Mechanism, RunOutcome, SimulatedOutcome
 from confide.evidence.wu_2017.private_programs import PrintedDude
 from confide.market import BitBillboard, BitCollection
-from confide.people import MechanismPlan
 from confide.programs import (
     AuditedBillboard,
     FlagBillboard,

@@ -9,6 +9,7 @@ others see of what one device was told. Families bring their rounds, their runs 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -26,6 +27,7 @@ from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.guarantees import Audience, Guarantees, Privacy, Relation
 from confide.contract.kinds import LocalKind
 from confide.contract.mechanism import Mechanism
+from confide.contract.outcome import SimulatedOutcome
 from confide.privacy.noise import Noise
 from confide.privacy.noise.arguments import StreamName
 from confide.privacy.noise.given_noise import given
@@ -38,6 +40,7 @@ __all__ = [
     "JOINTLY",
     "RECORDS",
     "DeviceNoise",
+    "MadeUpRun",
     "check_devices",
     "checked_row",
     "decoded_row",
@@ -139,7 +142,7 @@ def check_devices(kind: Any, mechanism: Mechanism, roles: Sequence[Role]) -> Non
         if not isinstance(kind, LocalKind):
             raise InvalidInput("mechanism", f"{name} promises {promise.sentence()!r}, and records of the kind "
                                             f"{kind.name!r} are handed in as they are: no device calls its `submit`",
-                               "begin the kind with `confide.people.DeviceKind`, or give it what "
+                               "begin the kind with `confide.campaign.kinds.DeviceKind`, or give it what "
                                "`confide.contract.LocalKind` has; where the operator reads records, promise nothing to "
                                "the collector")
 
@@ -165,6 +168,52 @@ def _leaks(mechanism: Mechanism, roles: Sequence[Role], promise: Privacy) -> tup
 DECODED = "people whose own device finds another share than the run gave them"
 CHECKED = "billboards of its runs that a verifier would call forged"
 JOINTLY = "privacy: everything that others see of a run, jointly"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MadeUpRun:
+    """One run on made-up people, under simulated noise.
+
+    Args:
+        people: as they were made up.
+        outcome: of the run.
+    """
+
+    people: Any
+    outcome: SimulatedOutcome
+
+    @classmethod
+    def of(cls, mechanism: Mechanism, people: Any, data: Any, seed: int) -> MadeUpRun:
+        """Run a mechanism.
+
+        Args:
+            mechanism: what runs.
+            people: as they were made up.
+            data: what a run takes of them.
+            seed: of the noise.
+        """
+        outcome = mechanism.run(data, Noise.simulated(seed))
+        if not isinstance(outcome, SimulatedOutcome):
+            raise InvalidInput("outcome", "is a release", "an audit is made with simulated noise")
+        return cls(people=people, outcome=outcome)
+
+    @property
+    def board(self) -> Any:
+        return self.outcome.billboard
+
+    def handing(self, shares: pa.Table) -> MadeUpRun:
+        """The same run, with other shares handed out."""
+        return replace(self, outcome=replace(self.outcome, shares=shares))
+
+    def handed_on(self) -> MadeUpRun:
+        """The same run, with each share handed to the next person."""
+        shares = self.outcome.shares
+        return self.handing(shares.take(np.roll(np.arange(shares.num_rows), 1)))
+
+    def places(self, most: int) -> list[int]:
+        """So many of its people at most, evenly from the first to the last."""
+        last = self.outcome.shares.num_rows - 1
+        return [int(place) for place in np.unique(np.linspace(0, last, min(most, last + 1)).astype(np.int64))]
 
 
 def decoded_row(

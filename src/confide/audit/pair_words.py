@@ -46,7 +46,7 @@ def _value(role: Role, cell: float) -> str:
 
 
 def pair_words(pair: Neighbours, roles: Sequence[Role]) -> str:
-    """What differs in a pair that `confide.people` made up, and how large the crowd is.
+    """What differs in a made-up pair, and how large the crowd is.
 
     Args:
         pair: of crowds, as lists of `SlotRows`, or of two single records.

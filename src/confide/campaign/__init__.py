@@ -7,11 +7,11 @@ __all__, __getattr__, __dir__ = doors(
     {
         "campaign": ("Campaign", "hand_out", "settle"),
         "file": ("CampaignFile", "Planned", "load", "schema"),
-        "home": ("Home",),
         "keys": ("key_sections",),
         "settlement": ("Settled",),
-        "states": ("StateEvent", "State", "advance"),
         "store": ("Store",),
+        "store.home": ("Home",),
+        "store.states": ("StateEvent", "State", "advance"),
         "verification": ("VerificationFinding", "Verification", "verify"),
     },
     renamed={"Event": "StateEvent", "Finding": "VerificationFinding"},

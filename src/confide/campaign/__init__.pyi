@@ -6,13 +6,13 @@ from confide.campaign.file import CampaignFile as CampaignFile
 from confide.campaign.file import Planned as Planned
 from confide.campaign.file import load as load
 from confide.campaign.file import schema as schema
-from confide.campaign.home import Home as Home
 from confide.campaign.keys import key_sections as key_sections
 from confide.campaign.settlement import Settled as Settled
-from confide.campaign.states import State as State
-from confide.campaign.states import StateEvent as StateEvent
-from confide.campaign.states import advance as advance
 from confide.campaign.store import Store as Store
+from confide.campaign.store.home import Home as Home
+from confide.campaign.store.states import State as State
+from confide.campaign.store.states import StateEvent as StateEvent
+from confide.campaign.store.states import advance as advance
 from confide.campaign.verification import Verification as Verification
 from confide.campaign.verification import VerificationFinding as VerificationFinding
 from confide.campaign.verification import verify as verify

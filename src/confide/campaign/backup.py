@@ -6,8 +6,8 @@ way round, the copy would let out a second outcome.
 
 A copy is older than what it was taken of. What was charged since is not in its ledger, what was erased since is still
 in it: whoever goes on with a copy has to know both, so `confide restore` says them. Nobody has a session in a copy, or
-a code that works. What its original may have settled or paid since, the copy settles and pays only once somebody who
-knows has said that it did not: see `confirm`.
+a code that works: they may be of people who were thrown out since. What its original may have settled or paid since,
+the copy settles and pays only once somebody who knows has said that it did not: see `confirm`.
 
 An archive is made in a private folder beside its place, and put there as a new name: in a folder that others may write
 to, no file or link of theirs is opened, followed, or replaced.
@@ -30,16 +30,19 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
-from sqlalchemy import URL
+from sqlalchemy import URL, Connection, delete, select, update
 
-from confide.campaign.home import Home
 from confide.campaign.store import Store, Stored
-from confide.campaign.store.restoring import end_what_was_begun, unfinished
+from confide.campaign.store import schema as s
+from confide.campaign.store import service_schema as t
+from confide.campaign.store.home import Home
+from confide.campaign.store.payouts import all_paid
+from confide.campaign.store.states import State
 from confide.contract.errors import InvalidInput, Refused, StoreFailed
 from confide.contract.files import as_path, check_private, make_folder, sync
 from confide.contract.words import cause
 
-__all__ = ["Restored", "backup", "confirm", "held", "restore"]
+__all__ = ["ASKED_BEFORE", "Restored", "backup", "confirm", "end_what_was_begun", "held", "restore", "unfinished"]
 
 _FORMAT = 1
 _MANIFEST, _DUMP = "manifest.json", "store"
@@ -317,3 +320,26 @@ def _run(program: str, url: URL, options: list[str], *more: str) -> None:
                           env=environment, capture_output=True, check=False)
     if done.returncode:  # what it says may hold rows
         raise StoreFailed(url.render_as_string(hide_password=True), f"{program} has failed")
+
+
+ASKED_BEFORE = "was asked for before the copy was taken from which this installation was restored: ask again"
+"""Why a job of a copy has failed."""
+
+
+def end_what_was_begun(connection: Connection) -> None:
+    """End everybody's session, codes that nobody has used, and jobs that nobody has ended.
+
+    Args:
+        connection: in a writing transaction.
+    """
+    for table in (t.operator_session, t.participant_session, t.invitation, t.replay):
+        connection.execute(delete(table))
+    connection.execute(update(t.job).where(t.job.c.state.in_(("queued", "running"))).values(
+        state="failed", lease=0, problem=ASKED_BEFORE))
+
+
+def unfinished(connection: Connection) -> list[str]:
+    """The contents of campaigns that could still be settled, or paid: the original may have done so since."""
+    rows = connection.execute(select(s.campaign.c.id, s.campaign.c.content, s.campaign.c.state).where(
+        s.campaign.c.state != State.CANCELLED.value).order_by(s.campaign.c.id)).all()
+    return [row.content for row in rows if row.state != State.SETTLED.value or not all_paid(connection, row.id)]

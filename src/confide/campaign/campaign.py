@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from confide.campaign.file import CampaignFile, Planned, default_folder, load
+from confide.campaign.file import CampaignFile, Planned, load
 from confide.campaign.pack import write_rejected
 from confide.contract.errors import Refused
 from confide.contract.files import as_path
@@ -28,14 +28,14 @@ from confide.contract.kinds import (
 )
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section
-from confide.people.device_odds import LARGEST_LEVEL
+from confide.privacy.device_odds import LARGEST_LEVEL
 
 if TYPE_CHECKING:
     from confide.campaign.contracts import Contract, Round
-    from confide.campaign.home import Home
     from confide.campaign.payouts import Payouts
     from confide.campaign.settlement import Settled
     from confide.campaign.store import Store
+    from confide.campaign.store.home import Home
     from confide.privacy.report_book import ReportBook, Spent
 
 __all__ = ["Campaign", "hand_out", "settle"]
@@ -77,7 +77,7 @@ class Campaign:
     @property
     def default_folder(self) -> Path:
         """`out/NAME` beside the campaign file."""
-        return default_folder(self.file)
+        return self.file.folder / "out" / self.file.name
 
     @property
     def study_folder(self) -> Path:
@@ -136,8 +136,8 @@ class Campaign:
         Args:
             home: the installation whose key it is, as `Store.home`; default `Home.default()`.
         """
-        from confide.campaign.home import Home
         from confide.campaign.pages import key_section, warning_sections
+        from confide.campaign.store.home import Home
 
         fingerprint = (home or self.home or Home.default()).fingerprint
         return [*warning_sections(self.plan), *self.plan.offer(), key_section(fingerprint, shares=not self.held)]
@@ -162,7 +162,7 @@ class Campaign:
 
         What it shows must not change the campaign: bounds that follow from records are not covered by its promises.
         """
-        from confide.campaign.harm import look
+        from confide.campaign.check import look
 
         return look(self.planned, self.home, progress)
 
@@ -375,7 +375,8 @@ class Campaign:
         """
         from confide.campaign.settlement import settle
 
-        return settle(self.planned, store, folder, progress=progress, accept_unusable=accept_unusable)
+        place = self.default_folder if folder is None else as_path("folder", folder)
+        return settle(self.planned, place, store, progress=progress, accept_unusable=accept_unusable)
 
     def study(
         self, seed: int, folder: str | os.PathLike[str] | None = None, *, progress: Progress | None = None,
@@ -593,6 +594,6 @@ def hand_out(campaign: Campaign, path: str | os.PathLike[str], outcome: Outcome)
         Refused: the kind hands out nothing.
         InvalidInput: something is there, or it is no place for a private file.
     """
-    from confide.campaign import handing_out
+    from confide.campaign import shares
 
-    return handing_out.hand_out(campaign.planned, path, outcome)
+    return shares.hand_out(campaign.planned, path, outcome)

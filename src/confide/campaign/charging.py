@@ -1,35 +1,29 @@
-"""Charging: what a campaign asks of the ledger, whether the ledger admits it, and the charge itself.
+"""Charging: what a campaign asks of the ledger, and whether its own budgets and the ledger admit it.
 
-The charge registers the settlement: it is debited once, before the run, and never given back.
+The charge itself is a step of the settlement (`confide.campaign.settlement`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-
-from confide.campaign.file import CampaignFile, Planned
-from confide.campaign.harm import accepted, check_harm, harmful, may_stop
-from confide.campaign.own_runs import charged_code
-from confide.campaign.states import State
-from confide.campaign.store.ledger import Charge
-from confide.contract.errors import BudgetExceeded, ConfideError, Refused
+from confide.campaign.file import CampaignFile
+from confide.campaign.store.states import State
+from confide.contract.errors import BudgetExceeded, ConfideError
 from confide.contract.guarantees import Audience
-from confide.contract.kinds import CampaignPlan, Collection
+from confide.contract.kinds import CampaignPlan
 from confide.contract.outcome import PublicOutcome
 from confide.contract.remedies import printed
 from confide.privacy.covering import charged_for, check_covered, largest_delta
 from confide.privacy.filter import Filter, price
-from confide.privacy.ledger import Account
+from confide.privacy.ledger import Account, Charge
 from confide.privacy.losses import ApproxDP, PureDP
 
 if TYPE_CHECKING:
-    from confide.campaign.store import Store, Stored
+    from confide.campaign.store import Store
 
-__all__ = ["charge_of", "charged", "check_budget", "commit", "committed", "cost_of", "data_set_charge", "ledger_says"]
+__all__ = ["charge_of", "check_budget", "cost_of", "data_set_charge", "ledger_says"]
 
 
 def charge_of(file: CampaignFile, plan: CampaignPlan) -> Charge:
@@ -114,105 +108,6 @@ def ledger_says(
         return "admits", (f"The ledger admits the campaign. {file.budget.data_set!r} is new to it"
                           + (f"{known_names}The same people under another name have another budget." if names else "."))
     return "admits", "The ledger admits the campaign as it stands now."
-
-
-def commit(campaign: Planned, store: Store, batches: Iterable[Any]) -> None:
-    """Keep the contracts that become final, and charge the ledger for what is sent on them; once.
-
-    Args:
-        campaign: of a kind with contracts.
-        store: where it will be settled.
-        batches: the contracts, as the kind's codec packs them.
-
-    Raises:
-        BudgetExceeded: the ledger does not admit it; the campaign is over.
-    """
-    charged(campaign, store, lambda: Collection(data=batches, rejected={}), accept_unusable=True)
-
-
-def committed(campaign: Planned, store: Store) -> Stored:
-    """A campaign whose contracts became final, and were charged for, in this store.
-
-    Args:
-        campaign: of a kind with contracts.
-        store: where it is settled.
-
-    Raises:
-        Refused: they did not, or the campaign is over.
-    """
-    known = store.find(campaign.file)
-    if known is None or known.state in (State.OPEN, State.CLOSED):
-        raise Refused("no contracts of this campaign are final in this store",
-                      f"do `confide contracts {campaign.file.path} --final`, with the same --store")
-    if known.state is State.CANCELLED:
-        raise _over(known)
-    return known
-
-
-def charged(
-    campaign: Planned, store: Store, collect: Callable[[], Collection], accept_unusable: bool
-) -> Stored:
-    """Go from wherever the campaign stands to its charge, once: open, collect, charge.
-
-    Args:
-        campaign: what is charged.
-        store: where.
-        collect: gives the records, where none were stored yet.
-        accept_unusable: whether it goes on where too many rows of the operator's file cannot be used.
-
-    Raises:
-        BudgetExceeded: the ledger does not admit it; the campaign is over.
-        InvalidInput: too many rows cannot be used; nothing was charged.
-        Refused: the campaign is over.
-    """
-    asked, codec = charge_of(campaign.file, campaign.plan), campaign.file.kind.codec(campaign.plan)
-    code = charged_code(campaign.file, campaign.plan)
-    known = store.open(campaign.file, max(1, len(asked.subjects)))
-    watched = may_stop(campaign, store, known)
-    if watched:
-        accepted(campaign.file, store.home)
-        watched = not accept_unusable
-
-    def packed() -> Iterator[tuple[np.ndarray, Sequence[bytes]]]:
-        found, usable = collect(), 0
-        if codec is not None:
-            for batch in found.data:
-                slots, reports = codec.pack(batch)
-                usable += len(slots)
-                yield slots, reports
-            if watched and harmful(campaign.file, usable, len(found.rejected), store.home):
-                raise _Harmful
-        # A custodian's table stays where it is; that it can be opened was seen now, before anything is charged.
-
-    while not known.state.charged:
-        if known.state not in (State.OPEN, State.CLOSED):
-            raise _over(known)
-        try:
-            if known.state is State.OPEN:
-                store.check_charge(asked, known.number)
-                if watched and codec is None:
-                    check_harm(campaign, store.home)
-                store.collect(known.number, packed())
-            else:
-                store.charge(known.number, asked)
-                if code:
-                    store.home.charge(campaign.file.digest, code)
-        except BudgetExceeded:  # for ever, as no budget is renewed: what was collected serves nothing more
-            store.cancel(known.number)
-            raise
-        except _Harmful:  # nothing was stored; what is wrong with the file is told by another look
-            check_harm(campaign, store.home)
-        known = store.get(known.number)
-    return known
-
-
-class _Harmful(Exception):
-    """Too many rows of the operator's file cannot be used."""
-
-
-def _over(known: Stored) -> Refused:
-    return Refused(f"the campaign is {known.state.value}",
-                   "the ledger did not admit it, and nothing renews a budget: plan another one")
 
 
 def _limit(epsilon: float, delta: float) -> PureDP | ApproxDP:

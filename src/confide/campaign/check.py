@@ -1,16 +1,37 @@
-"""The operator's view of the records before a run. All of it is private: for the operator alone."""
+"""The operator's look at the records before a run, and the stop before harm. All of it is for the operator alone.
+
+A run of a file whose rows cannot be used ends before the charge, and tells its operator why. A release of such a file
+costs a whole budget and says nothing true, and its promises hold all the same: unusable rows count as null records. So
+a custodian's table is read once before anything is charged, and of people's file the rows are counted while they are
+collected. The stop depends on records: nobody else may be shown it, and the operator's answer stands in nothing that is
+published. A share in the campaign file must stand there before the first look at the records, since a later one may
+follow from them. What people have handed in one by one never stops a settlement, nor does what their devices have
+drawn: others would see that it stopped. A kind that asks for what is missing stops only where nothing of its file can
+be used.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
+from os.path import normpath
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from confide.campaign.file import CampaignFile
-from confide.contract.kinds import Check
+from confide.campaign.file import CampaignFile, Planned
+from confide.campaign.store.home import Home
+from confide.campaign.store.states import State
+from confide.contract.encoding import canonical, digest
+from confide.contract.errors import ConfideError, InvalidInput
+from confide.contract.kinds import Check, LocalKind, PausingKind, Progress
+from confide.contract.mechanism import MOST_UNUSABLE
 from confide.contract.presentation import Section, Table, Text
 from confide.tables import is_packaged
 
-__all__ = ["SHOWN", "cell_texts", "check_sections", "missing_files", "reasons", "too_many_empty"]
+if TYPE_CHECKING:
+    from confide.campaign.store import Store, Stored
+
+__all__ = ["SHOWN", "accepted", "cell_texts", "check_harm", "check_sections", "harm", "harmful", "look", "may_stop",
+           "missing_files", "reasons", "too_many_empty"]
 
 SHOWN = 10
 """Rejected records that are shown; the file of the operator has them all."""
@@ -92,3 +113,137 @@ def _records(found: Check) -> list[Section]:
            "answer. Error bars are about that table: no bar covers what it changes."]
           if found.missing_as and found.slots > found.usable else ()),
     ))))]
+
+
+_REASONS = 12  # that a stop names
+
+
+def may_stop(campaign: Planned, store: Store | None, known: Stored | None) -> bool:
+    """Whether a run would read the operator's file, with nothing charged yet.
+
+    Args:
+        campaign: that would be run.
+        store: where.
+        known: the campaign there.
+    """
+    if isinstance(campaign.file.kind, LocalKind):
+        return False
+    if store is None or known is None:
+        return True
+    asked = store.submitted(known.number) or store.withdrawn(known.number)  # people, and not a file alone
+    return known.state is State.OPEN and (campaign.held or not asked)
+
+
+def check_harm(campaign: Planned, home: Home | None = None, *, accept_unusable: bool = False) -> None:
+    """Look at the operator's file, and stop where a run should not go on.
+
+    Args:
+        campaign: that is run, and may stop.
+        home: the installation; default `Home.default()`.
+        accept_unusable: whether it goes on whatever a look would find, so that there is none.
+
+    Raises:
+        InvalidInput: as `harm` says, for the operator alone; or as `accepted` does.
+    """
+    if accept_unusable:
+        accepted(campaign.file, home)
+        return
+    try:
+        seen = look(campaign, home)
+    except ConfideError:
+        if isinstance(campaign.file.kind, PausingKind):  # its run says so, and reads what it searches after the charge
+            return
+        raise
+    found = harm(campaign, seen, home)
+    if found is not None:
+        raise found
+
+
+def look(campaign: Planned, home: Home | None = None, progress: Progress | None = None) -> Check:
+    """One pass over the operator's file, as the run reads it, which is noted before.
+
+    Args:
+        campaign: whose file.
+        home: the installation; default `Home.default()`.
+        progress: told how far it is.
+    """
+    file = campaign.file
+    accepted(campaign.file, home)
+    return file.kind.check(file.config, campaign.plan, file.folder, progress)
+
+
+def accepted(file: CampaignFile, home: Home | None = None) -> float:
+    """The share of unusable rows that a run goes on with, as the campaign file declares it.
+
+    Args:
+        file: the campaign's.
+        home: the installation, which notes the first look; default `Home.default()`.
+
+    Raises:
+        InvalidInput: more is declared than at the first look at the file's records. It may follow from them, and the
+            campaign file is published.
+    """
+    there = home or Home.default()
+    said: Any = getattr(getattr(file.config, "data", None), "accept_unusable", None)
+    share = MOST_UNUSABLE if said is None else float(said)
+    sources = [[key, normpath(where)] for key, where in file.kind.files(file.config)]
+    first = there.look(digest(canonical([file.budget.data_set, sources])), share)
+    if share > first:
+        raise InvalidInput("data.accept_unusable", f"{share:g} was declared after these records were first looked at, "
+                           f"when it was {first:g}", "the campaign file is published and must not follow from records: "
+                           f"put back {first:g} or less, and go on all the same with --accept-unusable")
+    return share
+
+
+def harmful(usable: int, lost: int, share: float) -> bool:
+    """Whether too many rows of the operator's file cannot be used, or all of them.
+
+    Args:
+        usable: rows, or people, that can be used.
+        lost: that cannot.
+        share: of unusable rows, that a run goes on with, as `accepted` says.
+    """
+    return not usable or lost > share * (usable + lost)
+
+
+def harm(campaign: Planned, found: Check, home: Home | None = None) -> InvalidInput | None:
+    """Why a run of the operator's file stops before the charge; None where it does not. For the operator alone.
+
+    Args:
+        campaign: whose file.
+        found: what a look at it found, such as `Campaign.check`.
+        home: the installation; default `Home.default()`.
+    """
+    share, rows, lost = accepted(campaign.file, home), found.usable + len(found.rejected), len(found.rejected)
+    absent = found.slots - found.usable if found.held else 0  # of people who were invited, some stay away
+    if isinstance(campaign.file.kind, PausingKind):  # what is missing will be asked for; of a whole file, it is a slip
+        if found.usable or not rows:
+            return None
+        absent = 0
+    said = []
+    if rows and harmful(found.usable, lost, share):
+        said.append(f"{lost:,} of {rows:,} rows cannot be used {_of(lost, rows, share)}: {'; '.join(_why(found))}")
+    if rows and absent > max(share * found.slots, lost):
+        said.append(f"{absent:,} of {found.slots:,} records have no usable row {_of(absent, found.slots, share)}: the "
+                    f"file has {rows:,} rows")
+    if not rows:
+        said.append("the file has no rows")
+    if not said:
+        return None
+    return InvalidInput("data.source", "; ".join(said), "nothing was charged. Mend the file, or what the campaign "
+                        "says of it, or go on all the same (--accept-unusable): then a record without a usable row "
+                        "counts as the null record, and a row that belongs to no record is left out. This follows from "
+                        "private records, and is for the operator alone")
+
+
+def _of(part: int, whole: int, accepted: float) -> str:
+    return f"({100 * part / whole:.3g} %, and up to {100 * accepted:.3g} % is accepted)"
+
+
+def _why(found: Check) -> list[str]:
+    """What is wrong with cells, and with rows beside that."""
+    known = {*found.cells, "no id of the public list"} if found.cells else set()
+    rows = [f"{why}: {count:,} {'row' if count == 1 else 'rows'}" for why, count in reasons(found).items()
+            if why.partition(": ")[0] not in known]
+    told = [*cell_texts(found), *rows]
+    return told if len(told) <= _REASONS else [*told[:_REASONS], f"and {len(told) - _REASONS} more reasons"]

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from confide.campaign.charging import commit
 from confide.campaign.file import CampaignFile, Planned
-from confide.campaign.home import Home
+from confide.campaign.settlement import commit
 from confide.campaign.signatures import sign, signed_by
+from confide.campaign.store.home import Home
 from confide.contract.encoding import canonical, digest
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import (

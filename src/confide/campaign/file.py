@@ -24,13 +24,12 @@ from confide.contract.errors import InvalidInput
 from confide.contract.file_words import FileWords
 from confide.contract.files import as_path, read_bytes
 from confide.contract.kinds import CampaignPlan, Kind, PayoutTerms, RewordedKind, kind
-from confide.contract.known_keys import Keys
+from confide.contract.known_keys import MOST_PEOPLE, Keys
 from confide.contract.outcome import FORMAT
 from confide.contract.words import did_you_mean
-from confide.people.campaign_tables import MOST_PEOPLE
 from confide.tables.roster import Roster
 
-__all__ = ["HEAD_WORDS", "BudgetTable", "CampaignFile", "Planned", "default_folder", "load", "parse", "schema",
+__all__ = ["HEAD_WORDS", "BudgetTable", "CampaignFile", "Planned", "load", "parse", "schema",
            "slot_of"]
 
 HEAD_WORDS = FileWords()
@@ -100,6 +99,13 @@ class CampaignFile:
         text: the file's text.
         document: what the text says: tables, keys and values, in today's words.
         words: the old words that its kind reads.
+
+    Attributes:
+        name: short name, the file's name without its ending.
+        folder: where relative paths of the file start.
+        digest: SHA-256 of what the file says; comments, white space and the order of keys change nothing. It is made
+            from the first words that each key ever had: a file that is written in today's words stays the same
+            campaign.
     """
 
     path: Path
@@ -110,26 +116,15 @@ class CampaignFile:
     text: str
     document: Mapping[str, Any]
     words: FileWords = field(default_factory=FileWords)
+    name: str = field(init=False)
+    folder: Path = field(init=False)
+    digest: str = field(init=False)
 
-    @property
-    def name(self) -> str:
-        """Short name: the file's name without its ending."""
-        return self.path.stem
-
-    @property
-    def folder(self) -> Path:
-        """Where relative paths of the file start."""
-        return self.path.parent
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of what the file says; comments, white space and the order of keys change nothing.
-
-        It is made from the first words that each key ever had: a file that is written in today's words stays the same
-        campaign.
-        """
+    def __post_init__(self) -> None:
         first = self.words.first(self.document)
-        return digest(canonical(encode(json.loads(json.dumps(first, default=_plain)), {})))
+        known = canonical(encode(json.loads(json.dumps(first, default=_plain)), {}))
+        for key, value in {"name": self.path.stem, "folder": self.path.parent, "digest": digest(known)}.items():
+            object.__setattr__(self, key, value)
 
 
 def load(path: str | os.PathLike[str]) -> CampaignFile:
@@ -416,19 +411,21 @@ class Planned:
         file: the validated campaign file.
         kind: what its records, results and pages are; the file's own.
         plan: what the kind plans of it.
+
+    Attributes:
+        held: whether a custodian holds the records, so that nobody is invited, and nobody has a share.
     """
 
     file: CampaignFile
     kind: Kind
     plan: CampaignPlan
+    held: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "held", self.kind.codec(self.plan) is None)
 
     def __repr__(self) -> str:
         return f"<plan of {self.file.title!r}, {self.kind.name}, of {self.file.path}>"
-
-    @property
-    def held(self) -> bool:
-        """Whether a custodian holds the records: nobody is invited, and nobody has a share."""
-        return self.kind.codec(self.plan) is None
 
     @property
     def ids(self) -> Sequence[str]:
@@ -470,8 +467,3 @@ def slot_of(file: CampaignFile, identity: str) -> int:
     if not ids:
         raise InvalidInput("id", f"{identity!r} is on no list", "the custodian of the data has the records")
     return Roster.from_ids(ids).rank(identity)
-
-
-def default_folder(file: CampaignFile) -> Path:
-    """Where the pack of a campaign goes if nobody says otherwise: `out/NAME` beside the campaign file."""
-    return file.folder / "out" / file.name

@@ -1,41 +1,134 @@
-"""Runs of a mechanism or a kind that is not confide's: one release for one charge, however often a run is begun.
+"""The noise of a run, and whose code runs: one release for one charge, however often a run is begun.
 
-Such a mechanism may fail by its own noisy answers, and such a kind by what it makes of an outcome. Were it begun again
-with other noise, how often it failed would tell more than one run, and nobody would have charged that. So the noise of
-its run is kept until the publication, as that of a run that waits (`confide.campaign.pausing`): the same run again
-fails in the same way, for nothing, and one that a crash ended goes on with the same noise. Noise serves one run of one
-code on one collection of records: with other code or other records nothing is run any more.
+A run of confide's own mechanisms draws secure noise, anew in each attempt. Two kinds of run keep theirs on disk until
+the publication, before it is used, and each attempt draws the same:
+
+- A run that may have to wait, or break off. Which attempt comes to an end depends on its noise, so that a second one
+  with fresh noise would tell more than is promised.
+- A run of a mechanism or a kind that is not confide's. Such a mechanism may fail by its own noisy answers, and such a
+  kind by what it makes of an outcome. Were it begun again with other noise, how often it failed would tell more than
+  one run, and nobody would have charged that. The same run again fails in the same way, for nothing, and one that a
+  crash ended goes on with the same noise. Noise serves one run of one code on one collection of records: with other
+  code or other records nothing is run any more.
 
 Only where somebody withdraws while a run goes on, and the run ends well, is its outcome forgotten unseen and the next
 one drawn anew, as for confide's own mechanisms.
+
+The journal lies in a folder of the campaign's own, named after what the campaign's file says: another campaign never
+gets the same noise. The installation notes that there is a journal before anything is drawn into it. A journal that is
+gone, or was cut back, ends the campaign.
 """
 
 from __future__ import annotations
 
 import hashlib
 import importlib.machinery
+import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from confide.audit.own_modules import outermost, own_modules, place
-from confide.campaign.file import Planned
-from confide.campaign.pausing import kept_in, own_folder, void
-from confide.campaign.states import State
+from confide.campaign.file import CampaignFile, Planned
+from confide.campaign.store.home import Home
+from confide.campaign.store.states import State
 from confide.contract.errors import InvalidInput, Refused, StoreFailed
-from confide.contract.kinds import Kind
+from confide.contract.files import make_folder
+from confide.contract.kinds import CampaignPlan, Kind, PausingKind
 from confide.contract.mechanism import Mechanism
 from confide.privacy.noise import JournalNoise, Noise
 from confide.privacy.noise.given_noise import given
 
 if TYPE_CHECKING:
-    from confide.campaign.file import CampaignFile
-    from confide.campaign.home import Home
     from confide.campaign.store import Store
-    from confide.contract.kinds import CampaignPlan
 
-__all__ = ["charged_code", "code_digest", "is_ours", "run_noise", "same_code", "tried_before", "until_published"]
+__all__ = ["KeptNoise", "charged_code", "code_digest", "forget", "is_ours", "kept_noise", "run_noise", "same_code",
+           "until_published"]
+
+_JOURNAL = "noise.journal"
+
+
+class KeptNoise:
+    """The noise of one campaign's run, and the private folder in which it is kept.
+
+    Args:
+        noise: what the run draws from.
+        folder: of this campaign alone.
+    """
+
+    def __init__(self, noise: JournalNoise, folder: Path) -> None:
+        self.noise, self.folder = noise, folder
+
+    def destroy(self) -> None:
+        """After the publication: nothing of it will be asked again."""
+        self.noise.destroy()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        with suppress(OSError):  # of another campaign, too
+            self.folder.parent.rmdir()
+
+
+def _place(file: CampaignFile, kind: PausingKind) -> Path:
+    return file.folder / kind.journal(file.config) / file.digest
+
+
+def _own_folder(file: CampaignFile, home: Home) -> Path:
+    """Where the noise of a mechanism that is not confide's is kept: in the installation."""
+    return home.folder / "noise" / file.digest
+
+
+def kept_noise(file: CampaignFile, kind: PausingKind, home: Home) -> AbstractContextManager[KeptNoise]:
+    """The noise of a run that may wait, kept in the folder that its kind names.
+
+    Args:
+        file: the campaign.
+        kind: its kind.
+        home: the installation, which notes that there is a journal.
+
+    Raises:
+        InvalidInput: the journal is gone, is damaged, is shorter than it was, or may be read by others.
+        StoreFailed: another process holds it, and runs with it.
+    """
+    return _kept_in(_place(file, kind), file, home)
+
+
+@contextmanager
+def _kept_in(folder: Path, file: CampaignFile, home: Home) -> Iterator[KeptNoise]:
+    """Secure noise that an attempt to run a campaign draws, and every later one draws again."""
+    make_folder(folder.parent, private=True)
+    make_folder(folder, private=True)
+    with JournalNoise(folder / _JOURNAL, Noise.secure(), existing=True if home.begun(file.digest) else None,
+                      sealed=home.sealed(file.digest)) as noise:
+        home.begin(file.digest)
+        try:
+            yield KeptNoise(noise, folder)
+        finally:
+            home.seal(file.digest, noise.seal)
+
+
+def forget(file: CampaignFile, home: Home) -> None:
+    """Destroy what is left of the noise of a campaign that is published: its run died before it could.
+
+    Args:
+        file: the campaign.
+        home: the installation.
+    """
+    _void(_own_folder(file, home), file, home)
+    if isinstance(file.kind, PausingKind):
+        _void(_place(file, file.kind), file, home)
+
+
+def _void(folder: Path, file: CampaignFile, home: Home, *, again: bool = False) -> None:
+    """Destroy noise that nobody will ask for again; nothing, where there is none.
+
+    `again` says whether other noise may be drawn for the campaign: nobody learns anything of the run that it was for.
+    """
+    if again:
+        home.unbegin(file.digest)
+    if (folder / _JOURNAL).exists():
+        with suppress(InvalidInput, StoreFailed):  # whoever published it is about to, or it can be read no more
+            KeptNoise(JournalNoise(folder / _JOURNAL, Noise.secure(), existing=True), folder).destroy()
+
 
 _CODE, _WITHDRAWN = ("confide", "code"), ("confide", "withdrawn")
 
@@ -53,20 +146,6 @@ def charged_code(file: CampaignFile, plan: CampaignPlan) -> str:
     return "" if is_ours(plan.mechanism, file.kind) else code_digest(plan.mechanism, file.kind)
 
 
-def tried_before(file: CampaignFile, plan: CampaignPlan, home: Home) -> bool:
-    """Whether the code of a campaign was charged as it is now, or its result is out: a trial comes too late.
-
-    Args:
-        file: the campaign.
-        plan: of it.
-        home: the installation, which notes what it has charged and released.
-    """
-    if home.released(file.digest) is not None:
-        return True
-    charged = home.charged(file.digest)
-    return charged is not None and charged == charged_code(file, plan)
-
-
 @contextmanager
 def run_noise(campaign: Planned, store: Store, withdrawals: int) -> Iterator[Noise]:
     """The noise of a run: where the mechanism or its kind is not confide's, the one that its first attempt was given.
@@ -78,13 +157,13 @@ def run_noise(campaign: Planned, store: Store, withdrawals: int) -> Iterator[Noi
 
     Raises:
         Refused: the run was begun with other code, or with the records of somebody who has withdrawn since.
-        InvalidInput, StoreFailed: as of `kept_in`.
+        InvalidInput, StoreFailed: as of `kept_noise`.
     """
     file, plan = campaign.file, campaign.plan
     if is_ours(plan.mechanism, file.kind):
         yield Noise.secure()
         return
-    with kept_in(own_folder(file, store.home), file, store.home) as kept:
+    with _kept_in(_own_folder(file, store.home), file, store.home) as kept:
         same_code(campaign, kept.noise)
         _noted(kept.noise, _WITHDRAWN, str(withdrawals), "somebody has withdrawn since, and its noise fits no other "
                "records", "another campaign, with a title and a charge of its own, can run on those who stayed")
@@ -135,7 +214,7 @@ def until_published(campaign: Planned, store: Store, number: int) -> Iterator[No
         if store.get(number).state is not State.SETTLED:
             raise
         return
-    void(own_folder(campaign.file, store.home), campaign.file, store.home,
+    _void(_own_folder(campaign.file, store.home), campaign.file, store.home,
          again=store.get(number).state is not State.SETTLED)
 
 

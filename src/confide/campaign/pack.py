@@ -18,7 +18,6 @@ import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
@@ -26,19 +25,18 @@ from confide.campaign.file import CampaignFile
 from confide.campaign.report import page, pictures, placed
 from confide.contract.encoding import canonical, digest
 from confide.contract.errors import InvalidInput
-from confide.contract.files import NOTE, make_folder, private_folder, read_json, sync, write_new
+from confide.contract.files import MANIFEST, NOTE, make_folder, private_folder, read_json, sync, write_new
 from confide.contract.kinds import CampaignPlan, is_rows
 from confide.contract.outcome import FORMAT, Outcome, PublicOutcome, SimulatedOutcome, check_release
 from confide.contract.presentation import Section
 
 __all__ = ["CAMPAIGN", "EVENTS", "MANIFEST", "NOTE", "OPERATOR", "PICTURES", "REJECTED", "REPORT", "as_csv",
            "as_parquet", "check_empty", "check_place", "earlier_study", "fill", "hidden_beside", "picture_data",
-           "public_files", "replace", "report", "row_files", "sections", "signed_digest", "statement", "table_files",
+           "public_files", "replace", "report", "row_files", "sections", "signed_digest", "table_files",
            "tidy", "write_pack", "write_rejected"]
 
 CAMPAIGN = "campaign.toml"
 EVENTS = "events.json"
-MANIFEST = "manifest.json"
 PICTURES = "pictures.json"
 
 _NO_TIME = 315_619_200  # 1980-01-02: an archive of any format can hold it
@@ -91,12 +89,6 @@ def report(file: CampaignFile, shown: Sequence[Section], *, draw: bool = True) -
     """The page of the result; without its pictures where none is to be drawn."""
     lead = "Settled with secure noise. Everything on this page is public."
     return page(file.title, lead, shown, drawn="checked" if draw else "none")
-
-
-def statement(kind: str, title: str, content: str, files: Mapping[str, bytes]) -> dict[str, Any]:
-    """What the operator signs."""
-    return {"format": FORMAT, "kind": kind, "title": title, "content": content, "manifest": digest(files[MANIFEST]),
-            "files": {path: digest(data) for path, data in sorted(files.items())}}
 
 
 def signed_digest(files: Mapping[str, bytes]) -> str:
@@ -156,7 +148,7 @@ REJECTED = "rejected.csv"
 REPORT = "report.html"
 
 _TABLES = (".csv", ".parquet")
-_STUDY_FILES = {"manifest.json", "columns", "shares", OPERATOR, REPORT}
+_STUDY_FILES = {MANIFEST, "columns", "shares", OPERATOR, REPORT}
 
 
 def check_place(folder: Path) -> None:
@@ -196,7 +188,7 @@ def earlier_study(folder: Path, tables: Collection[str] | None = None) -> list[P
     if not found:
         return []
     try:
-        manifest, _ = read_json("out", folder / "manifest.json")
+        manifest, _ = read_json("out", folder / MANIFEST)
     except InvalidInput:
         manifest = None
     study = isinstance(manifest, dict) and manifest.get("format") == FORMAT and manifest.get("release_safe") is False

@@ -10,8 +10,8 @@ import pyarrow as pa
 from confide.campaign.contracts import Contract, Round
 from confide.campaign.ledger_gaps import alike
 from confide.campaign.payouts.queue import Payouts
-from confide.campaign.states import State
 from confide.campaign.store.ledger import Debit, Standing
+from confide.campaign.store.states import State
 from confide.campaign.store.store import Stored
 from confide.campaign.verification import Verification
 from confide.contract.kinds import CampaignPlan, PayoutTerms

@@ -14,9 +14,8 @@ from typing import Any
 from confide.audit.own_modules import own_modules
 from confide.campaign.charging import data_set_charge
 from confide.campaign.file import BudgetTable, CampaignFile
-from confide.campaign.home import Home
-from confide.campaign.own_runs import is_ours
-from confide.campaign.store.ledger import Charge
+from confide.campaign.own_runs import charged_code, is_ours
+from confide.campaign.store.home import Home
 from confide.contract.errors import ConfideError, InvalidInput, Refused
 from confide.contract.kinds import CampaignPlan, Kind, NarrowedKind
 from confide.contract.remedies import Remedy, accepted, tried, trying
@@ -24,6 +23,7 @@ from confide.contract.replanned import changed, instead, with_keys
 from confide.contract.wire import wire_parts
 from confide.contract.words import fault
 from confide.privacy.filter import price
+from confide.privacy.ledger import Charge
 from confide.privacy.losses import PROMISES_LITTLE, ZCDP
 
 __all__ = ["affordable", "planned", "with_changes"]
@@ -50,11 +50,12 @@ def planned(file: CampaignFile, home: Home | None = None) -> CampaignPlan:
 def _planned(file: CampaignFile, home: Home | None) -> CampaignPlan:
     """The same, whatever would do instead of a refused file."""
     from confide.campaign.charging import check_budget
+    from confide.campaign.kinds.mechanism_plan import MechanismPlan
     from confide.campaign.trial import try_out
-    from confide.people.mechanism_plan import MechanismPlan
 
-    kind = file.kind
-    if isinstance(kind, NarrowedKind) and not _begun(file, Home.default() if home is None else home):
+    kind, home = file.kind, Home.default() if home is None else home
+    released, charged = home.released(file.digest) is not None, home.charged(file.digest)
+    if isinstance(kind, NarrowedKind) and not (released or charged is not None or home.begun(file.digest)):
         kind.check_new(file.config)
     with _named(kind, "plan"):
         found = kind.plan(file.config)
@@ -67,15 +68,12 @@ def _planned(file: CampaignFile, home: Home | None) -> CampaignPlan:
         if terms is not None:
             terms.check_total(len(kind.identities(file.config)))
     with _named(kind, "columns"):
-        remarks = try_out(file, found, home)
+        if released or (charged is not None and charged == charged_code(file, found)):
+            return found  # its code was charged as it is now, or its result is out: a trial comes too late
+        remarks = try_out(file, found)
         if remarks and isinstance(found, MechanismPlan):
             return replace(found, remarks=remarks)
     return found
-
-
-def _begun(file: CampaignFile, home: Home) -> bool:
-    """Whether this campaign was charged here already, or released."""
-    return home.begun(file.digest) or home.charged(file.digest) is not None or home.released(file.digest) is not None
 
 
 @contextmanager

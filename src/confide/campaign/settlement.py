@@ -9,10 +9,10 @@ ledger is charged before them.
 
 Each arrow is one transaction. The charge registers the settlement: it is debited once, before the run, and never given
 back. Nothing leaves the process before the publication, so a settlement that died is resumed under the same debit with
-fresh noise; where a run may have to wait for something, with the noise that it had (`confide.campaign.pausing`), and so
-where the mechanism or its kind is not confide's (`confide.campaign.own_runs`). Of several settlers at once one
-publishes; the others forget theirs and return the stored outcome, which is the same for ever, byte for byte. Of several
-stores one releases: what an installation has released once, under its key, it settles nowhere else.
+fresh noise. Where a run may have to wait for something, or where the mechanism or its kind is not confide's, it is
+resumed with the noise that it had (`confide.campaign.own_runs`). Of several settlers at once one publishes; the others
+forget theirs and return the stored outcome, which is the same for ever, byte for byte. Of several stores one releases:
+what an installation has released once, under its key, it settles nowhere else.
 
 A run that fails has been charged for, and says so (`RunFailed`). What can be seen of a mechanism before that is seen
 when the campaign is planned (`confide.campaign.trial`).
@@ -20,8 +20,7 @@ when the campaign is planned (`confide.campaign.trial`).
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -29,32 +28,37 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
 from confide._lazy import moved
 from confide.campaign.another import another_campaign
-from confide.campaign.charging import charge_of, charged, committed
-from confide.campaign.file import Planned, default_folder
-from confide.campaign.handing_in import collected
-from confide.campaign.home import released_elsewhere
-from confide.campaign.own_runs import is_ours, run_noise, same_code, until_published
+from confide.campaign.charging import charge_of
+from confide.campaign.check import accepted, check_harm, harmful, may_stop
+from confide.campaign.file import Planned
+from confide.campaign.own_runs import (
+    charged_code,
+    forget,
+    is_ours,
+    kept_noise,
+    run_noise,
+    same_code,
+    until_published,
+)
 from confide.campaign.pack import check_empty, check_place, public_files, write_pack
-from confide.campaign.pausing import forget, kept_noise
-from confide.campaign.payouts.terms import amounts
-from confide.campaign.states import State
+from confide.campaign.store.home import released_elsewhere
+from confide.campaign.store.states import State
 from confide.contract.encoding import column_bytes
-from confide.contract.errors import ConfideError, InvalidInput, Refused, RunFailed, StoreFailed
-from confide.contract.files import as_path
-from confide.contract.kinds import ContractKind, PausingKind, Progress, ReportCodec
+from confide.contract.errors import BudgetExceeded, ConfideError, InvalidInput, Refused, RunFailed, StoreFailed
+from confide.contract.kinds import Collection, ContractKind, PausingKind, Progress, ReportCodec
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.outcome_folder import rebuild
-from confide.contract.running import Batches, check_shares, ran
-from confide.people.submissions import as_data
+from confide.contract.running import Batches, as_data, check_shares, ran
 
 if TYPE_CHECKING:
     from confide.campaign.store import Store, Stored
 
-__all__ = ["Settled", "charged_once", "settle"]
+__all__ = ["Settled", "charged_once", "commit", "settle"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -83,15 +87,15 @@ class Settled:
 
 
 def settle(
-    campaign: Planned, store: Store | None = None, folder: str | os.PathLike[str] | None = None, *,
+    campaign: Planned, folder: Path, store: Store | None = None, *,
     progress: Progress | None = None, accept_unusable: bool = False,
 ) -> Settled:
     """Settle a campaign once; what was settled, or died on the way, is returned or resumed.
 
     Args:
         campaign: what to settle.
+        folder: where the pack goes.
         store: where; default the installation's own.
-        folder: where the pack goes; default `out/NAME` beside the campaign file.
         progress: told how far the collection is, and then the run where it takes long.
         accept_unusable: whether it goes on where too many rows of the operator's file cannot be used. It stands in
             nothing that is written.
@@ -106,9 +110,8 @@ def settle(
     """
     from confide.campaign.store import Store
 
-    place = default_folder(campaign.file) if folder is None else as_path("folder", folder)
     with Store() if store is None else nullcontext(store) as there:
-        return _settle(campaign, there, place, progress, accept_unusable)
+        return _settle(campaign, there, folder, progress, accept_unusable)
 
 
 def _settle(
@@ -157,13 +160,112 @@ def _advance(
     """From wherever the campaign stands to its publication, and whether the published outcome is ours."""
     ours = False
     if isinstance(campaign.file.kind, ContractKind):
-        known = committed(campaign, store)
+        known = _committed(campaign, store)
     else:
-        known = charged(campaign, store, partial(collected, campaign, store.home, progress), accept_unusable)
+        known = _charged(campaign, store, partial(_collected, campaign, progress), accept_unusable)
     while known.state is not State.SETTLED:
         ours = _run_and_publish(campaign, store, known, progress)
         known = store.get(known.number)
     return known, ours
+
+
+def commit(campaign: Planned, store: Store, batches: Iterable[Any]) -> None:
+    """Keep the contracts that become final, and charge the ledger for what is sent on them; once.
+
+    Args:
+        campaign: of a kind with contracts.
+        store: where it will be settled.
+        batches: the contracts, as the kind's codec packs them.
+
+    Raises:
+        BudgetExceeded: the ledger does not admit it; the campaign is over.
+    """
+    _charged(campaign, store, lambda: Collection(data=batches, rejected={}), accept_unusable=True)
+
+
+def _committed(campaign: Planned, store: Store) -> Stored:
+    """A campaign whose contracts became final, and were charged for, in this store.
+
+    Args:
+        campaign: of a kind with contracts.
+        store: where it is settled.
+
+    Raises:
+        Refused: they did not, or the campaign is over.
+    """
+    known = store.find(campaign.file)
+    if known is None or known.state in (State.OPEN, State.CLOSED):
+        raise Refused("no contracts of this campaign are final in this store",
+                      f"do `confide contracts {campaign.file.path} --final`, with the same --store")
+    if known.state is State.CANCELLED:
+        raise _over(known)
+    return known
+
+
+def _charged(
+    campaign: Planned, store: Store, collect: Callable[[], Collection], accept_unusable: bool
+) -> Stored:
+    """Go from wherever the campaign stands to its charge, once: open, collect, charge.
+
+    Args:
+        campaign: what is charged.
+        store: where.
+        collect: gives the records, where none were stored yet.
+        accept_unusable: whether it goes on where too many rows of the operator's file cannot be used.
+
+    Raises:
+        BudgetExceeded: the ledger does not admit it; the campaign is over.
+        InvalidInput: too many rows cannot be used; nothing was charged.
+        Refused: the campaign is over.
+    """
+    asked, codec = charge_of(campaign.file, campaign.plan), campaign.file.kind.codec(campaign.plan)
+    code = charged_code(campaign.file, campaign.plan)
+    known = store.open(campaign.file, max(1, len(asked.subjects)))
+    watched, share = may_stop(campaign, store, known), 1.0
+    if watched:
+        share = accepted(campaign.file, store.home)
+        watched = not accept_unusable
+
+    def packed() -> Iterator[tuple[np.ndarray, Sequence[bytes]]]:
+        found, usable = collect(), 0
+        if codec is not None:
+            for batch in found.data:
+                slots, reports = codec.pack(batch)
+                usable += len(slots)
+                yield slots, reports
+            if watched and harmful(usable, len(found.rejected), share):
+                raise _Harmful
+        # A custodian's table stays where it is; that it can be opened was seen now, before anything is charged.
+
+    while not known.state.charged:
+        if known.state not in (State.OPEN, State.CLOSED):
+            raise _over(known)
+        try:
+            if known.state is State.OPEN:
+                store.check_charge(asked, known.number)
+                if watched and codec is None:
+                    check_harm(campaign, store.home)
+                store.collect(known.number, packed())
+            else:
+                store.charge(known.number, asked)
+                if code:
+                    store.home.charge(campaign.file.digest, code)
+        except BudgetExceeded:  # for ever, as no budget is renewed: what was collected serves nothing more
+            store.cancel(known.number)
+            raise
+        except _Harmful:  # nothing was stored; what is wrong with the file is told by another look
+            check_harm(campaign, store.home)
+        known = store.get(known.number)
+    return known
+
+
+class _Harmful(Exception):
+    """Too many rows of the operator's file cannot be used."""
+
+
+def _over(known: Stored) -> Refused:
+    return Refused(f"the campaign is {known.state.value}",
+                   "the ledger did not admit it, and nothing renews a budget: plan another one")
 
 
 def _run_and_publish(campaign: Planned, store: Store, known: Stored, progress: Progress | None) -> bool:
@@ -183,7 +285,7 @@ def _released(
 ) -> bool:
     file, plan = campaign.file, campaign.plan
     if codec is None:
-        data, withdrawals = _held(campaign, store, progress), known.withdrawals
+        data, withdrawals = _held(campaign, progress), known.withdrawals
         with run_noise(campaign, store, withdrawals) as noise, charged_once(campaign):
             outcome = ran(plan.mechanism, data, noise, progress)
         deposited = None
@@ -198,7 +300,7 @@ def _released(
             deposited = taken.deposited
     terms = file.kind.payouts(plan)
     return _publish(campaign, store, known.number, outcome, withdrawals,
-                    () if terms is None else amounts(terms, outcome.shares, deposited))
+                    () if terms is None else terms.amounts(outcome.shares, deposited))
 
 
 def _publish(
@@ -221,7 +323,7 @@ def _play_and_publish(
     file = campaign.file
     with kept_noise(file, kind, store.home) as kept:
         same_code(campaign, kept.noise)
-        data = _held(campaign, store, progress)
+        data = _held(campaign, progress)
         with charged_once(campaign, pausing=True):
             outcome = kind.play(file.config, campaign.plan, file.folder, data, kept.noise, kept.folder)
         day = kind.publish_on(file.config)
@@ -240,14 +342,19 @@ def _today() -> date:
     return datetime.now(UTC).date()
 
 
-def _held(campaign: Planned, store: Store, progress: Progress | None) -> Any:
+def _collected(campaign: Planned, progress: Progress | None) -> Collection:
+    """The records that the campaign file names."""
+    return campaign.kind.collect(campaign.file.config, campaign.plan, campaign.file.folder, progress)
+
+
+def _held(campaign: Planned, progress: Progress | None) -> Any:
     """A custodian's rows, after the charge.
 
     Raises:
         InvalidInput: the table cannot be read any more, or is broken further down; says that the charge stays.
     """
     try:
-        return as_data(collected(campaign, store.home, progress))
+        return as_data(_collected(campaign, progress))
     except InvalidInput as error:
         stays = "the ledger was charged before any row was read; mend the table and run again, nothing more is charged"
         raise InvalidInput(error.field, error.problem, f"{error.limit}; {stays}" if error.limit else stays) from None
@@ -287,7 +394,7 @@ def _of_a_driver(error: BaseException) -> bool:
 
 
 __getattr__ = moved(__name__, {
-    **dict.fromkeys(("check_budget", "commit", "cost_of", "data_set_charge", "ledger_says"),
+    **dict.fromkeys(("check_budget", "cost_of", "data_set_charge", "ledger_says"),
                     "confide.campaign.charging"),
     **dict.fromkeys(("existing", "stored_outcome"), "confide.campaign.stored"),
 })

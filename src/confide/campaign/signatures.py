@@ -9,8 +9,10 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from confide.contract.encoding import canonical, digest
+from confide.contract.files import MANIFEST
+from confide.contract.outcome import FORMAT
 
-__all__ = ["fingerprint", "sign", "signed_by"]
+__all__ = ["fingerprint", "sign", "signed_by", "statement"]
 
 
 _WEAK = {bytes.fromhex(text) for text in (
@@ -25,6 +27,19 @@ def fingerprint(key: Ed25519PublicKey) -> str:
     """The first 160 bits of the key's SHA-256, in groups that people can read out."""
     text = digest(key.public_bytes_raw())[:40]
     return "-".join(text[start : start + 8] for start in range(0, 40, 8))
+
+
+def statement(kind: str, title: str, content: str, files: Mapping[str, bytes]) -> dict[str, Any]:
+    """What the operator signs of a pack.
+
+    Args:
+        kind: of the campaign.
+        title: of the campaign.
+        content: digest of what its file says.
+        files: of the pack, path -> bytes.
+    """
+    return {"format": FORMAT, "kind": kind, "title": title, "content": content, "manifest": digest(files[MANIFEST]),
+            "files": {path: digest(data) for path, data in sorted(files.items())}}
 
 
 def sign(statement: Mapping[str, Any], key: Ed25519PrivateKey) -> dict[str, Any]:

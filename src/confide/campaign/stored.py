@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from confide.campaign.file import CampaignFile
-from confide.campaign.home import Home
 from confide.campaign.pack import CAMPAIGN, MANIFEST, NOTE
-from confide.campaign.states import unsettled
 from confide.campaign.store import Store
+from confide.campaign.store.home import Home
+from confide.campaign.store.states import unsettled
 from confide.campaign.verification.reading import Folder, read_folder
 from confide.contract.encoding import canonical, digest, encode
 from confide.contract.errors import InvalidInput

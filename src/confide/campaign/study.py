@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from confide.campaign.check import check_harm, may_stop
 from confide.campaign.file import Planned
 from confide.campaign.handing_in import collected
-from confide.campaign.harm import check_harm, may_stop
-from confide.campaign.home import Home
 from confide.campaign.pack import check_place, earlier_study, fill, replace
+from confide.campaign.store.home import Home
 from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Collection, LocalKind, PausingKind, Progress
 from confide.contract.outcome import SimulatedOutcome
 from confide.contract.presentation import Section
-from confide.contract.running import ran
-from confide.people.submissions import as_data
+from confide.contract.running import as_data, ran
 from confide.privacy.noise import Noise
 
 __all__ = ["study"]

@@ -18,10 +18,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from confide.campaign.file import CampaignFile
-from confide.campaign.home import Home
-from confide.campaign.own_runs import tried_before
 from confide.campaign.pack import public_files
-from confide.campaign.payouts.terms import amounts
 from confide.contract.encoding import canonical, column_bytes, table_from_bytes
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.kinds import CampaignPlan, Trial, TriedKind
@@ -43,13 +40,12 @@ _ALONE = ("`run` draws noise without `center=` (stream {}). Give what is to be h
 _NOTHING = "this was a made-up crowd: no record was read, and nothing was charged for it"
 
 
-def try_out(file: CampaignFile, plan: CampaignPlan, home: Home | None = None) -> tuple[str, ...]:
-    """Take the mechanism of a campaign through its kind's trials; nothing, where it has none, or is charged already.
+def try_out(file: CampaignFile, plan: CampaignPlan) -> tuple[str, ...]:
+    """Take the mechanism of a campaign through its kind's trials; nothing, where it has none.
 
     Args:
         file: the campaign.
         plan: of it.
-        home: the installation that may have charged it; default `Home.default()`.
 
     Returns:
         What is no fault by itself and should be known, in sentences.
@@ -58,7 +54,7 @@ def try_out(file: CampaignFile, plan: CampaignPlan, home: Home | None = None) ->
         InvalidInput: says where the mechanism breaks off, or what is wrong with what it returned.
     """
     alone = dict[str, None]()
-    if isinstance(file.kind, TriedKind) and not tried_before(file, plan, Home.default() if home is None else home):
+    if isinstance(file.kind, TriedKind):
         for trial in file.kind.trials(file.config, plan):
             alone |= dict.fromkeys(_tried(replace(file, config=trial.config), file.kind, trial))
     return (_ALONE.format(", ".join(alone)),) if alone else ()
@@ -110,7 +106,7 @@ def _tried(file: CampaignFile, kind: TriedKind, trial: Trial) -> list[str]:
     with _told(it, "paying shares by `payouts`"):
         terms = kind.payouts(plan)
         if terms is not None:
-            for _ in amounts(terms, found.shares):
+            for _ in terms.amounts(found.shares):
                 pass
     return [str(draw.stream[0]) for draw in noise.draws if not draw.centered]
 

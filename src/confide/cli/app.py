@@ -17,8 +17,7 @@ import typer
 from confide.cli import afterwards, operator, participant
 from confide.cli.channel import channel
 from confide.cli.claims import claims
-from confide.cli.copies import backup, restore, restored
-from confide.cli.migrate import migrate
+from confide.cli.copies import backup, migrate, restore, restored
 from confide.cli.options import (
     Another,
     AsJson,
@@ -201,8 +200,7 @@ def check(
     """
     from confide.campaign.another import another_campaign
     from confide.campaign.charging import ledger_says
-    from confide.campaign.check import SHOWN, cell_texts, check_sections, reasons
-    from confide.campaign.harm import harm, may_stop
+    from confide.campaign.check import SHOWN, cell_texts, check_sections, harm, may_stop, reasons
     from confide.campaign.ledger_gaps import ledger_warnings
     from confide.cli import output
     from confide.cli.render import show, show_title
@@ -274,10 +272,10 @@ def run(
     """Collect from the named file, settle, and print the public result; once per campaign."""
     from confide.campaign import Store
     from confide.campaign.another import check_meant
-    from confide.campaign.handing_out import hand_out
     from confide.campaign.ledger_gaps import ledger_warnings
     from confide.campaign.pack import REPORT
     from confide.campaign.report import page
+    from confide.campaign.shares import hand_out
     from confide.cli import output
     from confide.cli.places import places, where
     from confide.cli.render import show, show_title
@@ -329,7 +327,7 @@ def run(
 
 def _check_handout(it: Campaign, handout: Path | None, noise: NoiseKind, out: Path | None) -> None:
     """Refuse a list of who is handed what where it cannot be written, before anything is opened."""
-    from confide.campaign.handing_out import check_handout
+    from confide.campaign.shares import check_handout
     from confide.contract import InvalidInput
 
     if handout is None:
@@ -376,8 +374,8 @@ def share(
 ) -> None:
     """Show what one participant gets and why, from her record and the billboard."""
     from confide.cli import output
+    from confide.cli.options import values
     from confide.cli.render import show
-    from confide.cli.typed import values
     from confide.contract import InvalidInput
     from confide.contract.files import write_new
 

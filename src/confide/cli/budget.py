@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from confide.campaign.states import State
+from confide.campaign.store.states import State
 from confide.cli.options import store_if_any
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.presentation import Section, Table, Text
@@ -12,9 +12,10 @@ from confide.contract.words import as_sentence
 
 if TYPE_CHECKING:
     from confide.campaign import Campaign, Store
-    from confide.campaign.store.ledger import Charge, Standing
+    from confide.campaign.store.ledger import Standing
     from confide.cli.output import BudgetModel
     from confide.privacy.filter import Cost
+    from confide.privacy.ledger import Charge
 
 __all__ = ["budget", "budget_section"]
 

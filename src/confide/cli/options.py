@@ -1,14 +1,18 @@
-"""What several verbs share: their options, loading a campaign, opening a store, printing JSON."""
+"""What several verbs share: their options, loading a campaign, a record as it is typed, a store, printing JSON."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+import sys
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from confide.contract.errors import InvalidInput
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -16,7 +20,7 @@ if TYPE_CHECKING:
     from confide.campaign import Campaign, Store
 
 __all__ = ["Another", "AsJson", "CampaignPath", "OutFolder", "StoreUrl", "emit", "head", "load", "open_store",
-           "store_if_any", "write_public"]
+           "store_if_any", "values", "write_public"]
 
 CampaignPath = Annotated[Path, typer.Argument(metavar="CAMPAIGN.toml", help="The campaign file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
@@ -77,3 +81,35 @@ def write_public(option: str, target: Path, text: str) -> None:
     from confide.contract.files import write_new
 
     write_new(option, target, text, private=False, taken=f"choose another file with --{option}")
+
+
+_NEXT = re.compile(r",(?=[^,=]+=)")
+"""A comma that starts another column; any other one belongs to the value."""
+
+_LONGEST = 1 << 16
+
+
+def values(texts: Sequence[str]) -> dict[str, str]:
+    """Column -> value.
+
+    Args:
+        texts: what the options said; "-" stands for the lines of the standard input, which no history and no list of
+            processes shows.
+
+    Raises:
+        InvalidInput: a piece without `=`, or a column that stands twice.
+    """
+    pieces: list[str] = []
+    for text in texts:
+        lines = sys.stdin.read(_LONGEST).splitlines() if text == "-" else [text]
+        pieces.extend(piece for line in lines if line.strip() for piece in _NEXT.split(line))
+    found: dict[str, str] = {}
+    for piece in pieces:
+        name, equals, value = piece.partition("=")
+        name = name.strip()
+        if not equals or not name:
+            raise InvalidInput("record", f"{piece!r} is no column=value", "write --record age=40,sex=male")
+        if name in found:
+            raise InvalidInput("record", f"{name!r} stands twice", "give each column once")
+        found[name] = value.strip()
+    return found

@@ -37,9 +37,9 @@ def submit(
 ) -> None:
     """A participant's side: draw her report on her own computer, once, and show what she hands in."""
     from confide.cli import output
-    from confide.cli.typed import values
+    from confide.cli.options import values
     from confide.contract.kinds import ContractKind
-    from confide.people.device_odds import LARGEST_LEVEL
+    from confide.privacy.device_odds import LARGEST_LEVEL
 
     it, typed = load(campaign), values(record)
     drawn = contract is not None or not isinstance(it.file.kind, ContractKind)  # else it is the report before contracts

@@ -21,12 +21,15 @@ from pyarrow import ArrowException
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.words import cause, printable
 
-__all__ = ["NOTE", "TEXT_LIMIT", "as_path", "check_private", "check_unpublished", "is_locked", "locked", "make_folder",
-           "parse_json", "private_folder", "read_bytes", "read_json", "reading", "replace_private", "replace_whole",
-           "sweep_drafts", "sync", "write_new", "write_once", "write_private"]
+__all__ = ["MANIFEST", "NOTE", "TEXT_LIMIT", "as_path", "check_private", "check_unpublished", "is_locked", "locked",
+           "make_folder", "parse_json", "private_folder", "read_bytes", "read_json", "reading", "replace_private",
+           "replace_whole", "sweep_drafts", "sync", "write_new", "write_once", "write_private"]
 
 TEXT_LIMIT = 1 << 24
 """Bytes at most of a manifest, a note or a campaign file; arrays lie in columns, so no honest one comes near."""
+
+MANIFEST = "manifest.json"
+"""The file of an outcome that says what its parts are."""
 
 NOTE = "campaign.json"
 """The file that every pack has, and nothing else: the folder that holds it is public."""

@@ -5,7 +5,7 @@ A package outside confide adds a kind in the same way: an entry point that names
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
@@ -56,6 +56,7 @@ __all__ = [
 ]
 
 _ROWS = {b"confide": b"rows"}
+_BLOCK = 65_536  # payments at a time
 _MOST_COINS = 2**63 - 1  # what a database's integers hold, and Arrow's
 
 
@@ -117,6 +118,21 @@ class PayoutTerms:
             raise Refused(f"{people:,} payments of up to {Decimal(most) / self.minor_units:.3g} {self.currency}, in "
                           f"coins of 1/{self.minor_units:,}, could come to more than 2^63 coins",
                           "choose larger coins (smaller minor_units), smaller payments, or fewer people")
+
+    def amounts(self, shares: pa.Table, deposited: np.ndarray | None = None) -> Iterator[list[tuple[int, int]]]:
+        """(slot, amount) of everybody who is paid, in blocks: her share and the deposit that she left, never below 0.
+
+        Args:
+            shares: whole coins, one row a slot.
+            deposited: the slots of who left a deposit, with her report; None for nobody.
+        """
+        coins = shares[self.column].to_numpy().copy()
+        if deposited is not None:
+            coins[deposited] += self.deposit
+        paid = np.flatnonzero(coins > 0)
+        for start in range(0, len(paid), _BLOCK):
+            block = paid[start : start + _BLOCK]
+            yield list(zip(block.tolist(), coins[block].tolist(), strict=True))
 
     def money(self, coins: int) -> str:
         """Coins in the currency's unit, exact."""
@@ -376,10 +392,10 @@ class LocalKind(Kind, Protocol):
 
     A response's `answers` are the choices of the field `input`, and its `worth` is another field, into which a number
     is written; so is a lattice's `input`. `notion` is "rho" for a lattice, and "epsilon" for a response. A page's
-    device follows nothing else, since an answer must show by nothing but the draw (`people.device_instructions`).
+    device follows nothing else, since an answer must show by nothing but the draw (`confide.privacy.device_odds`).
 
-    The program in the browser follows no instructions of a level above `confide.people.device_odds.LARGEST_LEVEL` (of a
-    lattice, rho = steps^2/(2 sigma^2)), nor above `level`, which the page states.
+    The program in the browser follows no instructions of a level above `LARGEST_LEVEL` there (of a lattice,
+    rho = steps^2/(2 sigma^2)), nor above `level`, which the page states.
 
     What she leaves empty under `input` is handed in empty: she takes no part. `known` are the fields that the operator
     adds to her row, because he knows them of everybody.

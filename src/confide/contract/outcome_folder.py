@@ -17,6 +17,7 @@ import pyarrow as pa
 from confide.contract.encoding import canonical, column_bytes, decode, digest, table_from_bytes
 from confide.contract.errors import InvalidInput
 from confide.contract.files import (
+    MANIFEST,
     as_path,
     parse_json,
     private_folder,
@@ -54,7 +55,7 @@ def write(folder: Path, manifest: dict[str, Any], columns: Mapping[str, bytes], 
     Raises:
         InvalidInput: the folder holds an outcome already.
     """
-    if (folder / "manifest.json").exists():
+    if (folder / MANIFEST).exists():
         raise InvalidInput("folder", f"{folder} already holds an outcome", "choose another folder")
     put: Callable[[Path, bytes], object] = write_private
     if manifest["release_safe"]:
@@ -68,8 +69,8 @@ def write(folder: Path, manifest: dict[str, Any], columns: Mapping[str, bytes], 
     private = private_folder(folder / "shares")
     data = column_bytes(shares)
     write_private(private / f"{digest(data)}.arrow", data)
-    write_private(private / "manifest.json", canonical({"format": FORMAT, "shares": digest(data)}))
-    put(folder / "manifest.json", canonical(manifest))
+    write_private(private / MANIFEST, canonical({"format": FORMAT, "shares": digest(data)}))
+    put(folder / MANIFEST, canonical(manifest))
 
 
 def read_public(folder: str | os.PathLike[str], sha256: str | None, *, release_safe: bool) -> dict[str, Any]:
@@ -84,7 +85,7 @@ def read_public(folder: str | os.PathLike[str], sha256: str | None, *, release_s
         InvalidInput: names the file and what is wrong with it.
     """
     folder = as_path("folder", folder)
-    path = folder / "manifest.json"
+    path = folder / MANIFEST
     if not path.exists():
         raise InvalidInput("folder", f"{folder} holds no outcome", f"{path} is missing")
     manifest, data = read_json("manifest", path)
@@ -158,13 +159,13 @@ def public_parts(
     Raises:
         InvalidInput: names the file and what is wrong with it.
     """
-    place = folder / "manifest.json"
+    place = folder / MANIFEST
     columns = {path.removeprefix("columns/").removesuffix(".arrow"): data for path, data in files.items()
                if path.startswith("columns/")}
-    if "manifest.json" not in files:
+    if MANIFEST not in files:
         raise InvalidInput("manifest", f"{place} is missing")
     with reading("manifest", place):
-        return _rebuilt(parse_json(files["manifest.json"]), columns, release_safe)
+        return _rebuilt(parse_json(files[MANIFEST]), columns, release_safe)
 
 
 def read_shares(folder: str | os.PathLike[str]) -> pa.Table:
@@ -174,7 +175,7 @@ def read_shares(folder: str | os.PathLike[str]) -> pa.Table:
         InvalidInput: names the file that is missing or altered.
     """
     folder = as_path("folder", folder) / "shares"
-    path = folder / "manifest.json"
+    path = folder / MANIFEST
     if not path.exists():
         raise InvalidInput("shares", f"{folder} is not there", "a published pack has none: use PublicOutcome.load")
     note, _ = read_json("shares", path)

@@ -9,7 +9,8 @@ Shares as text, to be compared: what a run wrote into a table beside what a part
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from inspect import signature
 from operator import index
 from typing import Any
@@ -18,14 +19,12 @@ import numpy as np
 import pyarrow as pa
 
 from confide.contract.errors import InvalidInput
-from confide.contract.kinds import Progress
+from confide.contract.kinds import Collection, HeldData, Progress
 from confide.contract.mechanism import Mechanism
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.veiled import behind, put_behind
 
-__all__ = ["Batches", "Told", "check_shares", "ran", "written"]
-
-# ---- running
+__all__ = ["Batches", "Reading", "Submissions", "Told", "as_data", "check_shares", "ran", "written"]
 
 
 class Batches:
@@ -169,3 +168,55 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: _plain(part) for name, part in value.items()}
     return [_plain(part) for part in value] if isinstance(value, list | tuple) else value
+Reading = Callable[[dict[str, str], list[int]], Iterator[Any]]
+"""One pass over a file: it tells (id -> reason) what it rejects, and may tell how many rows there were."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Submissions:
+    """A campaign's file as batches, each with the ranks of its people as `index`; it can be read again and again.
+
+    Args:
+        reading: one pass.
+        rejected: id -> reason, complete after one pass; the operator's alone.
+        counted: numbers that add up to the rows there were, after one pass; empty where every row is either used or
+            rejected. Private.
+
+    Example:
+        >>> def reading(rejected, counted):
+        ...     rejected["2"] = "is missing"
+        ...     yield "the others"
+        >>> found = Submissions(reading=reading)
+        >>> list(found), list(found), found.rejected
+        (['the others'], ['the others'], {'2': 'is missing'})
+    """
+
+    reading: Reading
+    rejected: dict[str, str] = field(default_factory=dict)
+    counted: list[int] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[Any]:
+        # Each pass finds the same rejections; the list is rebuilt so that a broken pass cannot leave half of one.
+        self.rejected.clear()
+        self.counted.clear()
+        yield from self.reading(self.rejected, self.counted)
+
+    def rows(self, usable: int) -> int:
+        """How many rows there were.
+
+        Args:
+            usable: of them, as one pass found them.
+        """
+        return sum(self.counted) if self.counted else usable + len(self.rejected)
+
+
+def as_data(collection: Collection) -> Any:
+    """What a run takes of what was collected.
+
+    Args:
+        collection: as a kind's `collect` gives it; a custodian's table is read now.
+    """
+    data = collection.data
+    if isinstance(data, Submissions):
+        return Batches(data)
+    return data.read() if isinstance(data, HeldData) else data

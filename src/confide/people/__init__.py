@@ -1,15 +1,8 @@
-"""What campaigns have in common whose records are people's own: reading, checking, storing, handing in."""
+"""Old place of what kinds of people's records begin with: `confide.campaign.kinds` has it now."""
 
 from confide._lazy import doors
 
-__all__, __getattr__, __dir__ = doors(
-    __name__,
-    {
-        "campaign_tables": ("DataTable", "PeopleTable", "PeoplesTables", "RehearsalTable"),
-        "device_kind": ("DeviceKind",),
-        "mechanism_plan": ("MechanismPlan",),
-        "peoples_kind": ("PeoplesKind",),
-        "confide.tables.slot_rows": ("CellCodec", "SlotRows"),
-        "submissions": ("Submissions",),
-    },
-)
+__all__, __getattr__, __dir__ = doors(__name__, {}, moved={
+    "campaign.kinds": ("CellCodec", "DataTable", "DeviceKind", "MechanismPlan", "PeopleTable", "PeoplesKind",
+                       "PeoplesTables", "RehearsalTable", "SlotRows", "Submissions"),
+})

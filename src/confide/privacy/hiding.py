@@ -3,7 +3,7 @@
 What a loss is worth to a participant is how often somebody is right who must guess between two neighbours, such as two
 records of hers, even money beforehand. A loss whose guess may be right more often than at epsilon = 10 (99.995 %) is
 warned of. The line is a choice: at 10 the odds move by a factor of 22,026, and it is also the largest level at which
-devices draw (`confide.people.device_odds.LARGEST_LEVEL`).
+devices draw (`confide.privacy.device_odds.LARGEST_LEVEL`).
 """
 
 from __future__ import annotations

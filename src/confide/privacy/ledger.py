@@ -8,7 +8,9 @@ and changes nothing. This one lives in memory; a campaign's is kept by its store
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, Relation
@@ -16,7 +18,7 @@ from confide.privacy.events import Event
 from confide.privacy.filter import Filter, Rule, price
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 
-__all__ = ["Account", "Ledger", "Rule", "check_relation"]
+__all__ = ["Account", "Charge", "Ledger", "Rule", "check_relation"]
 
 _EYES = {Audience.PUBLIC: "the public", Audience.OTHERS: "everybody else", Audience.COLLECTOR: "the collector",
          Audience.FELLOWS: "fellow participants"}
@@ -45,6 +47,43 @@ def check_relation(event: Event, account: Account) -> None:
     if event.neighbours is not account.neighbours:
         raise InvalidInput("neighbours", f"{event.neighbours.words!r} charged to {account}",
                            "relations are converted only by proved rules")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Charge:
+    """What one campaign asks of a data set's account and of its subjects'.
+
+    Args:
+        account: the data set's.
+        events: all that the campaign releases, fixed beforehand.
+        delta: at which concentrated events are converted, under the rule "basic".
+        budget: of the data set; the first campaign fixes it, later ones may lower it.
+        subject_budget: of each subject, in the same way, also of those who are new.
+        rule: how charges add up.
+        subjects: ids of all who were invited; empty where nobody is listed, so that everybody is charged.
+        audiences: to whom the promises are made that it covers. There is one account for all of them: a loss towards
+            some is one towards whoever sees less, too.
+    """
+
+    account: Account
+    events: tuple[Event, ...]
+    delta: float
+    budget: PureDP | ApproxDP
+    subject_budget: PureDP | ApproxDP
+    rule: Rule = "basic"
+    subjects: Sequence[str] = ()
+    audiences: tuple[Audience, ...] = ()
+
+    def __post_init__(self) -> None:
+        for event in self.events:
+            check_relation(event, self.account)
+        if len(set(self.subjects)) < len(self.subjects):
+            raise InvalidInput("subjects", "somebody is listed twice", "each subject is debited once")
+
+    def entry(self) -> dict[str, Any]:
+        """What the campaign's chain of events says of it."""
+        return {"data_set": self.account.name, "delta": repr(self.delta),
+                "events": [event.to_dict() for event in self.events]}
 
 
 @dataclass

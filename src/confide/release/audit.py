@@ -1,9 +1,8 @@
-"""Old names of the audits of query release; see `confide.release.audited_walks` and `audited_games`."""
+"""Old names of the audits of query release; see `confide.release.audited_full_size` and `audited_games`."""
 
 from confide.audit.old_audits import old_audits
 
 __getattr__ = old_audits(
     __name__, moved={
         "charges": "audited_faults", "dual_query_rows": "audited_games", "tiny_game": "audited_games",
-        "transcript_laws": "audited_games", "tiny": "audited_tables", "twins": "audited_tables",
-        "release_rows": "audited_walks", "transcript_rows": "audited_walks"})
+        "transcript_laws": "audited_games", "tiny": "audited_tables", "twins": "audited_tables"})

@@ -1,4 +1,4 @@
-"""The service as an ASGI application: the API with its schema, pages, health, metrics."""
+"""The service as an ASGI application: the API with its schema (`/api/v1`), pages, health, metrics."""
 
 from __future__ import annotations
 
@@ -8,24 +8,55 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from fastapi import FastAPI, HTTPException, Request, Response
+from fastapi import APIRouter, FastAPI, HTTPException, Request, Response
 from fastapi.responses import PlainTextResponse
+from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel
 from sqlalchemy import text
 
 import confide
-from confide.service.api.routes import router
+from confide.service.api import campaigns, drafts, kinds, ledger, mine, operators, payouts, running
 from confide.service.shell import problems
 from confide.service.shell.body_limit import BodyLimit
-from confide.service.shell.faults import Faults
 from confide.service.shell.guards import PartsOf, bearer, has_session, may_upload
 from confide.service.shell.headers import SecurityHeaders
 from confide.service.shell.parts import Parts
+from confide.service.shell.problems import Faults, answers
 from confide.service.shell.settings import Settings
 from confide.service.shell.watching import Metrics, Watched
-from confide.service.web.mounting import add_pages, as_page
+from confide.service.web import desk, joining, log_in, public
+from confide.service.web.page import STATIC, page
 
-__all__ = ["create_app"]
+__all__ = ["add_pages", "as_page", "create_app", "router"]
+
+_API = ("/api/", "/health/", "/metrics")
+
+
+def add_pages(app: FastAPI) -> None:
+    """Add the pages and what they load."""
+    for part in (public, joining, log_in, desk):
+        app.include_router(part.router)
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+
+
+def as_page(request: Request, status: int, detail: str, limit: str) -> Response | None:
+    """A problem as a page; None where a program asks.
+
+    Args:
+        request: what was asked.
+        status: of HTTP.
+        detail: what is wrong.
+        limit: what would do.
+    """
+    if request.url.path.startswith(_API) or "text/html" not in request.headers.get("accept", ""):
+        return None
+    return page(request, "problem.html", status=status, detail=detail, limit=limit)
+
+
+router = APIRouter(prefix="/api/v1", responses=answers(503))  # the store may be busy, or away, whatever is asked
+for _part in (kinds, campaigns, drafts, running, payouts, ledger, operators, mine):
+    router.include_router(_part.router)
+
 
 _STRANGERS = 1 << 16  # bytes of a request without a session: a log-in and a code are far shorter
 _UPLOADS = re.compile(r".*/(known|confirmations|batches(/[0-9]+)?|answer)")

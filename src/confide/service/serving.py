@@ -2,18 +2,21 @@
 
 A process that is told to end takes nothing any more, answers what it has begun, stores what has come, and leaves its
 job to others, who resume it. So does one whose supervisor has died.
+
+The sockets are taken before a service says that it serves: a port that is taken is told at once.
 """
 
 from __future__ import annotations
 
+import errno
 import logging
 import multiprocessing
 import os
 import signal
+import socket
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from socket import socket
+from contextlib import ExitStack, contextmanager, suppress
 from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import Any
@@ -22,19 +25,76 @@ import uvicorn
 from fastapi import FastAPI
 from uvicorn.supervisors import Multiprocess
 
-from confide.contract.errors import show_public_warnings
+from confide.contract.errors import InvalidInput, Refused, show_public_warnings
 from confide.service.app import create_app
-from confide.service.listening import listen
 from confide.service.shell.settings import Settings
 from confide.service.shell.watching import TOGETHER, log_as_json
 
-__all__ = ["VARIABLE", "application", "serve"]
+__all__ = ["VARIABLE", "application", "listen", "serve"]
+
+_BACKLOG = 2048  # connections that wait
+_SYSTEM_PORTS = 1024  # below, a port takes rights of its own
+
+
+def listen(host: str, port: int) -> list[socket.socket]:
+    """Sockets that listen at every address of a host, to be closed by the caller.
+
+    Args:
+        host: a name or an address of this machine.
+        port: the port.
+
+    Raises:
+        Refused: somebody else listens there, or it is not allowed.
+        InvalidInput: the host is none of this machine's.
+    """
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except (OSError, UnicodeError):
+        raise _no_address(host) from None
+    with ExitStack() as stack:
+        out = []
+        for family, kind, protocol, _, address in dict.fromkeys(found):
+            try:
+                one = stack.enter_context(socket.socket(family, kind, protocol))
+                _bind(one, family, address)
+            except OSError as error:
+                if error.errno in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
+                    continue  # a name may have an address that this machine does not use
+                raise _refused(error, host, port) from None
+            out.append(one)
+        if not out:
+            raise _no_address(host)
+        stack.pop_all()
+        return out
+
+
+def _bind(one: socket.socket, family: int, address: tuple[object, ...]) -> None:
+    one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # else a port rests for a minute after each service
+    if family == socket.AF_INET6:
+        one.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+    one.bind(address)
+    one.listen(_BACKLOG)  # of two that bind at once, one listens
+    one.set_inheritable(True)
+
+
+def _no_address(host: str) -> InvalidInput:
+    return InvalidInput("host", f"{host!r} is no address of this machine", "such as 127.0.0.1, or 0.0.0.0 for all")
+
+
+def _refused(error: OSError, host: str, port: int) -> Refused:
+    if error.errno == errno.EADDRINUSE:
+        return Refused(f"port {port} of {host} is in use", "end what listens there, or choose another one with --port")
+    if error.errno in (errno.EACCES, errno.EPERM) and port < _SYSTEM_PORTS:
+        return Refused(f"port {port} takes rights that this process does not have",
+                       f"choose one of {_SYSTEM_PORTS} or more with --port, and put a reverse proxy in front")
+    return Refused(f"the system lets nobody listen on port {port} of {host}", "choose another one with --port")
+
 
 VARIABLE = "CONFIDE_SERVICE"
 """The environment variable that holds the settings, as JSON."""
 
 _APPLICATION = "confide.service.serving:application"
-_PROTOCOL = "confide.service.shell.protocol:Protocol"
+_PROTOCOL = "confide.service.shell.headers:Protocol"
 _GRACE = 20  # seconds that requests have to end
 _SILENT = 30  # seconds without a sign of life after which a process is replaced: a settlement may keep all of it busy
 
@@ -76,7 +136,7 @@ def serve(
         _serve(sockets, workers, proxy)
 
 
-def _serve(sockets: list[socket], workers: int, proxy: str) -> None:
+def _serve(sockets: list[socket.socket], workers: int, proxy: str) -> None:
     options: dict[str, Any] = {
         "factory": True, "http": _PROTOCOL, "log_config": None, "access_log": False, "server_header": False,
         "timeout_graceful_shutdown": _GRACE, "proxy_headers": bool(proxy), "forwarded_allow_ips": proxy or None}

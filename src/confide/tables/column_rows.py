@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput
 from confide.contract.words import did_you_mean
 from confide.tables import Category, FirstRows, Measured, Numeric, Roster, TableSource, rejections
 from confide.tables.roles import FINE
 from confide.tables.slot_rows import SlotRows
 
-__all__ = ["Role", "check_roles", "check_typed", "read_rows", "typed_cells", "typed_row"]
+__all__ = ["MOVED", "Role", "check_roles", "check_typed", "field_of", "read_rows", "typed_cells", "typed_row"]
 
 Role = Numeric | Category | Measured
 """What a column's cells may be: in [-1, 1] after scaling, the rank of a level, or a number in its own unit."""
@@ -145,3 +147,34 @@ def typed_cells(cells: Sequence[float], roles: Sequence[Role]) -> dict[str, str 
     return {role.column: role.levels[int(cell)] if isinstance(role, Category)
             else role.middle + cell * role.scale if isinstance(role, Numeric) else cell
             for role, cell in zip(roles, cells, strict=True)}
+
+
+MOVED = "A number beyond these ends counts as the nearer one."
+"""Said where a number out of bounds is moved to them."""
+
+
+def field_of(role: Role, *, label: str = "", note: str = "") -> Field:
+    """What is asked for a column.
+
+    Args:
+        role: of the column.
+        label: the question; the column's name where it is left out.
+        note: what she has to know beside it.
+
+    Example:
+        >>> field_of(Category(column="mood", levels=("bad", "good"))).choices
+        ('bad', 'good')
+        >>> clipped = field_of(Numeric(column="age", lower=20, upper=60, out_of_bounds="clip", unit="years"))
+        >>> clipped.highest, clipped.note
+        (None, 'From 20 to 60 years. A number beyond these ends counts as the nearer one.')
+    """
+    name = label or role.column
+    if isinstance(role, Category):
+        return Field(column=role.column, label=name, form="choice", choices=role.levels, note=note)
+    unit = role.unit if isinstance(role, Numeric) else ""
+    if isinstance(role, Numeric) and role.out_of_bounds == "clip":
+        ends = f"From {role.lower:.12g} to {role.upper:.12g}{f' {unit}' if unit else ''}. {MOVED}"
+        return Field(column=role.column, label=name, form="number", unit=unit,
+                     note=" ".join(filter(None, (note, ends))))
+    low, high = (end if math.isfinite(end) else None for end in (role.lower, role.upper))
+    return Field(column=role.column, label=name, form="number", lowest=low, highest=high, unit=unit, note=note)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from campaign.payouts.batches import ANN, BOB, RESTRICTED, batches, references, small
 from confide.campaign import payouts
-from confide.campaign.payouts import Batch, Payee, Payment, currencies
+from confide.campaign.payouts import Batch, Payee, Payment, pain001
 from confide.campaign.payouts.payment import message
 from confide.contract import InvalidInput
 
@@ -162,9 +162,9 @@ def test_the_name_is_a_reference_itself(batch: Batch) -> None:
 
 
 def test_digits_of_currencies() -> None:
-    assert {code: currencies.digits(code) for code in ("EUR", "USD", "CHF", "JPY", "KRW", "ISK", "XOF", "BHD", "KWD",
+    assert {code: pain001.digits(code) for code in ("EUR", "USD", "CHF", "JPY", "KRW", "ISK", "XOF", "BHD", "KWD",
                                                        "TND", "CLF")} == {
         "EUR": 2, "USD": 2, "CHF": 2, "JPY": 0, "KRW": 0, "ISK": 0, "XOF": 0, "BHD": 3, "KWD": 3, "TND": 3, "CLF": 4}
     for code in ("", "eur", "EURO", "points", "EUR\n", "XAU", "XXX", "XTS", "€"):
         with pytest.raises(InvalidInput, match="is no currency that a bank pays in; must be a code of ISO 4217"):
-            currencies.digits(code)
+            pain001.digits(code)

@@ -15,10 +15,10 @@ from sqlalchemy import select
 from campaign.store.counting import name
 from confide.campaign import Store
 from confide.campaign.signatures import signed_by
-from confide.campaign.states import State, StateEvent, advance
 from confide.campaign.store import schema
 from confide.campaign.store.chain import Entry, broken
 from confide.campaign.store.ledger import subject_keys
+from confide.campaign.store.states import State, StateEvent, advance
 from confide.contract import Audience, Relation, digest
 from confide.contract.encoding import table_from_bytes
 from confide.privacy import Account

@@ -15,7 +15,7 @@ from campaign.store.counting import report, write
 from confide.campaign import Store
 from confide.campaign.store import database
 from confide.campaign.store import schema as s
-from confide.campaign.store.bulk import insert_many
+from confide.campaign.store.database import insert_many
 from confide.cli.app import app
 from confide.cli.failures import guarded
 from confide.contract import StoreFailed

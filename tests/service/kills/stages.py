@@ -17,9 +17,9 @@ from threading import local
 from typing import Any
 
 from confide.campaign import pack, settlement
-from confide.campaign.home import Home
 from confide.campaign.store import Store
 from confide.campaign.store import store as store_module
+from confide.campaign.store.home import Home
 from confide.service.work import jobs, worker
 
 __all__ = ["LEASE", "STAGES", "environment", "program"]

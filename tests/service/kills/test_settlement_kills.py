@@ -17,7 +17,6 @@ from sqlalchemy import select
 
 from campaign.small import TEXT
 from confide.campaign import Home, State, Store, verify
-from confide.campaign.payouts.terms import amounts
 from confide.campaign.store import schema as s
 from confide.campaign.store import service_schema as t
 from confide.contract.outcome_folder import rebuild
@@ -86,7 +85,7 @@ def settled_once(store: Store, public: Public, number: int) -> Mapping[str, Any]
     assert terms is not None
     assert codec is not None
     with store.reports(number, codec) as taken:
-        due = dict(each for block in amounts(terms, shares, taken.deposited) for each in block)
+        due = dict(each for block in terms.amounts(shares, taken.deposited) for each in block)
     with store.database.reading() as connection:
         queue = connection.execute(select(s.payout.c.slot, s.payout.c.amount, s.payout.c.state, s.payout.c.batch)
                                    .where(s.payout.c.campaign_id == number)).all()

@@ -16,7 +16,7 @@ from jinja2 import Environment
 
 import confide
 from confide.audit.report import Concern, Side, Verdict
-from confide.campaign.states import State
+from confide.campaign.store.states import State
 from confide.contract.kinds import kind, kind_names
 from confide.contract.words import as_sentence
 from confide.service.access import Role

@@ -10,9 +10,8 @@ from collections.abc import Iterator
 import pytest
 from fastapi import FastAPI
 
+from confide.campaign.kinds.peoples_kind import PeoplesKind, retyped
 from confide.contract import kind
-from confide.people.peoples_kind import PeoplesKind
-from confide.people.retyping import retyped
 from confide.service.access import Participant
 from service.clients import serving
 from service.parts import filled

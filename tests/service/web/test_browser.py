@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 from scipy.special import expit
 
-from confide.people.device_odds import of_hundred
+from confide.privacy.device_odds import of_hundred
 from confide.service.web.page import STATIC
 from service.language.pseudo import in_brackets, outside
 from service.parts import PASSWORD

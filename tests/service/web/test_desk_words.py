@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import pytest
 from fastapi import FastAPI
 
-from confide.campaign.states import State
 from confide.campaign.store.reports import put_row
+from confide.campaign.store.states import State
 from confide.contract import kind
 from confide.service.access import Participant
 from confide.service.work.rounds import FIRST

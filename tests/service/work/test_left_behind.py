@@ -13,7 +13,7 @@ from confide.contract import InvalidInput, kind
 from confide.service.app import create_app
 from confide.service.shell.settings import Settings
 from confide.service.work import CampaignRounds, Task
-from confide.service.work.payout_files import payout_file, settled_campaign, take_answer
+from confide.service.work.opened import payout_file, settled_campaign, take_answer
 from service.clients import serving
 from service.parts import Parts
 

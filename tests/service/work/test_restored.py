@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from confide.campaign import State
-from confide.campaign.backup import backup, confirm, held, restore
+from confide.campaign.backup import ASKED_BEFORE, backup, confirm, held, restore
 from confide.campaign.charging import charge_of
-from confide.campaign.store.restoring import ASKED_BEFORE
 from confide.contract import InvalidInput, Refused, kind
 from confide.service.access import Role
 from confide.service.work import Task

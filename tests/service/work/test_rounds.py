@@ -12,8 +12,8 @@ import pytest
 
 from confide.campaign.contracts import round_of
 from confide.campaign.kinds.mean import MeanKind
-from confide.campaign.states import State
 from confide.campaign.store.reports import put_row
+from confide.campaign.store.states import State
 from confide.contract import InvalidInput, Refused, kind
 from confide.service.access import Participant
 from confide.service.work import OpenedCampaign, Task

@@ -21,7 +21,7 @@ from confide.campaign.store.reports import put_row
 from confide.contract import InvalidInput, Refused, kind
 from confide.service.work import Drafts, Opened, Task
 from confide.service.work import opened as opened_module
-from confide.service.work.payout_files import payout_file, take_answer
+from confide.service.work.opened import payout_file, take_answer
 from confide.service.work.rounds import FIRST
 from people.all_kinds import PEOPLES
 from service.parts import Parts, filled, sent

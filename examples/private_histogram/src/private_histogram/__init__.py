@@ -12,10 +12,10 @@ import pyarrow as pa
 from pydantic import Field
 
 from confide.audit import AuditRow, clopper_pearson
+from confide.campaign.kinds import MechanismPlan, PeoplesKind, PeoplesTables
 from confide.contract import Accuracy, Billboard, Guarantees, Keys, Mechanism, Privacy, Progress, RunOutcome
 from confide.contract.guarantees import Audience, Relation, Source
 from confide.contract.progress import advance
-from confide.people import MechanismPlan, PeoplesKind, PeoplesTables
 from confide.privacy import PureDP
 from confide.privacy.events import PureEvent
 from confide.privacy.noise import Noise

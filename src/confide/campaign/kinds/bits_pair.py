@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -89,6 +89,9 @@ class BitsPairConfig(BitConfig):
     cost: Costs
     privacy: Privacy
 
+    def group(self) -> Category | None:
+        return self.belief.role()
+
 
 def insiders_table(it: PairMarket, belief: Belief, currency: str) -> Table:
     """What somebody does best who knows her group, by group."""
@@ -168,8 +171,7 @@ class PairPages(BitPages):
             "not why her peers' answers are like hers."]
 
     def found(self, plan: BitPlan, billboard: BitBillboard) -> list[Block]:
-        it, role = plan.market, self.belief.role()
-        names = ["all"] if role is None else list(role.levels)
+        it, names = plan.market, plan.config.peers()
         rows: list[tuple[str, int, float, float, float, float]] = []
         counts = list(zip(names, billboard.ones.tolist(), billboard.zeros.tolist(), strict=True))
         if len(counts) > 1:
@@ -230,10 +232,6 @@ class BitsPairKind(BitKind):
         known = [(each.name, each.size, each.ones) for each in groups or ()]
         return audit(audited.pairs(plan.collection, seed, known), progress)
 
-    def group(self, config: Any) -> Category | None:
-        role: Category | None = config.belief.role()
-        return role
-
     def _drawn(self, plan: BitPlan, bits: np.ndarray, noise: Noise) -> np.ndarray:
         return randomized_response(bits, plan.market.epsilon, noise, stream="reports")
 
@@ -251,9 +249,8 @@ def _planned(config: BitsPairConfig) -> BitPlan:
     config.role()
     with in_file(config, _planned, MARKET_KEYS):
         found = PairMarket(prior=prior, cost=config.cost.build(), epsilon=config.privacy.epsilon)
-    role = config.belief.role()
     collection = BitCollection(market=found, currency=config.payment.currency, minor_units=config.payment.minor_units,
-                               groups=1 if role is None else len(role.levels))
+                               groups=len(config.peers()))
     return worth_asking(BitPlan(collection=collection, config=config, pages=PairPages(config.belief)), config, _planned)
 
 

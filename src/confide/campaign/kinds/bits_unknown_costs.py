@@ -13,9 +13,11 @@ import numpy as np
 import pydantic
 
 from confide.audit import AuditReport
+from confide.campaign.kinds.device_kind import exactly
 from confide.campaign.kinds.market.kind import BitKind
 from confide.campaign.kinds.market.pages import BitPages, guessed
-from confide.campaign.kinds.market.plan import MARKET_KEYS, BitConfig, BitPlan, State, belongs, worth_asking
+from confide.campaign.kinds.market.plan import MARKET_KEYS, BitConfig, BitPlan, State, worth_asking
+from confide.campaign.kinds.skeleton import LawTable, Parameters
 from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.kinds import Progress
@@ -29,7 +31,6 @@ from confide.market.threshold.cost_laws import CostLaw, ExponentialLaw, GammaLaw
 from confide.market.threshold.planner import UnknownCostPlan, plan_unknown_costs
 from confide.market.threshold.threshold_market import ThresholdMarket
 from confide.market.threshold.type_equilibrium import common_equilibria
-from confide.people.device_kind import exactly
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 from confide.privacy.response import randomized_response
@@ -48,7 +49,7 @@ _KEYS = {**MARKET_KEYS, "participation": "participation.share", "threshold": "pa
 @keys_of(ExponentialLaw, "mean", optional=True)
 @keys_of(GammaLaw, "shape scale", optional=True)
 @keys_of(UniformLaw, "high", optional=True)
-class CostLawTable(Keys):
+class CostLawTable(LawTable):
     """`[costs]`: what everybody believes of what a nat of privacy is worth to people, in the currency; each knows her
     own alone.
     """
@@ -57,19 +58,12 @@ class CostLawTable(Keys):
         description="of C, what a nat is worth to one person: lognormal has meanlog and sdlog, exponential has mean, "
         "gamma has shape and scale, uniform (from 0) has high")
 
-    _NEEDS: ClassVar[Mapping[str, tuple[str, ...]]] = {
+    NEEDS: ClassVar[Parameters] = {
         "lognormal": ("meanlog", "sdlog"), "exponential": ("mean",), "gamma": ("shape", "scale"), "uniform": ("high",)}
-
-    @pydantic.model_validator(mode="after")
-    def _parameters(self) -> CostLawTable:
-        for law, names in self._NEEDS.items():
-            for name in names:
-                belongs(name, getattr(self, name), law, self.law)
-        return self
 
     def build(self) -> CostLaw:
         """F."""
-        values = [float(getattr(self, name)) for name in self._NEEDS[self.law]]
+        values = [float(getattr(self, name)) for name in self.NEEDS[self.law]]
         match self.law:
             case "lognormal":
                 return LogNormalLaw(*values)

@@ -20,6 +20,7 @@ from confide.allocation.scales import Ranks
 from confide.allocation.sinkhorn_match import ScalingBillboard, SinkhornMatch
 from confide.allocation.tables import RowCodec, Rows, judged_cells, read_long, read_wide, typed
 from confide.audit import AuditReport
+from confide.campaign.kinds import PeoplesKind
 from confide.campaign.kinds.allocation import pages
 from confide.campaign.kinds.allocation.config import FILE_WORDS, TEMPERATURES, GoodsConfig, MatchingConfig
 from confide.campaign.kinds.allocation.plan import GoodsPlan, plan_of
@@ -31,7 +32,6 @@ from confide.contract.file_words import FileWords
 from confide.contract.kinds import Progress
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.wire import wire_types
-from confide.people import PeoplesKind
 from confide.tables import Roster, TableSource, open_table
 from confide.tables.cell_problems import Judged, ids_of
 
@@ -113,7 +113,6 @@ class MatchingKind(KindSkeleton, PeoplesKind):
     summary = "hand out scarce goods, one to each person at most, by what people would give for them, kept secret"
     config = MatchingConfig
     runs = Market
-    pages = pages
     part = "market"
     file_words: ClassVar[FileWords] = FILE_WORDS | TEMPERATURES
     types: ClassVar[Mapping[str, type]] = wire_types(

@@ -23,6 +23,7 @@ from confide.acquisition.reading import (
     terms_of,
 )
 from confide.acquisition.records import Contracted, ContractedRecords, ContractTerms, RecordCodec
+from confide.campaign.kinds import PeoplesKind
 from confide.campaign.kinds.acquisition import pages
 from confide.campaign.kinds.acquisition.plan import MeanConfig, PlannedMean
 from confide.campaign.kinds.skeleton import KindSkeleton, no_rehearsal
@@ -35,10 +36,9 @@ from confide.contract.presentation import Section
 from confide.contract.remedies import Remedy
 from confide.contract.replanned import nearest
 from confide.contract.wire import wire_types
-from confide.people import PeoplesKind
-from confide.people.column_fields import MOVED
 from confide.privacy.noise import Noise
 from confide.tables import Measured, Roster, TableSource, Word, open_table
+from confide.tables.column_rows import MOVED
 
 __all__ = ["KIND", "MeanKind", "Rehearsed"]
 
@@ -78,7 +78,6 @@ class MeanKind(KindSkeleton, PeoplesKind):
         "privacy.most_local": "largest_local_loss", "privacy.grid": "approximation"})
     types: ClassVar[Mapping[str, type]] = wire_types(*(getattr(acquisition, name) for name in _STORED))
     runs = TwoPartMechanism
-    pages = pages
 
     def plan(self, config: MeanConfig) -> PlannedMean:
         return _plan(config)

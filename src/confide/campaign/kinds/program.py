@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from confide.audit import AuditReport
+from confide.campaign.kinds import CellCodec, PeoplesKind, SlotRows
 from confide.campaign.kinds.programs import pages
 from confide.campaign.kinds.programs.config import ProgramConfig, coding_of
 from confide.campaign.kinds.programs.family_tables import (
@@ -26,8 +27,6 @@ from confide.contract.kinds import Progress
 from confide.contract.outcome import Outcome, SimulatedOutcome
 from confide.contract.wire import wire_types
 from confide.contract.words import as_sentence
-from confide.people import CellCodec, PeoplesKind, SlotRows
-from confide.people.column_fields import MOVED
 from confide.programs.billboards import PathBillboard
 from confide.programs.dude import Dude
 from confide.programs.families.aggregative_game import AggregativeGame
@@ -50,6 +49,7 @@ from confide.programs.true_dude import TrueDude
 from confide.programs.whole_parts import AuditedBillboard, FlagBillboard
 from confide.tables import Roster, TableSource
 from confide.tables.cell_problems import Judged, ids_of
+from confide.tables.column_rows import MOVED
 
 __all__ = ["KIND", "ProgramKind", "fields_of", "handout_table"]
 
@@ -61,7 +61,6 @@ class ProgramKind(KindSkeleton, PeoplesKind):
     summary = "share goods, bundles, routes, projects or power by people's secret needs, at prices from private sums"
     config: type[Any] = ProgramConfig
     runs = Dude
-    pages = pages
     part = "ran"
     file_words = FileWords(
         keys={"privacy.beta": "failure_probability"},

@@ -63,7 +63,6 @@ class QueriesKind(KindSkeleton, CustodiansKind):
         NoisyAnswers, NoisyBillboard, PackedBits, Reweighted, ReweightedCertificate, ReweightedRecords, Rounds, Schema,
         SyntheticRecords, Uniform, Workload)
     runs = Mechanism
-    pages = pages
 
     def check_new(self, config: QueriesConfig) -> None:
         """No more bins than whole numbers, which files could have before."""
@@ -120,9 +119,11 @@ class QueriesKind(KindSkeleton, CustodiansKind):
 
     def audit(self, plan: QueriesPlan, seed: int, progress: Progress | None = None) -> AuditReport:
         from confide.audit import audit
-        from confide.campaign.kinds.release import audited
+        from confide.release import audited
 
-        return audit(audited.queries(plan, seed), progress)
+        known = audited.release(plan.mechanism, plan.schema, plan.workload, loss=plan.loss,
+                                predicted=plan.prediction.average, seed=seed)
+        return audit(known, progress)
 
 
 KIND = QueriesKind()

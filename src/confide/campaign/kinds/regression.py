@@ -11,6 +11,7 @@ import numpy as np
 
 from confide import regression
 from confide.audit import AuditReport
+from confide.campaign.kinds import PeoplesKind
 from confide.campaign.kinds.regressions import pages
 from confide.campaign.kinds.regressions.plan import PlannedRegression, RegressionConfig, plan_of
 from confide.campaign.kinds.skeleton import AnyOutcome, KindSkeleton
@@ -19,12 +20,10 @@ from confide.contract.errors import InvalidInput
 from confide.contract.file_words import FileWords
 from confide.contract.kinds import PayoutTerms, Progress
 from confide.contract.wire import wire_types
-from confide.people import PeoplesKind
-from confide.people.column_fields import field_of
 from confide.regression.private_truthful_regression import PrivateTruthfulRegression
 from confide.tables import Design, Numeric, Records, Roster, TableSource, read_records
 from confide.tables.cell_problems import Judged, ids_of, judged
-from confide.tables.column_rows import check_typed, typed_cells
+from confide.tables.column_rows import check_typed, field_of, typed_cells
 from confide.tables.records import RecordCodec
 
 __all__ = ["KIND", "RegressionKind", "parse_record"]
@@ -49,7 +48,6 @@ class RegressionKind(KindSkeleton, PeoplesKind):
     summary = "buy answers for a linear regression from people who care about privacy and could lie"
     config = RegressionConfig
     runs = PrivateTruthfulRegression
-    pages = pages
     file_words = FileWords(keys={
         "model.prior_deviation": "prior_std", "model.noise_deviation": "noise_std",
         "costs.misreports_failure": "failure_probability"})

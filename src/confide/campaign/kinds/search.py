@@ -36,7 +36,6 @@ class SearchKind(KindSkeleton, CustodiansKind):
     summary = "find the hidden members of a group in a private network; nobody else's contacts show"
     config: type[Any] = SearchConfig
     runs = PTarget
-    pages = pages
     types: ClassVar[Mapping[str, type]] = wire_types(
         CommonNeighbours, CommonNeighboursMulti, LargestFlow, PTarget, Paths, PublicRelease, SearchCertificate, Walks)
 

@@ -24,8 +24,9 @@ from confide.contract.presentation import Block, Section, Table, Text, joined
 from confide.contract.words import money, money_at_least, money_at_most
 from confide.privacy.groups import group_blocks, groups_section
 
-__all__ = ["AnyOutcome", "CurrencyTable", "Finite", "KindSkeleton", "MoneyTable", "MoneyWords", "Positive", "Share",
-           "ShownPlan", "no_rehearsal", "plan_page", "promised", "settled_otherwise", "share_page"]
+__all__ = ["AnyOutcome", "CurrencyTable", "Finite", "KindSkeleton", "LawTable", "MoneyTable", "MoneyWords",
+           "Parameters", "Positive", "Share", "ShownPlan", "no_rehearsal", "plan_page", "promised", "settled_otherwise",
+           "share_page"]
 
 AnyOutcome = Outcome | PublicOutcome | SimulatedOutcome
 
@@ -33,19 +34,21 @@ Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Share = Annotated[float, Field(gt=0, lt=1)]
 
+Parameters = Mapping[str, tuple[str, ...]]
+"""Law -> names of its parameters."""
+
 
 class KindSkeleton:
     """The part of each of confide's own kinds that follows from its name and its mechanism.
 
-    `runs` is the class of its mechanisms, and `part` the field of its plans that holds what ran. `pages` has its pages:
-    `sections` and `offer` of a plan; `result_sections` and `result_tables` of a settled plan and its outcome, `explain`
-    of these, a record and its index, and `study_sections` of these and the data.
+    `runs` is the class of its mechanisms, and `part` the field of its plans that holds what ran. Its plans are
+    `ShownPlan`, whose `pages` have `sections` and `offer` of a plan; `result_sections` and `result_tables` of a settled
+    plan and its outcome, `explain` of these, a record and its index, and `study_sections` of these and the data.
     """
 
     name: ClassVar[str]
     runs: ClassVar[type]
     part: ClassVar[str] = "mechanism"
-    pages: Any
 
     if TYPE_CHECKING:
         template: str
@@ -66,20 +69,20 @@ class KindSkeleton:
         return plan if plan.mechanism == outcome.mechanism else replace(plan, **{self.part: outcome.mechanism})
 
     def result(self, plan: Any, outcome: AnyOutcome) -> Sequence[Section]:
-        found: Sequence[Section] = self.pages.result_sections(self.settled(plan, outcome), outcome)
+        found: Sequence[Section] = plan.pages.result_sections(self.settled(plan, outcome), outcome)
         return found
 
     def tables(self, plan: Any, outcome: AnyOutcome) -> Mapping[str, pa.Table]:
-        found: Mapping[str, pa.Table] = self.pages.result_tables(self.settled(plan, outcome), outcome)
+        found: Mapping[str, pa.Table] = plan.pages.result_tables(self.settled(plan, outcome), outcome)
         return found
 
     def explain(self, plan: Any, outcome: AnyOutcome, record: Any, index: int) -> Sequence[Section]:
-        found: Sequence[Section] = self.pages.explain(self.settled(plan, outcome), outcome, record, index)
+        found: Sequence[Section] = plan.pages.explain(self.settled(plan, outcome), outcome, record, index)
         return found
 
     def study(self, plan: Any, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
         data = collection.data.read() if isinstance(collection.data, HeldData) else collection.data
-        found: Sequence[Section] = self.pages.study_sections(self.settled(plan, outcome), data, outcome)
+        found: Sequence[Section] = plan.pages.study_sections(self.settled(plan, outcome), data, outcome)
         return found
 
 
@@ -215,6 +218,34 @@ def no_rehearsal(what: str = "true answers") -> Refused:
 
 
 # ---- tables
+
+
+class LawTable(Keys):
+    """A table whose key `law` chooses a law: it has the parameters of that law, and of no other one."""
+
+    NEEDS: ClassVar[Parameters]
+    """Parameters that have to be there; a law without any may be left out."""
+    MAY_HAVE: ClassVar[Parameters] = {}
+    """Parameters that may be left out."""
+
+    if TYPE_CHECKING:
+        law: str
+
+    @model_validator(mode="after")
+    def _parameters(self) -> LawTable:
+        laws = dict[str, list[str]]()
+        for found in (self.NEEDS, self.MAY_HAVE):
+            for law, names in found.items():
+                for name in names:
+                    laws.setdefault(name, []).append(law)
+        for name, its in laws.items():
+            given = getattr(self, name) is not None
+            if not given and name in self.NEEDS.get(self.law, ()):
+                raise ValueError(f"{name} is missing, which law = {self.law!r} needs")
+            if given and self.law not in its:
+                raise ValueError(f"{name} belongs to law = {' and law = '.join(map(repr, its))}, and only to "
+                                 f"{'it' if len(its) == 1 else 'them'}")
+        return self
 
 
 class CurrencyTable(Keys):

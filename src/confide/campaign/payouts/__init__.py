@@ -9,11 +9,10 @@ __all__, __getattr__, __dir__ = doors(
     __name__,
     {
         "confirmations": ("Status", "read_confirmations"),
-        "export": ("export_batch", "import_confirmations"),
+        "export": ("as_table", "export_batch", "import_confirmations"),
         "pain001": ("as_pain001",),
         "payees": ("Payee", "read_payees"),
         "payment": ("Batch", "Payer", "Payment"),
         "queue": ("Payouts",),
-        "table": ("as_table",),
     },
 )

@@ -2,17 +2,50 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date, datetime
 from decimal import Decimal
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from confide.campaign.payouts import currencies
 from confide.campaign.payouts._letters import check_line
 from confide.campaign.payouts.payees import Payee
 from confide.campaign.payouts.payment import Batch, Payer, Payment
 from confide.contract.errors import InvalidInput
 
-__all__ = ["NAMESPACE", "as_pain001"]
+__all__ = ["NAMESPACE", "as_pain001", "digits"]
+
+_CODE = re.compile(r"[A-Z]{3}")
+
+_EXCEPTIONS = {
+    **dict.fromkeys(("BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "UYI", "VND", "VUV",
+                     "XAF", "XOF", "XPF"), 0),
+    **dict.fromkeys(("BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"), 3),
+    **dict.fromkeys(("CLF", "UYW"), 4),
+}
+"""All others have 2."""
+
+_NO_MONEY = {"XAD", "XAG", "XAU", "XBA", "XBB", "XBC", "XBD", "XDR", "XPD", "XPT", "XSU", "XTS", "XUA", "XXX"}
+"""Codes for metals, units of account and tests: ISO 4217 gives them no smallest coin, and no bank pays in them."""
+
+
+def digits(currency: str) -> int:
+    """Digits behind the point of a bank's currency.
+
+    Args:
+        currency: a code of ISO 4217. Its form is checked, not whether it is in use: that is for the bank to say.
+
+    Raises:
+        InvalidInput: no such code.
+
+    Example:
+        >>> digits("EUR"), digits("JPY"), digits("KWD")
+        (2, 0, 3)
+    """
+    if not _CODE.fullmatch(currency) or currency in _NO_MONEY:
+        raise InvalidInput("currency", f"{currency!r} is no currency that a bank pays in",
+                           "must be a code of ISO 4217, such as EUR")
+    return _EXCEPTIONS.get(currency, 2)
+
 
 NAMESPACE = "urn:iso:std:iso:20022:tech:xsd:pain.001.001.09"
 
@@ -81,7 +114,7 @@ def as_pain001(batch: Batch, payer: Payer, *, execute: date | None = None, text:
 
 
 def _check_money(batch: Batch) -> None:
-    units = 10 ** currencies.digits(batch.currency)
+    units = 10 ** digits(batch.currency)
     if batch.minor_units != units:
         raise InvalidInput("minor_units", f"{batch.minor_units} is not what ISO 4217 gives to {batch.currency}",
                            f"must be {units} for a bank; the table of payments takes any")

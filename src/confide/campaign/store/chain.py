@@ -25,7 +25,7 @@ class Entry:
     """One event.
 
     Args:
-        event: what happened, by the name of `confide.campaign.states.Event` or of an act on payouts.
+        event: what happened, by the name of `confide.campaign.store.states.Event` or of an act on payouts.
         day: when, YYYY-MM-DD in UTC; empty where it is not told.
         data: details; public up to the publication.
         hash: SHA-256 of this event and of the hash before it.

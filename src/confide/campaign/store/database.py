@@ -6,7 +6,9 @@ when it begins: two writers follow each other and never meet half-way. In Postgr
 locks its row, and one on the ledger takes an advisory lock; its isolation and its durability are ours, whatever the
 server's defaults are.
 
-What breaks in a transaction is told without its rows (`StoreFailed`).
+What breaks in a transaction is told without its rows (`StoreFailed`): a driver's message may hold parts of somebody's
+row. Only names and codes are kept. A failure that everybody may meet (a lock, a full disk, a lost connection) is said
+in words, with what to do; any other one is a fault of ours, and is told by its type and code.
 """
 
 from __future__ import annotations
@@ -15,28 +17,27 @@ import os
 import re
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
+from sqlalchemy import Connection, Engine, Table, create_engine, event, inspect, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as NoneIsFree
 
-from confide.campaign.store.failures import is_busy, told
 from confide.contract.errors import InvalidInput, StoreFailed
 from confide.contract.files import check_private, make_folder
 from confide.contract.words import cause
 
-__all__ = ["Database", "driver"]
+__all__ = ["Database", "driver", "insert_many", "is_busy", "told"]
 
 REVISION = "0007"
 """The newest migration."""
 
-_BUSY = 60_000  # milliseconds that a writer waits for another one
+_WAIT = 60_000  # milliseconds that a writer waits for another one
 _MOMENT = 250  # milliseconds that a checkpoint waits for readers
 _AGAIN = 0.01  # seconds until what SQLite refused without waiting is tried again
 _POOL = 20  # connections that are kept; as many threads of a service ask at once
@@ -282,13 +283,13 @@ def _make_private(file: Path, create: bool) -> None:
 def _has_tables(file: Path) -> bool:
     """Whether a file of SQLite is a store; nothing is written, not even what kind of log it is to have."""
     with closing(sqlite3.connect(f"{file.as_uri()}?mode=rw", uri=True)) as connection:
-        connection.execute(f"PRAGMA busy_timeout={_BUSY}")
+        connection.execute(f"PRAGMA busy_timeout={_WAIT}")
         return bool(connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'installation'").fetchall())
 
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:
     connection.isolation_level = None  # transactions begin where we say so, in `_begin_sqlite`
-    connection.execute(f"PRAGMA busy_timeout={_BUSY}")
+    connection.execute(f"PRAGMA busy_timeout={_WAIT}")
     _write_ahead(connection)
     for pragma in ("synchronous=FULL", "foreign_keys=ON", "secure_delete=ON",
                    "temp_store=MEMORY"):  # no copy of records in a folder for temporary files
@@ -297,7 +298,7 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
 
 def _write_ahead(connection: Any) -> None:
     """Have a write-ahead log. Of two who open a new database at once SQLite refuses one without waiting."""
-    last = time.monotonic() + _BUSY / 1000
+    last = time.monotonic() + _WAIT / 1000
     while True:
         try:
             connection.execute("PRAGMA journal_mode=WAL").fetchall()
@@ -321,3 +322,93 @@ def _begin_sqlite(connection: Connection) -> None:
 
 def _first_line(error: Any) -> str:
     return str(error).strip().partition("\n")[0][:200]
+
+
+_TYPES = {"INTEGER": "int4", "SMALLINT": "int2", "BIGINT": "int8", "BLOB": "bytea", "TEXT": "text",
+          "VARCHAR": "varchar"}
+
+
+def insert_many(
+    connection: Connection, table: Table, columns: Sequence[str], blocks: Iterable[Sequence[tuple[Any, ...]]]
+) -> None:
+    """Insert blocks of rows.
+
+    Args:
+        connection: in a writing transaction.
+        table: where to.
+        columns: names, in the order of a row's values.
+        blocks: rows.
+    """
+    names = ", ".join(columns)
+    if connection.dialect.name == "postgresql":
+        cursor = driver(connection).cursor()
+        with cursor, cursor.copy(f"COPY {table.name} ({names}) FROM STDIN (FORMAT BINARY)") as copy:
+            copy.set_types([_TYPES[str(table.c[name].type).partition("(")[0]] for name in columns])
+            for block in blocks:
+                for row in block:
+                    copy.write_row(row)
+        return
+    statement = f"INSERT INTO {table.name} ({names}) VALUES ({', '.join('?' * len(columns))})"  # noqa: S608
+    for block in blocks:
+        if block:
+            connection.exec_driver_sql(statement, list(block))
+
+
+_BUSY = ("is in use by somebody else, who did not finish in time", "run it again")
+_FULL = ("has no room left", "make room on its disk, then run it again")
+_READ_ONLY = ("cannot be written to", "make it writable, then run it again")
+_BARRED = ("does not permit this to its user", "let its owner grant it, then run it again")
+_LOST = ("does not answer", "see that it runs and can be reached, then run it again")
+_DAMAGED = ("is damaged, or its disk is", "go on with a sound copy only if nothing was charged or paid since")
+
+_SQLITE = {5: _BUSY, 6: _BUSY, 13: _FULL, 8: _READ_ONLY, 3: _BARRED, 23: _BARRED, 10: _DAMAGED, 11: _DAMAGED,
+           26: _DAMAGED, 14: _LOST}
+"""By SQLite's primary result code: BUSY, LOCKED, FULL, READONLY, PERM, AUTH, IOERR, CORRUPT, NOTADB, CANTOPEN."""
+
+_POSTGRESQL = {"40": _BUSY, "55": _BUSY, "57014": _BUSY, "57P05": _BUSY, "25P03": _BUSY, "25P04": _BUSY,
+               "53300": _BUSY, "53": _FULL, "25006": _READ_ONLY, "42501": _BARRED, "57P": _LOST, "08": _LOST,
+               "58": _DAMAGED, "XX": _DAMAGED}
+"""By the beginning of PostgreSQL's code; the longest that fits counts."""
+
+
+def told(error: Exception, name: str) -> StoreFailed:
+    """A driver's error as ours.
+
+    Args:
+        error: of the driver, or SQLAlchemy's around it.
+        name: of the store, without a password.
+    """
+    raw = _raw(error)
+    problem, remedy = _words(raw) or (f"failed ({_code(raw)})", "")
+    return StoreFailed(name, problem, remedy)
+
+
+def is_busy(error: Exception) -> bool:
+    """Whether somebody else was only in the way."""
+    return _words(_raw(error)) is _BUSY
+
+
+def _raw(error: Exception) -> Any:
+    return error.orig if isinstance(error, DBAPIError) else error
+
+
+def _words(raw: Any) -> tuple[str, str] | None:
+    if isinstance(raw, NoneIsFree):  # of the connections, which wait for somebody else
+        return _BUSY
+    number = getattr(raw, "sqlite_errorcode", None)
+    if number is not None:
+        return _SQLITE.get(number & 0xFF)
+    state = getattr(raw, "sqlstate", None)
+    if state is None:  # no word of the server's
+        return _LOST if any(each.__name__ == "OperationalError" for each in type(raw).__mro__) else None
+    fitting = [start for start in _POSTGRESQL if state.startswith(start)]
+    return _POSTGRESQL[max(fitting, key=len)] if fitting else None
+
+
+def _code(raw: Any) -> str:
+    """The type of an error, its code, and the constraint that was violated."""
+    if isinstance(raw, sqlite3.IntegrityError):
+        return str(raw)  # such as "CHECK constraint failed: ck_payout_positive"; SQLite names columns, never values
+    constraint = getattr(getattr(raw, "diag", None), "constraint_name", None)
+    found = (getattr(raw, "sqlite_errorname", None), getattr(raw, "sqlstate", None), constraint)
+    return " ".join([type(raw).__name__, *(part for part in found if part)])

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from sqlalchemy import Connection, select
 
-from confide.campaign.states import State
 from confide.campaign.store import chain, payouts, transactions
 from confide.campaign.store import service_schema as t
 from confide.campaign.store.erasure import erase_files, erase_paid
 from confide.campaign.store.payouts import BatchRow, Entry, Queue
+from confide.campaign.store.states import State
 from confide.campaign.store.transactions import Transactions
 
 __all__ = ["PayingOut"]

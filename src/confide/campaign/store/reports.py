@@ -10,7 +10,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from confide.campaign.store import schema as s
 from confide.campaign.store import service_schema as t
-from confide.campaign.store.bulk import insert_many
+from confide.campaign.store.database import insert_many
 from confide.contract.kinds import ReportCodec
 
 __all__ = ["Reports", "deposited", "handed_in", "noted", "of_slots", "put_many", "put_row", "remove", "row_of",

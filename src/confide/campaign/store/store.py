@@ -16,19 +16,15 @@ import numpy as np
 from sqlalchemy import URL, Connection, Row, Select, func, insert, select
 
 from confide.campaign.file import CampaignFile
-from confide.campaign.home import Home
-from confide.campaign.pack import EVENTS, MANIFEST, NOTE, statement
-from confide.campaign.signatures import sign
-from confide.campaign.states import State, StateEvent, advance, unsettled
+from confide.campaign.pack import EVENTS
+from confide.campaign.signatures import sign, statement
 from confide.campaign.store import chain, reports, transactions
 from confide.campaign.store import schema as s
-from confide.campaign.store.bulk import insert_many
-from confide.campaign.store.collecting import Collecting
-from confide.campaign.store.database import Database
-from confide.campaign.store.depositing import Depositing
+from confide.campaign.store.collecting import Collecting, Depositing
+from confide.campaign.store.database import Database, insert_many
 from confide.campaign.store.erasure import erase_paid, erase_reports, erase_withdrawals
+from confide.campaign.store.home import Home
 from confide.campaign.store.ledger import (
-    Charge,
     Standing,
     debit,
     debit_accounts,
@@ -38,11 +34,13 @@ from confide.campaign.store.ledger import (
     subject_standing,
 )
 from confide.campaign.store.paying_out import PayingOut
+from confide.campaign.store.states import State, StateEvent, advance, unsettled
 from confide.campaign.store.transactions import Stored, stored
 from confide.contract.encoding import canonical, digest
 from confide.contract.errors import BudgetExceeded, InvalidInput, Refused
+from confide.contract.files import MANIFEST, NOTE
 from confide.contract.kinds import ReportCodec, may_wait
-from confide.privacy.ledger import Account
+from confide.privacy.ledger import Account, Charge
 
 __all__ = ["Store", "Stored", "Taken"]
 

@@ -10,11 +10,11 @@ from typing import Any
 
 from sqlalchemy import Connection, select, update
 
-from confide.campaign.home import Home
-from confide.campaign.states import State, StateEvent, advance
 from confide.campaign.store import chain
 from confide.campaign.store import schema as s
 from confide.campaign.store.database import Database
+from confide.campaign.store.home import Home
+from confide.campaign.store.states import State, StateEvent, advance
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.worded import worded
 

@@ -2,6 +2,8 @@
 
 No link is followed, nothing is opened that could block or never end, and numbers and sizes are bounded. Whatever is
 checked later are these bytes: who changes the folder meanwhile changes nothing.
+
+A pack holds the parts that the version of confide writes that it claims, and no others: see `check_part`.
 """
 
 from __future__ import annotations
@@ -18,12 +20,13 @@ from typing import Any
 
 from confide.campaign.pack import CAMPAIGN, EVENTS, MANIFEST, NOTE, PICTURES, REPORT
 from confide.campaign.verification.archive import members
+from confide.campaign.verification.findings import Broken
 from confide.contract.encoding import canonical
 from confide.contract.errors import InvalidInput
 from confide.contract.files import TEXT_LIMIT, parse_json
 from confide.contract.words import cause
 
-__all__ = ["Folder", "is_column", "is_table", "json_of", "read_folder"]
+__all__ = ["Folder", "check_part", "is_column", "is_first", "is_table", "json_of", "read_folder"]
 
 COLUMNS = "columns"
 LARGEST = 1 << 30
@@ -189,3 +192,28 @@ class _Found:
 
     def refused(self, problem: str, limit: str = "") -> InvalidInput:
         return InvalidInput(self.field, f"{self.place}: {problem}", limit)
+
+
+_FIRST = "0.1.0"
+"""The only version that wrote no meter, no data of pictures and no policy of a page. All later ones write all three."""
+
+
+def is_first(version: str) -> bool:
+    """Whether a version wrote packs without a meter, without data of pictures, and without a policy of the page."""
+    return version == _FIRST
+
+
+def check_part(version: str, part: str, *, held: bool) -> None:
+    """See that a part stands in a pack if, and only if, the claimed version writes it.
+
+    Args:
+        version: of confide, as the pack claims.
+        part: the meter, the data of pictures, or the policy of the page; for the message.
+        held: whether the pack holds it.
+
+    Raises:
+        Broken: the claimed version never writes what is there, or always writes what is missing.
+    """
+    if held == is_first(version):
+        raise Broken(f"{part} {'is there' if held else 'is missing'}; confide {version} "
+                     f"{'never' if held else 'always'} writes it")

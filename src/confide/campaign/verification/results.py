@@ -10,12 +10,11 @@ from confide.campaign.contracts import read_contract
 from confide.campaign.file import CampaignFile
 from confide.campaign.pack import MANIFEST, PICTURES, REPORT, report, row_files, sections
 from confide.campaign.report import head, pictures, placed, with_policy, without_pictures
-from confide.campaign.verification.cells import contradict, same_rows, same_table
 from confide.campaign.verification.findings import Broken, NotChecked
+from confide.campaign.verification.likeness import contradict, same_rows, same_table
 from confide.campaign.verification.page import check_other, same_page
 from confide.campaign.verification.pictures import same_as_drawn_by_first, same_data
-from confide.campaign.verification.reading import Folder, is_column, is_table, json_of
-from confide.campaign.verification.versions import check_part, is_first
+from confide.campaign.verification.reading import Folder, check_part, is_column, is_first, is_table, json_of
 from confide.contract.encoding import canonical, encode
 from confide.contract.kinds import CampaignPlan, ContractKind, is_rows
 from confide.contract.outcome import Provenance, PublicOutcome

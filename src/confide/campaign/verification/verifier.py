@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from confide.campaign.file import CampaignFile, parse
 from confide.campaign.pack import CAMPAIGN, EVENTS, MANIFEST, NOTE
 from confide.campaign.store.chain import Entry
-from confide.campaign.verification import life, metering, promises, results, signed
+from confide.campaign.verification import promises, results, signed
 from confide.campaign.verification.findings import Broken, NotChecked, Verification, VerificationFinding, made
 from confide.campaign.verification.reading import Folder, json_of, read_folder
 from confide.contract.encoding import canonical, digest
@@ -100,8 +100,8 @@ class _Verifier:
             "guarantees": self.guarantees,
             "certificate": lambda: promises.certificate(self.outcome, self.other),
             "events": self.events,
-            "debit": lambda: promises.debit(self.file, self.outcome, life.charge_of(self.chain), self.other),
-            "meter": lambda: metering.meter(self.file, self.outcome, self.other),
+            "debit": lambda: promises.debit(self.file, self.outcome, signed.charge_of(self.chain), self.other),
+            "meter": lambda: promises.meter(self.file, self.outcome, self.other),
             "tables": lambda: results.result_tables(self.folder, self.file, self.plan, self.outcome, self.other,
                                                     self.here),
             "report": lambda: results.report_page(self.folder, self.file, self.plan, self.outcome, self.other),
@@ -199,8 +199,8 @@ class _Verifier:
         return promises.guarantees(self.outcome, json_of(self.folder[MANIFEST])["guarantees"], self.other)
 
     def events(self) -> str:
-        self._chain = life.chain_of(json_of(self.folder[EVENTS]))
-        return life.events(self._chain, self.note)
+        self._chain = signed.chain_of(json_of(self.folder[EVENTS]))
+        return signed.events(self._chain, self.note)
 
 
 def _had(part: T | None, otherwise: str) -> T:

@@ -6,11 +6,10 @@ __all__, __getattr__, __dir__ = doors(
     __name__,
     {
         "attempts": ("Attempts",),
-        "identity": ("Operator", "Participant", "Role"),
+        "identity": ("Operator", "Participant", "Role", "csrf_of", "digest_of", "new_code", "new_token"),
         "invitations": ("Invitations",),
         "logins": ("Logins",),
         "operators": ("Operators",),
         "sessions": ("Sessions",),
-        "tokens": ("csrf_of", "digest_of", "new_code", "new_token"),
     },
 )

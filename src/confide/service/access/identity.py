@@ -1,11 +1,19 @@
-"""Who somebody may be: an operator with a role, or the participant who has one slot of one campaign."""
+"""Who somebody may be: an operator with a role, or the participant who has one slot of one campaign.
+
+She is known again by a secret. A store knows its digest; its owner alone knows it.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import hmac
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["Operator", "Participant", "Role"]
+from confide.privacy.noise.entropy import random_bytes
+
+__all__ = ["Operator", "Participant", "Role", "csrf_of", "digest_of", "new_code", "new_token"]
 
 
 class Role(StrEnum):
@@ -59,3 +67,48 @@ class Participant:
 
     campaign: int
     slot: int
+
+
+_BYTES = 32
+_CODE_BYTES = 20  # 160 bits are 32 letters of base32
+_GROUP = 4
+
+
+def new_token() -> str:
+    """A session's token: 256 bits as 43 letters.
+
+    Example:
+        >>> len(new_token())
+        43
+    """
+    return base64.urlsafe_b64encode(random_bytes(_BYTES)).decode().rstrip("=")
+
+
+def new_code() -> str:
+    """A code that somebody can type: 160 bits as eight groups of four letters or digits.
+
+    Example:
+        >>> [len(group) for group in new_code().split("-")]
+        [4, 4, 4, 4, 4, 4, 4, 4]
+    """
+    letters = base64.b32encode(random_bytes(_CODE_BYTES)).decode()
+    return "-".join(letters[at : at + _GROUP] for at in range(0, len(letters), _GROUP))
+
+
+def digest_of(secret: str) -> bytes:
+    """(32,) what a store keeps of a token, or of a code however it was typed.
+
+    No salt and no slow hash: a secret of 160 bits or more cannot be guessed.
+
+    Example:
+        >>> digest_of("ABCD-2345") == digest_of(" abcd2345 ")
+        True
+    """
+    code = "".join(secret.split()).replace("-", "")
+    same = code.upper() if len(code) * 5 <= _CODE_BYTES * 8 else secret.strip()
+    return hashlib.sha256(same.encode("utf-8", "replace")).digest()
+
+
+def csrf_of(token: str) -> str:
+    """What a form of this session must bring along: a stranger's page cannot know it. 64 hexadecimal digits."""
+    return hmac.digest(token.encode(), b"confide form", "sha256").hex()

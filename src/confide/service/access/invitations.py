@@ -13,12 +13,11 @@ from sqlalchemy import delete, func, select
 from confide.campaign.store import Store
 from confide.campaign.store import schema as s
 from confide.campaign.store import service_schema as t
-from confide.campaign.store.bulk import insert_many
+from confide.campaign.store.database import insert_many
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.worded import worded
-from confide.service.access.identity import Participant
+from confide.service.access.identity import Participant, digest_of, new_code
 from confide.service.access.sessions import begin_participant
-from confide.service.access.tokens import digest_of, new_code
 
 __all__ = ["Invitations"]
 

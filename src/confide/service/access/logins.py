@@ -16,7 +16,7 @@ from sqlalchemy import delete, insert
 
 from confide.campaign.store import Store
 from confide.campaign.store import service_schema as t
-from confide.service.access.tokens import digest_of, new_token
+from confide.service.access.identity import digest_of, new_token
 
 __all__ = ["SECONDS", "Begun", "Logins"]
 

@@ -12,12 +12,11 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import Connection, bindparam, delete, insert, or_, select, update
 
-from confide.campaign.states import State
 from confide.campaign.store import Store
 from confide.campaign.store import schema as s
 from confide.campaign.store import service_schema as t
-from confide.service.access.identity import Operator, Participant, Role
-from confide.service.access.tokens import digest_of, new_token
+from confide.campaign.store.states import State
+from confide.service.access.identity import Operator, Participant, Role, digest_of, new_token
 
 __all__ = ["Sessions", "begin_participant"]
 

@@ -9,7 +9,7 @@ from typing import Any
 from fastapi import APIRouter, HTTPException, Response
 from pydantic import BaseModel, Field
 
-from confide.campaign.states import State
+from confide.campaign.store.states import State
 from confide.contract.guarantees import in_full, promises_json
 from confide.contract.worded import worded
 from confide.privacy.groups import group_losses

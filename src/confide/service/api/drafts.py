@@ -1,15 +1,19 @@
-"""Drafts: campaign files that operators write, plan, and open."""
+"""Drafts: campaign files that operators write, plan, and open.
+
+What a client asks again under the same idempotency key is not done again, but answered as before: see `once`.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, TypeVar
 
-from fastapi import APIRouter, Depends, Response
+from fastapi import APIRouter, Depends, Header, Response
 from pydantic import BaseModel, Field
 
 from confide.campaign.charging import cost_of, ledger_says
+from confide.campaign.handing_in import charged_at, opening_says
 from confide.campaign.ledger_gaps import ledger_warnings
-from confide.campaign.opening import charged_at, opening_says
 from confide.campaign.trade_off import kept_trade_off
 from confide.contract.guarantees import promises_json
 from confide.service.access import Operator, Role
@@ -25,12 +29,51 @@ from confide.service.api.models import (
     campaign_model,
     draft_model,
 )
-from confide.service.api.once import IdempotencyKey, once
 from confide.service.shell.guards import PartsOf, needs
+from confide.service.shell.parts import Parts
 from confide.service.shell.problems import answers
 from confide.service.work.drafts import LONGEST_TEXT
+from confide.service.work.replays import Reply
 
-__all__ = ["router"]
+__all__ = ["IdempotencyKey", "once", "router"]
+
+Answer = TypeVar("Answer", bound=BaseModel)
+
+IdempotencyKey = Annotated[str, Header(alias="Idempotency-Key", max_length=200, description=(
+    "any text of the client's; asked again under it within a day, the same request is not done again"))]
+
+
+def once(
+    parts: Parts, who: str, key: str, what: str, asked: BaseModel, do: Callable[[], Answer], answer: type[Answer]
+) -> Answer:
+    """Do something once under a key; of several at once one does it, and the others answer as it does.
+
+    Args:
+        parts: of the process.
+        who: asks.
+        key: hers; empty where she has none.
+        what: is done.
+        asked: with what.
+        do: does it.
+        answer: its type.
+
+    Raises:
+        Refused: the key was used for another request, or this one is still being done.
+    """
+    if not key:
+        return do()
+    request = f"{what}\0{asked.model_dump_json()}".encode()
+    known = parts.replays.begin(who, key, request)
+    if known is not None:
+        return answer.model_validate_json(known.body)
+    try:
+        found = do()
+    except BaseException:
+        parts.replays.drop(who, key, request)
+        raise
+    parts.replays.keep(who, key, request, Reply(200, found.model_dump_json().encode()))
+    return found
+
 
 router = APIRouter(prefix="/drafts", tags=["drafts"])
 Viewer = Annotated[Operator, Depends(needs(Role.VIEWER))]

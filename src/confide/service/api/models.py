@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from fastapi import Path, Query
+from fastapi import Depends, Path, Query, Request
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from confide.campaign.store import Stored
@@ -12,9 +13,9 @@ from confide.contract.asked import Field as AskedField
 from confide.service.access import Operator, Role
 from confide.service.work import Draft, Job
 
-__all__ = ["After", "Before", "CampaignModel", "CampaignsModel", "DraftModel", "DraftsModel", "FieldModel", "JobModel",
-           "Limit", "Number", "OperatorModel", "SectionsModel", "Strict", "Values", "campaign_model", "draft_model",
-           "field_model", "job_model", "operator_model"]
+__all__ = ["After", "Before", "CampaignModel", "CampaignsModel", "DraftModel", "DraftsModel", "FieldModel",
+           "JobModel", "Limit", "Number", "OperatorModel", "SectionsModel", "Strict", "Upload", "Uploaded", "Values",
+           "campaign_model", "draft_model", "field_model", "job_model", "operator_model"]
 
 _LARGEST = 2**31 - 1
 _UNTOLD = "it failed; operators are told why"
@@ -156,3 +157,23 @@ def operator_model(operator: Operator) -> OperatorModel:
 def field_model(field: AskedField) -> FieldModel:
     """A field as the API shows it."""
     return FieldModel.model_validate(field.to_dict())
+
+
+@dataclass(frozen=True, repr=False)
+class Upload:
+    """A file.
+
+    Args:
+        media: its type, as it was sent.
+        data: its bytes.
+    """
+
+    media: str
+    data: bytes
+
+
+async def _uploaded(request: Request) -> Upload:
+    return Upload(request.headers.get("content-type", "").partition(";")[0].strip().lower(), await request.body())
+
+
+Uploaded = Annotated[Upload, Depends(_uploaded)]

@@ -13,12 +13,11 @@ from pydantic import BaseModel, Field
 from confide.campaign.campaign import Campaign
 from confide.campaign.pages import payout_sections
 from confide.service.access import Operator, Role
-from confide.service.api.models import Number, Strict
-from confide.service.api.uploads import Uploaded
+from confide.service.api.models import Number, Strict, Uploaded
 from confide.service.shell.guards import PartsOf, needs
 from confide.service.shell.parts import Parts
 from confide.service.shell.problems import answers
-from confide.service.work.payout_files import payout_file, settled_campaign, take_answer
+from confide.service.work.opened import payout_file, settled_campaign, take_answer
 
 __all__ = ["router"]
 

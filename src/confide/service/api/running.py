@@ -8,13 +8,12 @@ from fastapi import APIRouter, Depends, HTTPException
 from pydantic import BaseModel, Field
 
 from confide.campaign.charging import cost_of
-from confide.campaign.opening import When, charged_at
-from confide.campaign.states import State
+from confide.campaign.handing_in import When, charged_at
+from confide.campaign.store.states import State
 from confide.contract.errors import Refused
 from confide.contract.worded import worded
 from confide.service.access import Operator, Role
-from confide.service.api.models import JobModel, Number, SectionsModel, Strict, job_model
-from confide.service.api.uploads import Uploaded
+from confide.service.api.models import JobModel, Number, SectionsModel, Strict, Uploaded, job_model
 from confide.service.shell.guards import PartsOf, needs
 from confide.service.shell.problems import answers
 from confide.service.work import Task

@@ -1,11 +1,17 @@
-"""Headers of every answer: what a browser may load and tell, and that nobody keeps a private page."""
+"""Headers of every answer: what a browser may load and tell, and that nobody keeps a private page.
+
+What is no HTTP is refused with them, too: `Protocol` is uvicorn's own way from bytes to requests, but for that.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
-__all__ = ["HEADERS", "SecurityHeaders"]
+__all__ = ["HEADERS", "Protocol", "SecurityHeaders"]
 
 _POLICY = ("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
            "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
@@ -44,3 +50,18 @@ class SecurityHeaders:
             await send(message)
 
         await self._app(scope, receive, with_headers if scope["type"] == "http" else send)
+
+
+_BASE: Any = AutoHTTPProtocol
+
+
+class Protocol(_BASE):  # type: ignore[misc] # which one it is depends on what is installed
+    """The protocol of one connection."""
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what the application never sees."""
+        said = {**HEADERS, "Cache-Control": "no-store", "Content-Type": "text/plain; charset=utf-8",
+                "Content-Length": str(len(msg)), "Connection": "close"}
+        lines = "".join(f"{name}: {value}\r\n" for name, value in said.items())
+        self.transport.write(f"HTTP/1.1 400 Bad Request\r\n{lines}\r\n{msg}".encode("ascii"))
+        self.transport.close()

@@ -10,8 +10,8 @@ from importlib import import_module
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
-from confide.campaign.home import Home
 from confide.campaign.store import Store
+from confide.campaign.store.home import Home
 from confide.contract.errors import ConfideError, StoreFailed
 from confide.service.access import Attempts, Invitations, Logins, Operators, Sessions, new_code
 from confide.service.shell.settings import Settings

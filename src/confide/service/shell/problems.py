@@ -1,4 +1,7 @@
-"""What goes wrong, as RFC 9457's problem+json. It never repeats what somebody sent, but names that the schema has."""
+"""What goes wrong, as RFC 9457's problem+json. It never repeats what somebody sent, but names that the schema has.
+
+What goes wrong unforeseen is answered inside of the headers, the log and the counts, as everything is: see `Faults`.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +17,15 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.types import Scope
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from confide.contract.errors import BudgetExceeded, ConfideError, InvalidInput, Refused, StoreFailed
 from confide.contract.worded import Worded, worded
 from confide.service.access import new_code
 from confide.service.work.faults import Changed, NotNow, Unknown
 
-__all__ = ["AWAY", "MEDIA", "Answer", "Problem", "Told", "TooLarge", "answers", "install", "problem_response",
-           "status_of"]
+__all__ = ["AWAY", "MEDIA", "Answer", "Faults", "Problem", "Told", "TooLarge", "answers", "install",
+           "problem_response", "status_of"]
 
 _log = logging.getLogger("confide.service")
 MEDIA = "application/problem+json"
@@ -222,3 +225,35 @@ def _unexpected(error: Exception) -> Told:
     _log.error("an internal error: %s", type(error).__name__, extra={"reference": reference})
     return problem_response(500, worded("reference %(reference)s", reference=reference),
                             limit=worded("tell the operator the reference"))
+
+
+class Faults:
+    """Answer where what comes after has failed and has not begun to answer.
+
+    The framework would do this outside of all middleware: such an answer would have no headers of ours.
+
+    Args:
+        app: what comes after.
+        answer: makes the answer from the request and the error.
+    """
+
+    def __init__(self, app: ASGIApp, answer: Answer) -> None:
+        self._app, self._answer = app, answer
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        begun = False
+
+        async def noted(message: Message) -> None:
+            nonlocal begun
+            begun = begun or message["type"] == "http.response.start"
+            await send(message)
+
+        try:
+            await self._app(scope, receive, noted)
+        except Exception as error:
+            if begun:
+                raise
+            await (await self._answer(scope, error))(scope, receive, send)

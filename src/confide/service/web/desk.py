@@ -14,11 +14,11 @@ from starlette.datastructures import UploadFile
 
 from confide.campaign.campaign import Campaign
 from confide.campaign.charging import cost_of, ledger_says
+from confide.campaign.handing_in import charged_at
 from confide.campaign.ledger_gaps import ledger_warnings
-from confide.campaign.opening import charged_at
 from confide.campaign.pages import ledger_sections, payout_sections
-from confide.campaign.states import State
 from confide.campaign.store.payouts import Sent
+from confide.campaign.store.states import State
 from confide.campaign.trade_off import kept_trade_off
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.kinds import kind, summaries
@@ -30,9 +30,8 @@ from confide.service.api.running import Confirmed, Settling, close, settle, show
 from confide.service.shell.guards import OPERATOR_COOKIE, PartsOf, cookie_of
 from confide.service.web.page import Form, checked, forget_token, from_elsewhere, go, leafed, looking, page
 from confide.service.work import Task
-from confide.service.work.opened import OpenedCampaign
+from confide.service.work.opened import OpenedCampaign, payout_file, settled_campaign, take_answer
 from confide.service.work.participation import take_known
-from confide.service.work.payout_files import payout_file, settled_campaign, take_answer
 from confide.service.work.rounds import SECOND, current
 
 __all__ = ["router"]

@@ -13,7 +13,7 @@ from fastapi.responses import HTMLResponse
 from starlette.concurrency import run_in_threadpool
 
 from confide.campaign.pack import signed_digest
-from confide.campaign.states import State
+from confide.campaign.store.states import State
 from confide.contract.asked import faults
 from confide.contract.errors import ConfideError, InvalidInput, Refused
 from confide.contract.worded import worded

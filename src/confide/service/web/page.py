@@ -20,7 +20,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from confide.contract.guarantees import sentences_of
 from confide.contract.worded import worded
 from confide.contract.words import as_sentence, number
-from confide.people.device_odds import of_hundred
+from confide.privacy.device_odds import of_hundred
 from confide.service.access import Operator, Participant, csrf_of
 from confide.service.language import chosen, translations
 from confide.service.shell.guards import (
@@ -31,8 +31,7 @@ from confide.service.shell.guards import (
     cookie_of,
     parts_of,
 )
-from confide.service.web.rendering import sections_html
-from confide.service.web.telling import told
+from confide.service.web.rendering import sections_html, told
 
 __all__ = ["STATIC", "Form", "forget_token", "from_elsewhere", "go", "keep_token", "leafed", "looking", "page",
            "same_site", "speak", "taking"]

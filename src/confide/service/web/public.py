@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from confide.campaign.pack import signed_digest
-from confide.campaign.states import State
+from confide.campaign.store.states import State
 from confide.service.api.campaigns import settled_files
 from confide.service.api.models import Before, Number
 from confide.service.shell.guards import PartsOf

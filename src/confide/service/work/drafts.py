@@ -20,19 +20,19 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from confide.campaign.campaign import Campaign
 from confide.campaign.file import CampaignFile, parse
-from confide.campaign.home import released_elsewhere
-from confide.campaign.opening import open_collection
-from confide.campaign.states import State
+from confide.campaign.handing_in import open_collection
 from confide.campaign.store import Store, Stored
 from confide.campaign.store import service_schema as t
 from confide.campaign.store.erasure import PACK
+from confide.campaign.store.home import released_elsewhere
 from confide.campaign.store.reports import handed_in, noted
+from confide.campaign.store.states import State
 from confide.contract.errors import ConfideError, InvalidInput, Refused
 from confide.contract.files import make_folder
 from confide.contract.kinds import ContractKind, LocalKind
 from confide.contract.worded import worded
 from confide.contract.words import number as spelled
-from confide.people.device_odds import LARGEST_LEVEL
+from confide.privacy.device_odds import LARGEST_LEVEL
 from confide.service.work.faults import Changed, Unknown
 
 __all__ = ["LONGEST_TEXT", "MOST_PEOPLE", "Draft", "Drafts", "campaign_folder"]

@@ -1,9 +1,13 @@
-"""Opened campaigns: those that drafts of this service became, each with its plan kept at hand."""
+"""Opened campaigns: those that drafts of this service became, each with its plan kept at hand, and their payouts.
+
+Files of payouts come and go in answers and requests, and lie nowhere meanwhile. Amounts are private, since they follow
+from records; names and accounts are the operator's own.
+"""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,11 +18,12 @@ from sqlalchemy import select
 
 from confide.campaign.campaign import Campaign
 from confide.campaign.file import parse
-from confide.campaign.states import State
+from confide.campaign.payouts.export import TEXT, batch_file, take_confirmations
 from confide.campaign.store import Store, Stored
 from confide.campaign.store import schema as s
 from confide.campaign.store import service_schema as t
 from confide.campaign.store.erasure import PACK
+from confide.campaign.store.states import State
 from confide.campaign.store.transactions import stored
 from confide.contract.errors import Refused
 from confide.contract.kinds import ContractKind, LocalKind
@@ -27,7 +32,7 @@ from confide.service.work.drafts import campaign_folder
 from confide.service.work.faults import Unknown
 from confide.tables import Category
 
-__all__ = ["Opened", "OpenedCampaign", "check_settled"]
+__all__ = ["Opened", "OpenedCampaign", "check_settled", "payout_file", "settled_campaign", "take_answer"]
 
 _KEPT = 64
 Read = TypeVar("Read")
@@ -221,3 +226,55 @@ class Opened:
         query = query.order_by(s.campaign.c.id.desc()).limit(limit)
         with self._database.reading() as connection:
             return tuple(stored(row) for row in connection.execute(query))
+
+
+def settled_campaign(opened: OpenedCampaign, store: Store) -> Campaign:
+    """The campaign, if it is settled; where this machine keeps its files is not told.
+
+    Args:
+        opened: the campaign.
+        store: of it.
+
+    Raises:
+        Refused: it is not.
+    """
+    check_settled(store.get(opened.number).state, worded("settle it first"))
+    return opened.campaign
+
+
+def payout_file(
+    campaign: Campaign, store: Store, *, form: str = "csv", batch: int | None = None, payees: str | None = None,
+    payer: str | None = None, text: str | None = None,
+) -> tuple[int, bytes]:
+    """The file of a batch for the bank, and the batch's number.
+
+    Args:
+        campaign: a settled one.
+        store: where it was settled.
+        form: "csv" or "xml".
+        batch: an earlier one; default a new one of all that is approved.
+        payees: CSV of id,name,iban; for xml.
+        payer: NAME,IBAN or NAME,IBAN,BIC; for xml.
+        text: on bank statements.
+
+    Raises:
+        Refused: nothing is approved, or the bank has answered this batch.
+        InvalidInput: a payee or the payer cannot be used.
+    """
+    return batch_file(campaign.planned, store, "pain.001" if form == "xml" else "csv", number=batch,
+                      payees=None if payees is None else payees.encode("utf-8", "replace"), payer=payer,
+                      text=TEXT if text is None else text)
+
+
+def take_answer(campaign: Campaign, store: Store, data: bytes) -> Mapping[str, int]:
+    """Take what the bank says; how many were paid, failed, and known before.
+
+    Args:
+        campaign: whose payouts it is about.
+        store: where it was settled.
+        data: CSV of reference,status, or ISO 20022 pain.002.
+
+    Raises:
+        InvalidInput: it cannot be read, or names a payout that is not known.
+    """
+    return take_confirmations(campaign.planned, store, data)

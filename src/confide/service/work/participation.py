@@ -18,10 +18,12 @@ import numpy as np
 import pyarrow.compute as pc
 
 from confide.campaign.contracts import Contract, Round, contract_in
+from confide.campaign.kinds import PeoplesKind
+from confide.campaign.kinds.peoples_kind import retyped
 from confide.campaign.pages import handed_section, share_section
-from confide.campaign.states import State
 from confide.campaign.store import Store
 from confide.campaign.store.collecting import Facts, nothing_asked, withdrawn
+from confide.campaign.store.states import State
 from confide.contract.asked import Field, judge
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import replace_private
@@ -29,9 +31,7 @@ from confide.contract.kinds import ContractKind, HandingKind, LocalKind
 from confide.contract.outcome_folder import rebuild
 from confide.contract.presentation import Section
 from confide.contract.worded import worded
-from confide.people import PeoplesKind
-from confide.people.device_odds import AnswerOdds, NoiseSize, device_odds
-from confide.people.retyping import retyped
+from confide.privacy.device_odds import AnswerOdds, NoiseSize, device_odds
 from confide.service.access.identity import Participant
 from confide.service.work.intake import Intake
 from confide.service.work.opened import Opened, OpenedCampaign, check_settled

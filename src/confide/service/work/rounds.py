@@ -19,9 +19,9 @@ from typing import Any
 from confide.campaign.campaign import Campaign
 from confide.campaign.contracts import Round, finish, round_of
 from confide.campaign.pack import hidden_beside, tidy
-from confide.campaign.states import State
 from confide.campaign.store import Store
 from confide.campaign.store.collecting import nothing_asked
+from confide.campaign.store.states import State
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import make_folder, replace_private
 from confide.contract.kinds import ContractKind, Progress

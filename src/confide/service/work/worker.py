@@ -13,8 +13,8 @@ from contextlib import contextmanager, nullcontext
 from threading import Event, Lock, Thread
 from typing import Any
 
-from confide.campaign.states import State
 from confide.campaign.store import Store
+from confide.campaign.store.states import State
 from confide.contract.errors import ConfideError, StoreFailed
 from confide.service.work.jobs import Job, Jobs, Task
 from confide.service.work.opened import Opened, OpenedCampaign

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
@@ -14,13 +13,12 @@ from confide.acquisition.incentives import SecondIdentities, second_identities
 from confide.acquisition.mechanism import TwoPartMechanism
 from confide.acquisition.priors import ConcernPrior, DiscretePrior, HistogramPrior, PowerPrior, UniformPrior
 from confide.acquisition.targeting import Expected, expected
-from confide.campaign.kinds.skeleton import Finite, MoneyTable, MoneyWords, Positive, ShownPlan
+from confide.campaign.kinds.skeleton import Finite, LawTable, MoneyTable, MoneyWords, Parameters, Positive, ShownPlan
 from confide.contract.guarantees import Accuracy
-from confide.contract.known_keys import Keys, keys_of
+from confide.contract.known_keys import MOST_PEOPLE, Keys, keys_of
 from confide.contract.remedies import printed
 from confide.contract.wire import parts_of
 from confide.contract.words import few, number
-from confide.people.campaign_tables import MOST_PEOPLE
 
 __all__ = ["MeanConfig", "PlannedMean", "identity_warnings"]
 
@@ -77,7 +75,7 @@ class Data(Keys):
 
 @keys_of(UniformPrior, "low high", optional=True)
 @keys_of(PowerPrior, "exponent", optional=True)
-class Belief(Keys):
+class Belief(LawTable):
     """`[belief]`: the law of the concerns, as everybody believes; independent of the records."""
 
     if TYPE_CHECKING:
@@ -93,20 +91,9 @@ class Belief(Keys):
     masses: tuple[Annotated[float, Field(ge=0, le=1)], ...] | None = Field(
         default=None, description="of 'histogram' and 'discrete'; they sum to 1")
 
-    _NEEDS: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "uniform": (), "power": ("exponent",), "histogram": ("edges", "masses"), "discrete": ("points", "masses")}
-
-    @model_validator(mode="after")
-    def _parameters(self) -> Belief:
-        own = self._NEEDS[self.law]
-        for name in own:
-            if getattr(self, name) is None:
-                raise ValueError(f"{name} is missing, which law = {self.law!r} needs")
-        for name in ("low", "high", "exponent", "edges", "points", "masses"):
-            if getattr(self, name) is not None and name not in own and not (self.law == "uniform"
-                                                                           and name in ("low", "high")):
-                raise ValueError(f"{name} does not belong to law = {self.law!r}")
-        return self
+    NEEDS: ClassVar[Parameters] = {
+        "power": ("exponent",), "histogram": ("edges", "masses"), "discrete": ("points", "masses")}
+    MAY_HAVE: ClassVar[Parameters] = {"uniform": ("low", "high")}
 
     def build(self) -> ConcernPrior:
         """F."""

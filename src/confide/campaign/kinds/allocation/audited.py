@@ -8,26 +8,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from scipy.stats import binom
 
 from confide.allocation.audited import matching
 from confide.allocation.audited_behaviour import SUPPLY
-from confide.allocation.crowds import Crowd, counts
+from confide.allocation.crowds import counts
 from confide.allocation.market import Market
 from confide.audit import Audited, AuditRow, Concern, Examined, Verdict
-from confide.audit.devices import CHECKED as _CHECKED
-from confide.audit.devices import refused_row
+from confide.audit.devices import CHECKED, MadeUpRun, refused_row
 from confide.campaign.kinds.allocation.plan import GoodsPlan
-from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Accuracy, Guarantee, Participation, Truthfulness
-from confide.contract.outcome import SimulatedOutcome
-from confide.privacy.noise import Noise
 
 __all__ = ["goods", "life"]
 
@@ -46,18 +41,6 @@ _DECODES = 300  # of one run
 _DECODED = "people whose own device finds another good than the run gave them"
 _GIVEN = "runs in which a good is given more often than there are copies"
 _CERTIFIED = "runs whose certificate claims too much"
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Played:
-    """One run on made-up people."""
-
-    crowd: Crowd
-    outcome: SimulatedOutcome
-
-    @property
-    def board(self) -> Any:
-        return self.outcome.billboard
 
 
 def goods(plan: GoodsPlan, seed: int = 0) -> Audited:
@@ -97,19 +80,17 @@ def life(plan: GoodsPlan, seed: int = 0) -> list[Examined]:
     runs = min(_RUNS, max(2, _WORK // (market.people * market.goods)))
 
     @cache
-    def played() -> list[_Played]:
+    def played() -> list[MadeUpRun]:
         return [_play(plan, 1000 * seed + number) for number in range(runs)]
 
-    def handed() -> list[_Played]:
-        return [_given(each, each.outcome.shares.take(np.roll(np.arange(market.people), 1))) for each in played()[:2]]
-
-    def favourites() -> list[_Played]:
-        return [_given(each, each.crowd.favourites()) for each in played()]
+    def favourites() -> list[MadeUpRun]:
+        return [each.handing(each.people.favourites()) for each in played()]
 
     found = [
         Examined(named=_DECODED, sound=lambda: played()[:2], rows=lambda runs: [_decodes(market, runs())],
-                 faults={"each good handed to the next person": handed}),
-        Examined(named=_CHECKED, sound=market, rows=lambda it: [_checks(it, played())], faults={
+                 faults={
+                     "each good handed to the next person": lambda: [each.handed_on() for each in played()[:2]]}),
+        Examined(named=CHECKED, sound=market, rows=lambda it: [_checks(it, played())], faults={
             "billboards of a campaign with one person less": replace(market, people=market.people + 1)}),
         Examined(named=_GIVEN, sound=played, rows=lambda runs: [_fits(market, runs())],
                  faults={"everybody's favourite, without a market": favourites})]
@@ -119,39 +100,30 @@ def life(plan: GoodsPlan, seed: int = 0) -> list[Examined]:
     return found
 
 
-def _play(plan: GoodsPlan, seed: int) -> _Played:
+def _play(plan: GoodsPlan, seed: int) -> MadeUpRun:
     crowd = plan.made_up(seed)
-    outcome = plan.market.run(crowd.data, Noise.simulated(seed))
-    if not isinstance(outcome, SimulatedOutcome):
-        raise InvalidInput("outcome", "is a release", "an audit is made with simulated noise")
-    return _Played(crowd=crowd, outcome=outcome)
+    return MadeUpRun.of(plan.market, crowd, crowd.data, seed)
 
 
-def _given(played: _Played, shares: pa.Table) -> _Played:
-    """The same run, with other goods handed out."""
-    return replace(played, outcome=replace(played.outcome, shares=shares))
-
-
-def _decodes(market: Market, played: Sequence[_Played]) -> AuditRow:
+def _decodes(market: Market, played: Sequence[MadeUpRun]) -> AuditRow:
     """Everybody finds what she was given, from her own row, her place and the billboard."""
     wrong = tried = 0
     for each in played:
-        places = np.unique(np.linspace(0, market.people - 1, min(_DECODES, market.people)).astype(np.int64))
         (column,) = set(each.outcome.shares.column_names) - {"price"}
         given = each.outcome.shares[column].to_pylist()
-        for place in places.tolist():
-            wrong += market.decode(each.crowd.record(place), place, each.board)[column] != given[place]
+        for place in each.places(_DECODES):
+            wrong += market.decode(each.people.record(place), place, each.board)[column] != given[place]
             tried += 1
     return AuditRow.at_most(_DECODED, 0.0, float(wrong),
                             f"{tried:,} decodes of {len(played)} runs on made-up people",
                             unit="people", concern=Concern.ACCURACY)
 
 
-def _checks(market: Market, played: Sequence[_Played]) -> AuditRow:
+def _checks(market: Market, played: Sequence[MadeUpRun]) -> AuditRow:
     return refused_row((each.board for each in played), market.check)
 
 
-def _fits(market: Market, played: Sequence[_Played]) -> AuditRow:
+def _fits(market: Market, played: Sequence[MadeUpRun]) -> AuditRow:
     over = 0
     for each in played:
         over += bool((counts(each.outcome.shares, market.goods) > np.array(market.copies)).any())
@@ -160,15 +132,15 @@ def _fits(market: Market, played: Sequence[_Played]) -> AuditRow:
         *(each for each in market.guarantees().of(Accuracy) if each.measure == SUPPLY))
 
 
-def _certifies(market: Market, played: Sequence[_Played], factor: float) -> AuditRow:
+def _certifies(market: Market, played: Sequence[MadeUpRun], factor: float) -> AuditRow:
     """Neither is the welfare below what is certified, nor the bound on the best above."""
     wrong = 0
     for each in played:
         board = replace(each.board, welfare=factor * each.board.welfare + (factor - 1.0) * market.people)
         found: Any = market.certify(board)
-        bound = each.crowd.bound(market.copies, board.prices)
+        bound = each.people.bound(market.copies, board.prices)
         room = 1e-9 * market.people
-        wrong += found.welfare > each.crowd.welfare(each.outcome.shares) + room or found.optimum < bound - room
+        wrong += found.welfare > each.people.welfare(each.outcome.shares) + room or found.optimum < bound - room
     return _often(_CERTIFIED, market.failure_probability, wrong, len(played))
 
 

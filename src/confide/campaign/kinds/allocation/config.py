@@ -22,9 +22,8 @@ from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.allocation.tables import Rows
 from confide.contract.errors import InvalidInput
 from confide.contract.file_words import FileWords
-from confide.contract.known_keys import FileTable, Keys, keys_of
+from confide.contract.known_keys import FileTable, Keys, PeopleTable, keys_of
 from confide.contract.parameters import parameters
-from confide.people.campaign_tables import PeopleTable
 from confide.tables import Roster
 
 __all__ = ["AUCTION_KEYS", "FILE_WORDS", "TEMPERATURES", "AuctionTable", "BestTable", "BundleAuctionTable",

@@ -14,8 +14,8 @@ from confide.allocation.palloc import PAlloc
 from confide.allocation.scales import Points, Ranks, Scale
 from confide.allocation.sinkhorn_match import ScalingBillboard, SinkhornMatch
 from confide.contract.asked import Field
-from confide.people.column_fields import MOVED
 from confide.privacy.public_randomness import PUBLIC_RANGE, public_number_of
+from confide.tables.column_rows import MOVED
 
 __all__ = ["AuctionWords", "BundleWords", "MethodWords", "Said", "ScalingWords", "asked_for_goods", "asked_for_order",
            "fields_of_goods", "worth"]

@@ -5,59 +5,34 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-import pyarrow as pa
 
 from confide import market
+from confide.campaign.kinds.device_kind import ANSWER, DeviceKind, Played
 from confide.campaign.kinds.market.plan import BitConfig, BitPlan
+from confide.campaign.kinds.peoples_kind import absent, own_values
 from confide.campaign.kinds.skeleton import (
-    AnyOutcome,
     KindSkeleton,
     no_rehearsal,
-    promised,
-    settled_otherwise,
-    share_page,
 )
 from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput
-from confide.contract.guarantees import Budget, stated
 from confide.contract.kinds import Collection, PayoutTerms, Progress, Trial, by_slots
-from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_coins
-from confide.contract.presentation import Section, Table, Text
 from confide.contract.wire import wire_types
-from confide.market.collection import BitBillboard, BitCodec, BitCollection, Reports, read_reports
+from confide.market.collection import BitCodec, BitCollection, Reports, read_reports
 from confide.market.strategies import NONE
-from confide.people.column_fields import field_of
-from confide.people.device_kind import ANSWER, DeviceKind
-from confide.people.peoples_kind import absent, own_values
 from confide.privacy.noise import Noise
 from confide.tables import Category, Roster, TableSource, open_table
+from confide.tables.column_rows import field_of
 
-__all__ = ["BitKind", "Rehearsed"]
+__all__ = ["BitKind"]
 
 _STORED = ("BitBillboard", "BitCollection", "ExponentialCost", "ExponentialLaw", "GammaLaw", "HistogramLaw",
            "LinearCost", "LogNormalLaw", "MajorityMarket", "MixtureLaw", "NoPurchase", "PairMarket", "PairPrior",
            "PowerCost", "SumCost", "ThresholdMarket", "UniformLaw")
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Rehearsed:
-    """A collection that was played.
-
-    Args:
-        truth: the true answers.
-        reports: what was drawn of them.
-    """
-
-    truth: Reports
-    reports: Reports
-
-    def __iter__(self) -> Iterator[Reports]:
-        yield self.reports
 
 
 class BitKind(KindSkeleton, DeviceKind, ABC):
@@ -75,10 +50,6 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
 
     @abstractmethod
     def audit(self, plan: BitPlan, seed: int, progress: Progress | None = None) -> Any: ...
-
-    def group(self, config: Any) -> Category | None:
-        """Role of the column of groups; None where everybody is in one."""
-        return None
 
     def codec(self, plan: BitPlan) -> BitCodec:
         """A report is stored in three bytes."""
@@ -101,12 +72,12 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
         self, config: BitConfig, plan: BitPlan, source: TableSource, *, roster: Roster, rejected: dict[str, str],
         counted: list[int], rows: int | None = None,
     ) -> Iterator[Reports]:
-        return read_reports(source, bit=config.role(), group=self.group(config), roster=roster, id=config.people.id,
+        return read_reports(source, bit=config.role(), group=config.group(), roster=roster, id=config.people.id,
                             rejected=rejected, counted=counted, rows=rows)
 
     def typed(self, config: BitConfig, plan: BitPlan, index: int, values: Mapping[str, str]) -> Reports:
         """(report, group) as its owner types it; a report that is none where the cell is empty."""
-        group = self.group(config)
+        group = config.group()
         roles = [config.role(), *([] if group is None else [group])]
         unknown = sorted(values.keys() - {role.column for role in roles})
         if unknown:
@@ -161,7 +132,7 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
 
     def known(self, config: BitConfig, plan: BitPlan) -> Sequence[Field]:
         """Her group of peers, where people are in groups."""
-        group = self.group(config)
+        group = config.group()
         return [] if group is None else [field_of(group, note="The operator knows it of everybody who is invited.")]
 
     def trials(self, config: Any, plan: Any) -> Iterable[Trial]:
@@ -190,7 +161,7 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
 
     def rows(self, config: BitConfig, data: Any) -> Sequence[dict[str, str]]:
         """What everybody hands in, where everybody is played; a file of rows without ids has one for every slot."""
-        group, played, found = self.group(config), data.reports, dict[int, dict[str, str]]()
+        group, played, found = config.group(), data.reports, dict[int, dict[str, str]]()
         columns = (each.tolist() for each in (played.index, played.report, played.group))
         for index, report, peers in zip(*columns, strict=True):
             own = {} if group is None else {group.column: group.levels[peers]}
@@ -200,68 +171,6 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
             return [found.get(k) or {**self.row(config, str(k + 1), NONE), **empty} for k in range(config.people.count)]
         return [found[index] for index in sorted(found)]
 
-    # ---- results
-
-    def _settled(self, plan: BitPlan, outcome: AnyOutcome) -> tuple[BitPlan, BitBillboard]:
-        board: Any = outcome.billboard
-        return self.settled(plan, outcome), board
-
-    def result(self, plan: BitPlan, outcome: AnyOutcome) -> Sequence[Section]:
-        """The counts, what follows from them, and what is promised to whom."""
-        plan, board = self._settled(plan, outcome)
-        return [
-            Section(title="Reports and payments", blocks=(self._counts(plan, board), *plan.pages.found(plan, board))),
-            promised(plan, *stated(plan.guarantees), "Reports left the people already randomised: counts, payments and "
-                     "everything that is concluded from them give nothing further away."),
-        ]
-
-    def _counts(self, plan: BitPlan, board: BitBillboard) -> Table:
-        bit, group = plan.config.bit, self.group(plan.config)
-        names = ("all",) if group is None else group.levels
-        rows = tuple((name, int(one), int(zero), plan.coins(int(pay1)), plan.coins(int(pay0)))
-                     for name, one, zero, pay1, pay0 in zip(names, board.ones, board.zeros, board.for_one,
-                                                            board.for_zero, strict=True))
-        return Table(columns=("peers", f"report {bit.one}", f"report {bit.zero}", f"each {bit.one} is paid",
-                              f"each {bit.zero} is paid"), rows=rows,
-                     note=f"{plan.market.people - board.present:,} of {plan.market.people:,} invited took no part.")
-
-    def tables(self, plan: BitPlan, outcome: AnyOutcome) -> Mapping[str, pa.Table]:
-        """`counts`: reports and payments of each group of peers."""
-        (plan, board), group = self._settled(plan, outcome), self.group(plan.config)
-        units = float(plan.collection.minor_units)
-        return {"counts": pa.table({
-            "peers": ["all"] if group is None else list(group.levels),
-            "ones": board.ones, "zeros": board.zeros,
-            "paid_for_one": board.for_one / units, "paid_for_zero": board.for_zero / units,
-        })}
-
-    def explain(
-        self, plan: BitPlan, outcome: Outcome | PublicOutcome | SimulatedOutcome, record: Any, index: int
-    ) -> Sequence[Section]:
-        """One participant's share: what, from what, and why."""
-        plan, board = self._settled(plan, outcome)
-        share = plan.collection.decode(record, index, board)["payment"]
-        stored = None if isinstance(outcome, PublicOutcome) else settled_coins(outcome, index)
-        who = f"Participant {index + 1}"
-        if stored is not None and stored != share:
-            return settled_otherwise(who, plan.coins(stored), plan.coins(share), thing="report")
-        report, group = (NONE, 0) if record is None else record
-        head = f"{who}: payment {plan.coins(share)}"
-        if report == NONE:
-            return share_page(head, "No report arrived under this id; who takes no part is paid nothing.")
-        bit = plan.config.bit
-        own, other = (bit.one, bit.zero) if report else (bit.zero, bit.one)
-        swapped = plan.coins(int((board.for_zero if report else board.for_one)[group]))
-        peers = int(board.ones[group] + board.zeros[group]) - 1
-        due = (f" With the deposit of {plan.coins(plan.deposit)}, {plan.coins(max(0, share + plan.deposit))} is paid "
-               f"out in all; where none was left, {plan.coins(max(0, share))}." if plan.deposit else "")
-        return share_page(
-            head, f"The report was {own}. " + (
-                f"Of the {peers:,} other reports that it is compared with, {int(board.ones[group]) - (report == 1):,} "
-                f"say {bit.one}." if peers else "There is no other report that it could be compared with."),
-            f"Everybody there who reported {own} is paid {plan.coins(share)}, everybody who reported {other} "
-            f"{swapped}. Both follow from the public counts alone.{due}", *plan.pages.why(plan))
-
     # ---- rehearsal
 
     def rehearse(
@@ -270,7 +179,7 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
         """Everybody's side, played with answers that are public already.
 
         Returns:
-            A collection whose `data` is `Rehearsed`.
+            A collection whose `data` is `Played`.
 
         Raises:
             Refused: the file names none.
@@ -283,35 +192,15 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
             source = source.watched(by_slots(progress, config.people.count))
         rejected = dict[str, str]()
         parts = list(read_reports(
-            source, bit=table.role(config.bit), group=self.group(config), roster=self.roster(config),
+            source, bit=table.role(config.bit), group=config.group(), roster=self.roster(config),
             id=config.people.id if table.id is None else table.id, rejected=rejected, counted=[]))
         truth = Reports(*(np.concatenate([getattr(part, name) for part in parts])
                           for name in ("index", "report", "group")))
         report = self._drawn(plan, truth.report, noise).astype(np.uint8)
         there = report != NONE
         reports = Reports(truth.index[there], report[there], truth.group[there])
-        return Collection(data=Rehearsed(truth=truth, reports=reports), rejected=rejected)
+        return Collection(data=Played(truth=truth, reports=reports), rejected=rejected)
 
     @abstractmethod
     def _drawn(self, plan: BitPlan, bits: np.ndarray, noise: Noise) -> np.ndarray:
         """One report of each bit, as equilibrium has it."""
-
-    def study(self, plan: BitPlan, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
-        """The true answers beside what was concluded from reports, and what would have been paid."""
-        board: Any = outcome.billboard
-        truth = collection.data.truth
-        group, bit = self.group(plan.config), plan.config.bit
-        names = ("all",) if group is None else group.levels
-        rows = []
-        for k, name in enumerate(names):
-            inside = truth.report[truth.group == k]
-            n = int(board.ones[k] + board.zeros[k])
-            rows.append((name, float(inside.mean()) if inside.size else None, int(board.ones[k]) / n if n else None))
-        paid = outcome.shares["payment"].to_numpy() / plan.collection.minor_units
-        expected = plan.guarantees.of(Budget)[0].expected
-        return [Section(title="Beside the true answers", study=True, blocks=(
-            Table(columns=("peers", f"true share of {bit.one}", f"reported share of {bit.one}"), rows=tuple(rows)),
-            Text((f"In all {plan.money(float(paid.sum()))} would have been paid; expected in equilibrium: "
-                  f"{plan.money(expected)}. That rests on the beliefs of the file, which these people need not "
-                  "have.",)),
-        ))]

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
+import pyarrow as pa
+
+from confide.campaign.kinds.device_kind import Played
 from confide.campaign.kinds.market.plan import BitPlan
-from confide.campaign.kinds.skeleton import plan_page
+from confide.campaign.kinds.skeleton import AnyOutcome, plan_page, promised, settled_otherwise, share_page
 from confide.charts import intervals
+from confide.contract.guarantees import Budget, stated
 from confide.contract.offering import Question, answer, lies, likelier, withdrawing
+from confide.contract.outcome import PublicOutcome, SimulatedOutcome, settled_coins
 from confide.contract.presentation import Block, Picture, Section, Table, Text
 from confide.contract.words import few, number, percent
 from confide.market.coalitions import SHARE_FAILURE, AnswerCoalition, ShareCoalition
 from confide.market.collection import BitBillboard
 from confide.market.equilibrium import symmetric_equilibria
 from confide.market.pairs.market import PairMarket
+from confide.market.strategies import NONE
 from confide.privacy.response import response_table
 
 __all__ = ["BitPages", "equilibria_table", "guessed"]
@@ -117,6 +123,78 @@ class BitPages(ABC):
                 f"Your report is at most {likelier(level)} times as likely under one answer as under the other. "
                 f"Who must guess your answer, even money beforehand, is right at most {percent(table.truth)} of the "
                 "time."]
+
+    def result_sections(self, plan: BitPlan, outcome: AnyOutcome) -> list[Section]:
+        """The counts, what follows from them, and what is promised to whom."""
+        board: Any = outcome.billboard
+        return [
+            Section(title="Reports and payments", blocks=(_counts(plan, board), *self.found(plan, board))),
+            promised(plan, *stated(plan.guarantees), "Reports left the people already randomised: counts, payments and "
+                     "everything that is concluded from them give nothing further away."),
+        ]
+
+    def result_tables(self, plan: BitPlan, outcome: AnyOutcome) -> Mapping[str, pa.Table]:
+        """`counts`: reports and payments of each group of peers."""
+        board: Any = outcome.billboard
+        units = float(plan.collection.minor_units)
+        return {"counts": pa.table({
+            "peers": list(plan.config.peers()),
+            "ones": board.ones, "zeros": board.zeros,
+            "paid_for_one": board.for_one / units, "paid_for_zero": board.for_zero / units,
+        })}
+
+    def explain(self, plan: BitPlan, outcome: AnyOutcome, record: Any, index: int) -> list[Section]:
+        """One participant's share: what, from what, and why."""
+        board: Any = outcome.billboard
+        share = plan.collection.decode(record, index, board)["payment"]
+        stored = None if isinstance(outcome, PublicOutcome) else settled_coins(outcome, index)
+        who = f"Participant {index + 1}"
+        if stored is not None and stored != share:
+            return settled_otherwise(who, plan.coins(stored), plan.coins(share), thing="report")
+        report, group = (NONE, 0) if record is None else record
+        head = f"{who}: payment {plan.coins(share)}"
+        if report == NONE:
+            return share_page(head, "No report arrived under this id; who takes no part is paid nothing.")
+        bit = plan.config.bit
+        own, other = (bit.one, bit.zero) if report else (bit.zero, bit.one)
+        swapped = plan.coins(int((board.for_zero if report else board.for_one)[group]))
+        peers = int(board.ones[group] + board.zeros[group]) - 1
+        due = (f" With the deposit of {plan.coins(plan.deposit)}, {plan.coins(max(0, share + plan.deposit))} is paid "
+               f"out in all; where none was left, {plan.coins(max(0, share))}." if plan.deposit else "")
+        return share_page(
+            head, f"The report was {own}. " + (
+                f"Of the {peers:,} other reports that it is compared with, {int(board.ones[group]) - (report == 1):,} "
+                f"say {bit.one}." if peers else "There is no other report that it could be compared with."),
+            f"Everybody there who reported {own} is paid {plan.coins(share)}, everybody who reported {other} "
+            f"{swapped}. Both follow from the public counts alone.{due}", *self.why(plan))
+
+    def study_sections(self, plan: BitPlan, data: Played, outcome: SimulatedOutcome) -> list[Section]:
+        """The true answers beside what was concluded from reports, and what would have been paid."""
+        board: Any = outcome.billboard
+        truth, bit = data.truth, plan.config.bit
+        rows = []
+        for k, name in enumerate(plan.config.peers()):
+            inside = truth.report[truth.group == k]
+            n = int(board.ones[k] + board.zeros[k])
+            rows.append((name, float(inside.mean()) if inside.size else None, int(board.ones[k]) / n if n else None))
+        paid = outcome.shares["payment"].to_numpy() / plan.collection.minor_units
+        expected = plan.guarantees.of(Budget)[0].expected
+        return [Section(title="Beside the true answers", study=True, blocks=(
+            Table(columns=("peers", f"true share of {bit.one}", f"reported share of {bit.one}"), rows=tuple(rows)),
+            Text((f"In all {plan.money(float(paid.sum()))} would have been paid; expected in equilibrium: "
+                  f"{plan.money(expected)}. That rests on the beliefs of the file, which these people need not "
+                  "have.",)),
+        ))]
+
+
+def _counts(plan: BitPlan, board: BitBillboard) -> Table:
+    bit, names = plan.config.bit, plan.config.peers()
+    rows = tuple((name, int(one), int(zero), plan.coins(int(pay1)), plan.coins(int(pay0)))
+                 for name, one, zero, pay1, pay0 in zip(names, board.ones, board.zeros, board.for_one,
+                                                        board.for_zero, strict=True))
+    return Table(columns=("peers", f"report {bit.one}", f"report {bit.zero}", f"each {bit.one} is paid",
+                          f"each {bit.zero} is paid"), rows=rows,
+                 note=f"{plan.market.people - board.present:,} of {plan.market.people:,} invited took no part.")
 
 
 def equilibria_table(plan: BitPlan, *more: Block) -> Section:

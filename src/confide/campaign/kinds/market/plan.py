@@ -6,14 +6,14 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from confide.campaign.kinds.skeleton import CurrencyTable, MoneyWords, Positive, ShownPlan
+from confide.campaign.kinds.skeleton import CurrencyTable, LawTable, MoneyWords, Parameters, Positive, ShownPlan
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Budget
-from confide.contract.known_keys import Keys, keys_of
+from confide.contract.known_keys import MOST_PEOPLE, Keys, PeopleTable, keys_of
 from confide.contract.remedies import Remedy
 from confide.contract.replanned import nearest
 from confide.market.coalitions import Agreements
@@ -21,19 +21,10 @@ from confide.market.collection import BitCollection
 from confide.market.costs import Cost, ExponentialCost, LinearCost, PowerCost
 from confide.market.majority import MajorityMarket
 from confide.market.signal_model import SignalModel
-from confide.people.campaign_tables import MOST_PEOPLE, PeopleTable
 from confide.tables import Above, Category
 
-__all__ = ["MARKET_KEYS", "BitConfig", "BitPlan", "Costs", "People", "Privacy", "State", "belongs", "more_reports",
+__all__ = ["MARKET_KEYS", "BitConfig", "BitPlan", "Costs", "People", "Privacy", "State", "more_reports",
            "worth_asking"]
-
-
-def belongs(name: str, value: float | None, law: str, chosen: str) -> None:
-    """Whether a parameter is there where its law is chosen, and only there."""
-    if law == chosen and value is None:
-        raise ValueError(f"{name} is missing, which law = {law!r} needs")
-    if law != chosen and value is not None:
-        raise ValueError(f"{name} belongs to law = {law!r}, and only to it")
 
 
 class People(PeopleTable):
@@ -81,7 +72,7 @@ class Rehearsal(Keys):
 @keys_of(LinearCost, "rate")
 @keys_of(PowerCost, "exponent", optional=True)
 @keys_of(ExponentialCost, "growth", optional=True)
-class Costs(Keys):
+class Costs(LawTable):
     """`[cost]`: what everybody believes that a privacy level costs a person: rate x, rate x^exponent, or
     rate (e^(growth x) - 1), in the currency.
     """
@@ -93,11 +84,7 @@ class Costs(Keys):
         exponent: float | None
         growth: float | None
 
-    @model_validator(mode="after")
-    def _parameters(self) -> Costs:
-        for name, law in (("exponent", "power"), ("growth", "exponential")):
-            belongs(name, getattr(self, name), law, self.law)
-        return self
+    NEEDS: ClassVar[Parameters] = {"power": ("exponent",), "exponential": ("growth",)}
 
     def build(self) -> Cost:
         """g."""
@@ -129,6 +116,15 @@ class BitConfig(Keys):
             return self.bit.role()
         except InvalidInput as error:
             raise InvalidInput(f"bit.{error.field}", error.problem, error.ways) from None
+
+    def group(self) -> Category | None:
+        """Role of the column of groups; None where everybody is in one."""
+        return None
+
+    def peers(self) -> tuple[str, ...]:
+        """The names of the groups of peers."""
+        group = self.group()
+        return ("all",) if group is None else group.levels
 
 
 @keys_of(SignalModel, "prior_one signal_accuracy")

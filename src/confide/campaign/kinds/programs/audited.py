@@ -7,21 +7,17 @@ billboards.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from confide.audit import Audited, AuditRow, Concern, Examined
-from confide.audit.devices import CHECKED, refused_row
+from confide.audit.devices import CHECKED, MadeUpRun, refused_row
+from confide.campaign.kinds import SlotRows
 from confide.campaign.kinds.programs.plan import SharingPlan
-from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Accuracy, Guarantee, Participation, Truthfulness
-from confide.contract.outcome import SimulatedOutcome
-from confide.people import SlotRows
-from confide.privacy.noise import Noise
 from confide.programs.audited import program
 from confide.programs.audited_behaviour import delivering, scaled
 from confide.programs.dude import Dude
@@ -38,18 +34,6 @@ _UNPROMISED = {
     Concern.PARTICIPATION: "nothing is charged and nobody is paid; what privacy is worth to anybody is not asked",
 }
 _DECODED = "people whose own device finds another part than the run gave them"
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Played:
-    """One run on made-up people."""
-
-    cells: np.ndarray
-    outcome: SimulatedOutcome
-
-    @property
-    def board(self) -> Any:
-        return self.outcome.billboard
 
 
 def sharing(plan: SharingPlan, seed: int = 0) -> Audited:
@@ -88,51 +72,43 @@ def life(plan: SharingPlan, seed: int = 0) -> list[Examined]:
     it = delivering(scaled(plan.mechanism))
 
     @cache
-    def played() -> list[_Played]:
+    def played() -> list[MadeUpRun]:
         return [_play(it, 1000 * seed + number) for number in range(_RUNS)]
-
-    def handed() -> list[_Played]:
-        moved = np.roll(np.arange(it.program.people), 1)
-        return [replace(each, outcome=replace(each.outcome, shares=each.outcome.shares.take(moved)))
-                for each in played()]
 
     return [
         Examined(named=_DECODED, sound=played, rows=lambda runs: [_decodes(it, runs())],
-                 faults={"each part handed to the next person": handed}),
+                 faults={
+                     "each part handed to the next person": lambda: [each.handed_on() for each in played()]}),
         Examined(named=CHECKED, sound=played, rows=lambda runs: [_checks(it, runs())], faults={
             "prices that do not follow from what was released": lambda: [_moved(each) for each in played()]})]
 
 
-def _play(it: Dude, seed: int) -> _Played:
+def _play(it: Dude, seed: int) -> MadeUpRun:
     cells = made_up(it.program, seed)
     records = collected(it.program, iter([SlotRows(np.arange(it.program.people), cells)]))
-    outcome = it.run(records, Noise.simulated(seed))
-    if not isinstance(outcome, SimulatedOutcome):
-        raise InvalidInput("outcome", "is a release", "an audit is made with simulated noise")
-    return _Played(cells=cells, outcome=outcome)
+    return MadeUpRun.of(it, cells, records, seed)
 
 
-def _moved(played: _Played) -> _Played:
+def _moved(played: MadeUpRun) -> MadeUpRun:
     """A billboard with one price that is another."""
     prices = played.board.prices.copy()
     prices[-1] += 1
     return replace(played, outcome=replace(played.outcome, billboard=replace(played.board, prices=prices)))
 
 
-def _decodes(it: Dude, played: Sequence[_Played]) -> AuditRow:
+def _decodes(it: Dude, played: Sequence[MadeUpRun]) -> AuditRow:
     """Everybody finds what she was given, from her own record, her place and the billboard."""
     wrong = tried = 0
     there = layout(it.program)
     for each in played:
-        places = np.unique(np.linspace(0, it.program.people - 1, min(_DECODES, it.program.people)).astype(np.int64))
-        given = each.outcome.shares.take(pa.array(places)).to_pylist()
-        for place, share in zip(places.tolist(), given, strict=True):
-            wrong += dict(it.decode(there.record(each.cells[place]), place, each.board)) != share
+        places = each.places(_DECODES)
+        for place, share in zip(places, each.outcome.shares.take(pa.array(places)).to_pylist(), strict=True):
+            wrong += dict(it.decode(there.record(each.people[place]), place, each.board)) != share
             tried += 1
     return AuditRow.at_most(_DECODED, 0.0, float(wrong),
                             f"{tried:,} decodes of {len(played)} runs on made-up people",
                             unit="people", concern=Concern.ACCURACY)
 
 
-def _checks(it: Dude, played: Sequence[_Played]) -> AuditRow:
+def _checks(it: Dude, played: Sequence[MadeUpRun]) -> AuditRow:
     return refused_row((each.board for each in played), it.check)

@@ -12,8 +12,7 @@ from confide.campaign.kinds.programs.family_tables import (
     Share,
 )
 from confide.contract.errors import InvalidInput
-from confide.contract.known_keys import Keys, keys_of
-from confide.people.campaign_tables import DataTable, PeopleTable
+from confide.contract.known_keys import DataTable, Keys, PeopleTable, keys_of
 from confide.programs.dude import Dude
 from confide.programs.priv_dude import PrivDude
 from confide.programs.reading import Points

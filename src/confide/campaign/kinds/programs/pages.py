@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from confide.campaign.kinds.programs.plan import SharingPlan, described, offer, said, sections, sentence, step, sure
+from confide.campaign.kinds.programs.plan import SharingPlan
+from confide.campaign.kinds.programs.plan_pages import described, offer, said, sections, sentence, step, sure
 from confide.campaign.kinds.skeleton import AnyOutcome, promised, settled_otherwise, share_page
 from confide.charts import curves
 from confide.contract.errors import Refused, SolverFailed

@@ -13,10 +13,9 @@ from pydantic import Field, model_validator
 from confide.campaign.kinds.skeleton import MoneyTable, MoneyWords, Positive, Share, ShownPlan
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Guarantees
-from confide.contract.known_keys import Keys, keys_of
+from confide.contract.known_keys import MOST_PEOPLE, DataTable, Keys, PeopleTable, keys_of
 from confide.contract.remedies import Remedy, printed
 from confide.contract.replanned import in_file, nearest
-from confide.people.campaign_tables import MOST_PEOPLE, DataTable, PeopleTable
 from confide.regression import planner
 from confide.regression.bounds import fewest_moving
 from confide.regression.compared_releases import RELEASES

@@ -19,18 +19,17 @@ import pyarrow as pa
 
 from confide.audit import AuditReport, AuditRow
 from confide.contract.asked import Field
-from confide.contract.errors import InvalidInput, Refused
+from confide.contract.errors import ConfideError, InvalidInput, Refused
 from confide.contract.kinds import Check, Collection, PayoutTerms, Progress, ReportCodec, Trial, by_slots
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Section
-from confide.people.column_fields import field_of
-from confide.people.submissions import Submissions
+from confide.contract.running import Submissions
 from confide.tables import Roster, TableSource, open_table
 from confide.tables.cell_problems import CellProblems, Judged, ids_of, judged
-from confide.tables.column_rows import Role, read_rows, typed_cells, typed_row
+from confide.tables.column_rows import Role, field_of, read_rows, typed_cells, typed_row
 from confide.tables.slot_rows import CellCodec, SlotRows
 
-__all__ = ["PeoplesKind", "absent", "own_values"]
+__all__ = ["PeoplesKind", "absent", "own_values", "retyped"]
 
 
 class PeoplesKind:
@@ -109,7 +108,7 @@ class PeoplesKind:
 
     def retyped(self, config: Any, plan: Any, batch: Any) -> Mapping[str, str | float]:
         """column -> what she may have typed, from the batch of her record alone: as `typed` made it. Whoever asks tries
-        it out (`confide.people.retyping`): where it is coded otherwise, she is shown nothing.
+        it out, as the function `retyped` does: where it is coded otherwise, she is shown nothing.
 
         Raises:
             NotImplementedError: the kind stores something else than rows of cells, and does not say what was typed.
@@ -253,8 +252,7 @@ class PeoplesKind:
             InvalidInput: a promise to the collector that `submit` cannot keep.
         """
         from confide.audit.devices import check_devices
-        from confide.people.made_up import made_up
-        from confide.people.mechanism_plan import MechanismPlan
+        from confide.campaign.kinds.mechanism_plan import MechanismPlan, made_up
 
         if not isinstance(plan, MechanismPlan):
             return ()
@@ -265,13 +263,13 @@ class PeoplesKind:
 
     def result(self, plan: Any, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
         """The public result as a table, and what is promised of it."""
-        from confide.people.default_pages import result_sections
+        from confide.campaign.kinds.mechanism_plan import result_sections
 
         return result_sections(outcome, next(iter(self.tables(plan, outcome).values())))
 
     def tables(self, plan: Any, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
         """`billboard`: its numbers and lists side by side."""
-        from confide.people.default_pages import board_table
+        from confide.campaign.kinds.mechanism_plan import board_table
 
         return {"billboard": board_table(outcome.billboard)}
 
@@ -279,13 +277,13 @@ class PeoplesKind:
         self, plan: Any, outcome: Outcome | PublicOutcome | SimulatedOutcome, record: Any, index: int
     ) -> Sequence[Section]:
         """One participant's share, and what it follows from."""
-        from confide.people.default_pages import explain_sections
+        from confide.campaign.kinds.mechanism_plan import explain_sections
 
         return explain_sections(outcome, record, index, plan.share, plan.share_depends_on)
 
     def study(self, plan: Any, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
         """The released result beside the one without any noise."""
-        from confide.people.default_pages import study_sections
+        from confide.campaign.kinds.mechanism_plan import study_sections
 
         return study_sections(collection, outcome, self.tables(plan, outcome))
 
@@ -324,3 +322,50 @@ def own_values(values: Mapping[str, str], column: str, identity: str) -> dict[st
     if str(values.get(column, identity)).strip() != identity:
         raise InvalidInput(column, "is another participant's", "hand in the row that was made for this id")
     return {name: text for name, text in values.items() if name != column}
+
+
+_DIGITS = (6, 9, 12, 15, 17)  # the fewest that do; 17 give every double
+
+
+def retyped(kind: Any, config: Any, plan: Any, identity: str, report: bytes) -> dict[str, str] | None:
+    """column -> text, as she could have typed it; None where nothing that the kind says of it gives the same record.
+
+    Args:
+        kind: a `Kind`; one without the hook `retyped` (of `PeoplesKind`) says nothing.
+        config: the campaign's tables.
+        plan: of the campaign.
+        identity: hers.
+        report: what is stored of her, as `Kind.submission` gave it. Private, as is what is returned.
+
+    Example:
+        >>> import tomllib
+        >>> from confide.contract.kinds import kind
+        >>> it = kind("matching")
+        >>> tables = {name: table for name, table in tomllib.loads(it.template).items() if isinstance(table, dict)}
+        >>> config = it.config.model_validate({name: tables[name] for name in tables if name != "budget"})
+        >>> plan = it.plan(config)
+        >>> _, report = it.submission(config, plan, "7", {"law": "33.3", "music": "100"})
+        >>> retyped(it, config, plan, "7", report)
+        {'law': '33.3', 'music': '100'}
+    """
+    if not hasattr(kind, "retyped"):
+        return None  # a kind of one's own, made from nothing
+    slot = kind.roster(config).rank(identity)
+    try:
+        batch = kind.codec(plan).unpack(np.array([slot]), [report])
+        said: Mapping[str, str | float] = kind.retyped(config, plan, batch)
+    except (ConfideError, NotImplementedError):
+        return None  # a kind that stores something else, or bytes that it does not know
+    for digits in _DIGITS:
+        texts = {name: text if isinstance(text, str) else _short(text, digits) for name, text in said.items()}
+        try:
+            if kind.submission(config, plan, identity, texts) == (slot, report):
+                return texts
+        except ConfideError:
+            continue
+    return None
+
+
+def _short(value: float, digits: int) -> str:
+    text = f"{value + 0.0:.{digits}g}"
+    return text if "e" not in text else repr(float(text))

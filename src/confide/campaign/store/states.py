@@ -8,8 +8,8 @@
     DRAFT/PLANNED/OPEN/CLOSED --cancel--> CANCELLED
 
 `charge` registers the settlement. The ledger is debited with it, or was when the campaign was opened: where people's
-devices draw, each report is a release to who collects it (`confide.campaign.opening`). That debit stays, also when such
-a campaign is cancelled.
+devices draw, each report is a release to who collects it (`confide.campaign.handing_in`). That debit stays, also when
+such a campaign is cancelled.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""What the harness needs to know of a planned release: the same mechanism on tiny made-up tables, its accounts, and its
-errors on made-up data with the campaign's own columns. The custodian's table is never touched.
+"""What the harness needs to know of a release: the same mechanism on tiny made-up tables, its accounts, and its errors
+on made-up data with its own columns. The custodian's table is never touched.
 """
 
 from __future__ import annotations
@@ -23,24 +23,26 @@ from confide.audit import (
     Transcripts,
     heard,
 )
-from confide.campaign.kinds.release.plan import QueriesPlan
-from confide.contract.guarantees import Accuracy, Guarantee
+from confide.contract.guarantees import Accuracy, Guarantee, Guarantees
 from confide.contract.mechanism import Mechanism
 from confide.contract.outcome import SimulatedOutcome
+from confide.privacy.losses import ApproxDP, PureDP
 from confide.privacy.noise import Noise
 from confide.release.answers import true_answers
 from confide.release.audited_faults import charges, named_charge, own_epsilon, own_rho
+from confide.release.audited_full_size import full_size
 from confide.release.audited_games import games, like
-from confide.release.audited_tables import RECORDS, neighbours, tiny
-from confide.release.audited_walks import full_size, quiet
+from confide.release.audited_tables import RECORDS, neighbours, quiet, tiny
 from confide.release.baselines import NoisyAnswers
 from confide.release.dual_query import DualQuery
 from confide.release.mwem import MWEM
 from confide.release.records import table_of
 from confide.release.results import Bars, bars, released_answers
 from confide.release.reweighted import Reweighted
+from confide.release.schema import Schema
+from confide.release.workload import Workload
 
-__all__ = ["FALSE_ALARM", "errors", "queries"]
+__all__ = ["FALSE_ALARM", "errors", "release"]
 
 FALSE_ALARM = 1e-9
 """Probability with which one statistical row says "broken" of a kept promise."""
@@ -54,27 +56,34 @@ _UNPROMISED = {
 _NARROW = 50.0  # of the control: a fit averages noise away, and may be far within its bars
 
 
-def queries(plan: QueriesPlan, seed: int = 0) -> Audited:
-    """What is known of one planned release.
+def release(
+    it: Mechanism, schema: Schema, workload: Workload, *, loss: PureDP | ApproxDP, predicted: float, seed: int = 0,
+) -> Audited:
+    """What is known of one release.
 
     Args:
-        plan: of the campaign.
+        it: the mechanism.
+        schema: the public columns.
+        workload: the queries.
+        loss: what is stated of it, as (epsilon, delta) where there is a delta.
+        predicted: error of an answer on average, as it was planned; a share of the records.
         seed: of made-up tables and transcripts.
     """
-    it, twin = plan.mechanism, tiny(plan.mechanism)
+    twin, promises = tiny(it), it.guarantees()
     walked = _walked(twin, seed)
     game = it.dual_query if isinstance(it, Reweighted) else it
     return Audited(
-        promises=plan.guarantees, events=lambda: plan.events, charged=named_charge(it), unpromised=_UNPROMISED,
+        promises=promises, events=it.events, charged=named_charge(it), unpromised=_UNPROMISED,
         unmeasured=_unmeasured, measured=[
-            Examined(named="privacy, summed again", sound=1.0, rows=lambda factor: [_accounts(plan, factor)],
-                     faults={"four times the spend that is stated": 4.0}),
+            Examined(named="privacy, summed again", sound=1.0,
+                     rows=lambda factor: [_accounts(it, loss, promises, factor)], faults={
+                         "four times the spend that is stated": 4.0}),
             walked,
             Laws(draws=lambda: heard(walked.run, next(neighbours(twin, seed)).first, seed), samples=_DRAWS,
                  false_alarm=FALSE_ALARM, seed=seed),
-            full_size(it, plan.schema, seed),
+            full_size(it, schema, seed),
             *(games(seed, like(game)) if isinstance(game, DualQuery) else ()),
-            _Errors(plan, seed)])
+            _Errors(it, schema, workload, predicted, seed)])
 
 
 def _unmeasured(promise: Guarantee) -> str:
@@ -99,9 +108,9 @@ def _walked(twin: Mechanism, seed: int) -> Transcripts:
 # ---- the accounts, summed again
 
 
-def _accounts(plan: QueriesPlan, factor: float) -> AuditRow:
+def _accounts(it: Mechanism, loss: PureDP | ApproxDP, promises: Guarantees, factor: float) -> AuditRow:
     """The epsilon that is promised, held against an own sum of a mechanism that spends so many times as much."""
-    it, delta = plan.mechanism, float(getattr(plan.loss, "delta", 0.0))
+    delta = float(getattr(loss, "delta", 0.0))
     if isinstance(it, NoisyAnswers) and it.law == "laplace":
         own = factor * own_epsilon(it, math.nan, delta)
     elif isinstance(it, DualQuery) and it.calculator == "pure" and not delta:
@@ -113,11 +122,11 @@ def _accounts(plan: QueriesPlan, factor: float) -> AuditRow:
         own = own_epsilon(it, factor * own_rho(it), delta)
     else:
         own = own_epsilon(it, factor * own_rho(it), delta) if delta or isinstance(it, NoisyAnswers) else math.inf
-    stated = [promise for promise in plan.guarantees.privacy if promise.loss == plan.loss]
+    stated = [promise for promise in promises.privacy if promise.loss == loss]
     name, evidence = "privacy: the epsilon that is promised, summed again", (
         f"from the mechanism's parameters, by a sum of its own, at delta = {delta:g}")
     if not stated:
-        return AuditRow.at_most(name, plan.loss.epsilon, own, evidence, unit="nats", concern=Concern.PRIVACY)
+        return AuditRow.at_most(name, loss.epsilon, own, evidence, unit="nats", concern=Concern.PRIVACY)
     return AuditRow.of_privacy(stated[0], own, evidence, named=name).holding(*stated)
 
 
@@ -127,27 +136,29 @@ def _accounts(plan: QueriesPlan, factor: float) -> AuditRow:
 class _Errors:
     """What `errors` finds, as the harness measures it."""
 
-    def __init__(self, plan: QueriesPlan, seed: int) -> None:
-        self.measured = partial(errors, plan, seed)
+    def __init__(self, it: Mechanism, schema: Schema, workload: Workload, predicted: float, seed: int) -> None:
+        self.measured = partial(errors, it, schema, workload, predicted, seed)
 
 
-def errors(plan: QueriesPlan, seed: int) -> tuple[list[AuditRow], list[Control]]:
-    """A run on a made-up table with the campaign's own columns: what is promised of its errors, and what was found; and
+def errors(
+    it: Mechanism, schema: Schema, workload: Workload, predicted: float, seed: int,
+) -> tuple[list[AuditRow], list[Control]]:
+    """A run on a made-up table with the release's own columns: what is promised of its errors, and what was found; and
     the same with bars that are far too narrow.
     """
-    it = _strict(plan.mechanism)
-    data = table_of(plan.schema, plan.records, seed=seed)
-    true = true_answers(data, plan.workload)
+    promises, it, records = it.guarantees(), _strict(it), it.records  # type: ignore[attr-defined] # all have them
+    data = table_of(schema, records, seed=seed)
+    true = true_answers(data, workload)
     needs_table = not isinstance(it, NoisyAnswers | DualQuery | MWEM)
     outcome = it.run(data if needs_table or getattr(it, "free", "") == "marginals" else true, Noise.simulated(seed))
     if not isinstance(outcome, SimulatedOutcome):
         raise TypeError("simulated noise made a release")
-    found = np.abs(released_answers(outcome, plan.workload) - true.fractions)
-    held = bars(it, outcome.billboard, outcome.certificate, plan.workload, failure_probability=FALSE_ALARM)
+    found = np.abs(released_answers(outcome, workload) - true.fractions)
+    held = bars(it, outcome.billboard, outcome.certificate, workload, failure_probability=FALSE_ALARM)
     narrow = replace(held, each=held.each / _NARROW, together=held.together / _NARROW)
     # Noise that left every count as it is shows nothing, whatever the bars are.
-    bug = [_bar_row(it, narrow, found)] if found.max() * plan.records >= 1 else []
-    return list(_held(plan, it, outcome, found, held, true.fractions)), [
+    bug = [_bar_row(it, narrow, found)] if found.max() * records >= 1 else []
+    return list(_held(it, promises, workload, predicted, outcome, found, held, true.fractions)), [
         Control("accuracy: an error against its own bar", f"bars {_NARROW:g} times too narrow", row.flagged)
         for row in bug if row is not None]
 
@@ -166,20 +177,21 @@ def _strict(it: Mechanism) -> Mechanism:
 
 
 def _held(
-    plan: QueriesPlan, it: Mechanism, outcome: SimulatedOutcome, errors: Any, held: Bars, true: Any
+    it: Mechanism, promises: Guarantees, workload: Workload, predicted: float, outcome: SimulatedOutcome, errors: Any,
+    held: Bars, true: Any,
 ) -> Iterator[AuditRow]:
-    note = f"errors there: {errors.mean():.2g} on average, predicted about {plan.prediction.average:.2g}"
+    note = f"errors there: {errors.mean():.2g} on average, predicted about {predicted:.2g}"
     promise = None if isinstance(it, NoisyAnswers) else next(iter(it.guarantees().of(Accuracy)), None)
     if promise is not None:
         measured = errors
         if isinstance(it, Reweighted):  # the promise is of its records as they were drawn, with even weights
             board: Any = outcome.billboard
-            measured = np.abs(board.unweighted.answers(plan.workload) - true)
+            measured = np.abs(board.unweighted.answers(workload) - true)
         yield AuditRow.at_most(f"accuracy: {promise.measure}", promise.bound, float(measured.max()),
                                f"{_RUN}; the promise fails with probability {promise.failure_probability:.2g}",
                                vacuous=promise.vacuous, note=note, false_alarm=min(0.999, promise.failure_probability),
                                unit="of the records", concern=Concern.ACCURACY).holding(*(
-                                   each for each in plan.guarantees.of(Accuracy) if each.measure == promise.measure))
+                                   each for each in promises.of(Accuracy) if each.measure == promise.measure))
     row = _bar_row(it, held, errors, note)
     if row is not None:
         yield row

@@ -11,12 +11,12 @@ from typing import Any, Literal
 import numpy as np
 
 from confide.audit.devices import drawn_locally, to_the_collector
+from confide.campaign.kinds.peoples_kind import PeoplesKind, absent, own_values
 from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.kinds import Collection, Progress, Trial
 from confide.contract.outcome import SimulatedOutcome
 from confide.contract.presentation import Section, Table
-from confide.people.peoples_kind import PeoplesKind, absent, own_values
 from confide.privacy.accounting import written
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
@@ -36,14 +36,14 @@ class Played:
     """A collection that was played.
 
     Args:
-        truth: the true answers.
+        truth: the true answers, as a batch of records.
         reports: what was drawn of them.
     """
 
-    truth: SlotRows
-    reports: SlotRows
+    truth: Any
+    reports: Any
 
-    def __iter__(self) -> Iterator[SlotRows]:
+    def __iter__(self) -> Iterator[Any]:
         yield self.reports
 
 

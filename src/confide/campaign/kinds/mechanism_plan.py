@@ -1,0 +1,255 @@
+"""A plan that is a mechanism and nothing else: its pages, those of its outcomes, and made-up crowds to try it out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Generic
+
+import numpy as np
+import pyarrow as pa
+from pydantic import BaseModel
+from typing_extensions import TypeVar
+
+from confide.audit.devices import to_the_collector
+from confide.audit.worst_case_neighbours import corners, interior
+from confide.contract.encoding import encode
+from confide.contract.guarantees import Audience, Guarantees, Privacy, Truthfulness, in_full, promises_table
+from confide.contract.kinds import Trial
+from confide.contract.mechanism import Mechanism
+from confide.contract.offering import Question, answer, lies, withdrawing
+from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_share
+from confide.contract.presentation import Section, Table, Text
+from confide.contract.running import ran, written
+from confide.contract.wire import parts_of, wire_name
+from confide.contract.words import as_sentence
+from confide.privacy.groups import group_blocks, groups_section, guess_in_words
+from confide.privacy.noise import ForcedNoise
+from confide.tables.column_rows import Role
+from confide.tables.slot_rows import SlotRows
+
+__all__ = ["MechanismPlan", "board_table", "explain_sections", "made_up", "result_sections", "study_sections"]
+
+M_co = TypeVar("M_co", bound=Mechanism, default=Any, covariant=True)
+"""The type of the mechanism; a kind that names it, `MechanismPlan[Mine]`, reads its settings from the plan, checked."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MechanismPlan(Generic[M_co]):
+    """What a campaign would give, where all of it is in the mechanism's own promises.
+
+    Args:
+        config: the campaign's tables.
+        mechanism: with its public parameters.
+        roles: of the columns of a record.
+        share: what each participant gets, in words: "how many answered as you did".
+        remarks: what was seen when the mechanism was tried out, in sentences.
+    """
+
+    config: Any
+    mechanism: M_co
+    roles: Sequence[Role]
+    share: str = "what the mechanism decodes from your record and the public result"
+    remarks: Sequence[str] = ()
+
+    @cached_property
+    def guarantees(self) -> Guarantees:
+        return self.mechanism.guarantees()
+
+    def sections(self) -> Sequence[Section]:
+        """The mechanism's parameters and its promises."""
+        it = self.mechanism
+        rows = tuple((word.replace("_", " "), _shown(part)) for word, part in parts_of(it).items())
+        seen = [Section(title="Tried out", blocks=(Text(tuple(self.remarks)),))] if self.remarks else []
+        return [Section(title="Plan", blocks=(Table(columns=("parameter", "value"), rows=rows,
+                                                    note="All of it is public, and none of it comes from data."),)),
+                Section(title="What is promised", blocks=(promises_table(self.guarantees),)),
+                groups_section(it, self.guarantees.privacy), *seen]
+
+    @property
+    def local(self) -> bool:
+        """Whether something is promised to the collector, so that a report is drawn before anything leaves a device."""
+        return bool(to_the_collector(self.guarantees))
+
+    def offer(self) -> Sequence[Section]:
+        """What she hands in, who learns what, what she gets, and what she may do about it."""
+        private = [in_full(each) for each in self.guarantees.privacy]
+        others = [in_full(each) for each in self.guarantees
+                  if each.claimable and not isinstance(each, Privacy | Truthfulness)]
+        limits = [f"{role.column}: {role.limit()}." for role in self.roles]
+        gone = "counts as none, and only you are told."
+        if self.local:
+            report = ("Your own device draws a report from your record; nothing else leaves it.", *limits,
+                      f"A report that cannot be used {gone}")
+            sees = "Nobody but you sees your record. The operator reads your report."
+            trusted = "Your own device, with your record; nobody else."
+            back = withdrawing(absent="your report counts as none, and nobody but the operator can tell")
+        else:
+            report = (*limits, f"A record that cannot be used {gone}")
+            sees = "The operator reads your record."
+            trusted = "The operator, with your record; nobody else."
+            back = withdrawing()
+        return [
+            answer(Question.REPORT, *report),
+            answer(Question.SEES, f"{sees} Everybody else sees the public result, and what follows from it. Your share "
+                                  f"follows from {self.share_depends_on}."),
+            answer(Question.HIDES, *(private or ("Nothing is promised of that.",)), self._guess()),
+            answer(Question.GETS, as_sentence(self.share.rstrip(".")), *others),
+            answer(Question.LIES, lies(self.guarantees)),
+            answer(Question.TRUSTED, trusted),
+            answer(Question.WITHDRAWING, *back),
+        ]
+
+    @property
+    def share_depends_on(self) -> str:
+        """What a share follows from, in the mechanism's words; a local one knows no record, unless it says so."""
+        said = self.mechanism.share_depends_on
+        return "your report and the public billboard" if self.local and said == Mechanism.share_depends_on else said
+
+    def _guess(self) -> str:
+        """The odds of whoever looks at what is published, or collects reports, in plain words."""
+        seen = {Audience.PUBLIC: "from what is published", Audience.OTHERS: "from what is published",
+                Audience.COLLECTOR: "from your report"}
+        found: dict[str, list[Audience]] = {}
+        for audience in dict.fromkeys(each.audience for each in self.guarantees.privacy if each.audience in seen):
+            found.setdefault(seen[audience], []).append(audience)
+        return " ".join(guess_in_words(self.mechanism, self.guarantees.privacy, *audiences, seen=f" {where}")
+                        for where, audiences in found.items())
+
+    def to_dict(self) -> dict[str, Any]:
+        it = self.mechanism
+        return {"mechanism": wire_name(it), "guarantees": self.guarantees.to_dict(),
+                "parameters": {word: encode(part, {}) for word, part in parts_of(it).items()}}
+
+
+def _shown(value: Any) -> str | int | float:
+    if isinstance(value, str | int | float):
+        return value
+    return ", ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
+
+
+_PEOPLE = 1000  # invited slots of a trial, where it can be so few
+_SEED = 0
+_MOST = 100_000  # where it cannot; a campaign of more people than that has no trial
+
+
+def made_up(kind: Any, config: Any, plan: MechanismPlan, *, cells: bool = True) -> Iterator[Trial]:
+    """The trials of a campaign: one in which nobody takes part, and one in which three of four do, in two batches.
+
+    Where more than a thousand are invited, the trials are of the same campaign with a thousand, if the kind plans such
+    a one; else of the whole one, up to a hundred thousand.
+
+    Args:
+        kind: of the campaign, a `PeoplesKind`.
+        config: its tables.
+        plan: of it.
+        cells: whether its records are rows of `columns`, so that some can be made up.
+    """
+    if config.people.count > _PEOPLE:
+        config, plan = _smaller(kind, config) or (config, plan)
+    people = config.people.count
+    if people > _MOST:
+        return
+    yield Trial(config=config, plan=plan, batches=())
+    if cells:
+        slots = np.array([slot for slot in range(people) if slot % 4 != 3])
+        roles = kind.columns(config)
+        first, *others = corners(roles)
+        rows = np.resize(np.array([first, *interior(roles, _SEED), *others]), (len(slots), len(roles)))
+        halves = [half for half in np.array_split(np.arange(len(slots)), 2) if len(half)]
+        yield Trial(config=config, plan=plan, batches=[SlotRows(slots[half], rows[half]) for half in halves])
+
+
+def _smaller(kind: Any, config: Any) -> tuple[Any, MechanismPlan] | None:
+    """The tables and the plan of the same campaign with fewer people; None where there is no such campaign."""
+    if not isinstance(config, BaseModel):
+        return None
+    tables = config.model_dump()
+    tables["people"]["count"] = _PEOPLE
+    try:
+        found = type(config).model_validate(tables)
+        plan = kind.plan(found)
+    except Exception:  # noqa: BLE001 - too few people for what is promised, or for how it is computed
+        return None
+    return (found, plan) if isinstance(plan, MechanismPlan) else None
+
+
+_SHOWN = 50  # rows of a table on a page
+
+
+def board_table(board: Any) -> pa.Table:
+    """A billboard as one table: its longest lists side by side, and what is one number repeated beside them."""
+    parts = {word: np.atleast_1d(np.asarray(part)) for word, part in parts_of(board).items()}
+    longest = max(len(part) for part in parts.values())
+    return pa.table({name: pa.array(np.repeat(part, longest) if len(part) == 1 else part)
+                     for name, part in parts.items() if len(part) in (1, longest) and part.ndim == 1})
+
+
+def _table(found: pa.Table, note: str = "") -> Table:
+    rows = tuple(tuple(row.values()) for row in found.slice(0, _SHOWN).to_pylist())
+    more = f"{found.num_rows - _SHOWN:,} more rows are in the file." if found.num_rows > _SHOWN else ""
+    return Table(columns=tuple(found.column_names), rows=rows, note=" ".join(filter(None, (note, more))))
+
+
+def result_sections(outcome: PublicOutcome | SimulatedOutcome, found: pa.Table) -> Sequence[Section]:
+    """What everybody sees, and what is promised of it.
+
+    Args:
+        outcome: of the run.
+        found: the public result as a table.
+    """
+    return [Section(title="Result", blocks=(_table(found),)),
+            Section(title="What is promised", blocks=(
+                promises_table(outcome.guarantees), *group_blocks(outcome.mechanism, outcome.guarantees.privacy)))]
+
+
+def explain_sections(
+    outcome: Outcome | PublicOutcome | SimulatedOutcome, record: Any, index: int, share: str, depends_on: str
+) -> Sequence[Section]:
+    """One participant's share, decoded anew, and what it follows from.
+
+    Args:
+        outcome: of the run.
+        record: hers; None where none was usable.
+        index: her rank in the public list of ids.
+        share: what a share is, in words.
+        depends_on: what it follows from.
+
+    Raises:
+        Refused: she withdrew, and her share was erased.
+    """
+    decoded = dict(outcome.mechanism.decode(record, index, outcome.billboard))
+    lines = [f"Your share is {share}. It follows from {depends_on}: anybody who has both comes to the same."]
+    if record is None:
+        lines.append("No usable record is there under this id.")
+    if not isinstance(outcome, PublicOutcome):
+        settled = settled_share(outcome, index)
+        schema = outcome.shares.schema
+        if written(settled, schema) != written(decoded, schema):
+            lines.append("From the record that the file holds today another share follows than the one that was "
+                         "settled: either this row was changed since, or the mechanism's `decode` gives another share "
+                         "than its `run` did. What counts is the settlement: that is what is shown.")
+            decoded = settled
+    rows = tuple((name.replace("_", " "), value) for name, value in decoded.items())
+    return [Section(title=f"Participant {index + 1}", private=True, blocks=(
+        Table(columns=("what", "yours"), rows=rows), Text(tuple(lines))))]
+
+
+def study_sections(collection: Any, outcome: SimulatedOutcome, tables: Mapping[str, pa.Table]) -> Sequence[Section]:
+    """The released result beside the one without any noise: of private data, never a release.
+
+    Args:
+        collection: what the run read.
+        outcome: of the run with simulated noise.
+        tables: the public result; its first table is compared.
+    """
+    bare = ran(outcome.mechanism, collection.data, ForcedNoise(()))
+    released, true = next(iter(tables.values())), board_table(bare.billboard)
+    columns: dict[str, Any] = {}
+    for name in released.column_names:
+        columns[name] = released[name]
+        if name in true.column_names and not true[name].equals(released[name]):
+            columns[f"{name} without noise"] = true[name]
+    return [Section(title="Beside the result without noise", study=True, blocks=(
+        _table(pa.table(columns), "Without noise nothing is promised: these numbers are private."),))]
