@@ -60,8 +60,6 @@ def rows_of_the_ball(count: int, dimension: int, seed: int, radius: float = 1.0)
 
 # ---- claims
 
-__all__: list[str] = []
-
 claim = claims_of("Cummings et al. 2015", family="regression")
 
 
