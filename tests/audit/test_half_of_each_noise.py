@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from confide.audit import AuditReport, DampedNoise
+from confide.audit import AuditReport, DampedNoise, Examined, Transcripts
+from confide.audit.engine import FullSize
 from confide.contract.kinds import kind_names
 from confide.privacy.noise import Noise
 from confide.privacy.noise.arguments import StreamName, as_stream
@@ -97,6 +98,14 @@ def listened(mechanism: Any, factor: float, part: str) -> Iterator[set[str]]:
             setattr(cls, name, sound) if sound is not None else delattr(cls, name)
 
 
+@pytest.fixture(autouse=True)
+def _without_controls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Faults of the audits' own would each be made with half of the noise, too, and most of the time goes there."""
+    for known, rows in ((Transcripts, lambda it: it.rows()), (FullSize, lambda it: it.rows(it.sound)),
+                        (Examined, lambda it: it.rows(it.sound))):
+        monkeypatch.setattr(known, "measured", lambda it, rows=rows: (list(rows(it)), []))
+
+
 def audited(name: str, factor: float, part: str) -> tuple[AuditReport, set[str]]:
     it = campaign_of(name)
     with listened(it.plan.mechanism, factor, part) as heard:
@@ -112,7 +121,7 @@ def test_all_kinds_are_here() -> None:
 @pytest.mark.parametrize("name", STREAMS)
 def test_its_streams_are_these(name: str) -> None:
     report, heard = audited(name, 1.0, "")
-    assert report.problems == ()
+    assert not [row.promise for row in report.rows if row.flagged]
     assert heard == {*STREAMS[name], *PROTECTS_NOBODY.get(name, ())}
 
 
