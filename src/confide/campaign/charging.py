@@ -15,7 +15,7 @@ from confide.campaign.file import CampaignFile, Planned
 from confide.campaign.harm import accepted, check_harm, harmful, may_stop
 from confide.campaign.own_runs import charged_code
 from confide.campaign.states import State
-from confide.campaign.store.ledger import Charge
+from confide.campaign.store.debits import Charge
 from confide.contract.errors import BudgetExceeded, ConfideError, Refused
 from confide.contract.guarantees import Audience
 from confide.contract.kinds import CampaignPlan, Collection

@@ -16,7 +16,7 @@ from confide.campaign.charging import data_set_charge
 from confide.campaign.file import BudgetTable, CampaignFile
 from confide.campaign.home import Home
 from confide.campaign.own_runs import is_ours
-from confide.campaign.store.ledger import Charge
+from confide.campaign.store.debits import Charge
 from confide.contract.errors import ConfideError, InvalidInput, Refused
 from confide.contract.faults import fault
 from confide.contract.kinds import CampaignPlan, Kind, NarrowedKind

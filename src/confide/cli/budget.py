@@ -12,7 +12,7 @@ from confide.contract.words import as_sentence
 
 if TYPE_CHECKING:
     from confide.campaign import Campaign, Store
-    from confide.campaign.store.ledger import Charge, Standing
+    from confide.campaign.store.debits import Charge, Standing
     from confide.cli.output import BudgetModel
     from confide.privacy.filter import Cost
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from confide._lazy import doors
 
 if TYPE_CHECKING:
-    from confide.campaign.store.ledger import Charge, Debit, Standing
+    from confide.campaign.store.debits import Charge, Debit, Standing
     from confide.campaign.store.store import Store, Stored
 
 
@@ -15,5 +15,5 @@ __all__ = ["Charge", "Debit", "Standing", "Store", "Stored"]
 
 __getattr__, __dir__ = doors(
     __name__,
-    {"ledger": ("Charge", "Debit", "Standing"), "store": ("Store", "Stored")},
+    {"debits": ("Charge", "Debit", "Standing"), "store": ("Store", "Stored")},
 )

@@ -14,7 +14,6 @@ from __future__ import annotations
 import hmac
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -37,98 +36,21 @@ from sqlalchemy import text as sql
 
 from confide.campaign.store import schema as s
 from confide.campaign.store.bulk import insert_many
+from confide.campaign.store.debits import Charge, Debit, Standing
 from confide.contract.encoding import canonical, encode
 from confide.contract.errors import BudgetExceeded, InvalidInput
 from confide.contract.guarantees import Audience, Relation
 from confide.contract.upgrades import upgraded
 from confide.privacy.events import EVENTS, Event
-from confide.privacy.filter import Cost, Filter, Rule, price
-from confide.privacy.ledger import Account, check_relation
+from confide.privacy.filter import Cost, Filter, price
+from confide.privacy.ledger import Account
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 
-__all__ = ["Charge", "Debit", "Standing", "debit", "debit_accounts", "events_text", "newest_text", "standings",
-           "subject_keys", "subject_standing"]
+__all__ = ["debit", "debit_accounts", "events_text", "newest_text", "standings", "subject_keys", "subject_standing"]
 
 _CHUNK = 50_000
 _keys = Table("debited_key", MetaData(), Column("key", LargeBinary, primary_key=True))
 """Temporary: whom a transaction debits."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Charge:
-    """What one campaign asks of a data set's account and of its subjects'.
-
-    Args:
-        account: the data set's.
-        events: all that the campaign releases, fixed beforehand.
-        delta: at which concentrated events are converted, under the rule "basic".
-        budget: of the data set; the first campaign fixes it, later ones may lower it.
-        subject_budget: of each subject, in the same way, also of those who are new.
-        rule: how charges add up.
-        subjects: ids of all who were invited; empty where nobody is listed, so that everybody is charged.
-        audiences: to whom the promises are made that it covers. There is one account for all of them: a loss towards
-            some is one towards whoever sees less, too.
-    """
-
-    account: Account
-    events: tuple[Event, ...]
-    delta: float
-    budget: PureDP | ApproxDP
-    subject_budget: PureDP | ApproxDP
-    rule: Rule = "basic"
-    subjects: Sequence[str] = ()
-    audiences: tuple[Audience, ...] = ()
-
-    def __post_init__(self) -> None:
-        for event in self.events:
-            check_relation(event, self.account)
-        if len(set(self.subjects)) < len(self.subjects):
-            raise InvalidInput("subjects", "somebody is listed twice", "each subject is debited once")
-
-    def entry(self) -> dict[str, Any]:
-        """What the campaign's chain of events says of it."""
-        return {"data_set": self.account.name, "delta": repr(self.delta),
-                "events": [event.to_dict() for event in self.events]}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Debit:
-    """One campaign's entry.
-
-    Args:
-        campaign: its file's name.
-        title: its title.
-        day: when it was debited, YYYY-MM-DD in UTC.
-        cost: by the account's rule, in words.
-        subjects: how many people were debited with the data set.
-        audiences: to whom the promises are made that it covers; empty where that was not recorded.
-    """
-
-    campaign: str
-    title: str
-    day: str
-    cost: str
-    subjects: int
-    audiences: tuple[Audience, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Standing:
-    """How one account stands.
-
-    Args:
-        account: the data set's.
-        filter: budget and spend of the data set, or of the subject.
-        debits: the campaigns that were charged.
-        subjects: how many subjects have an account; None in a subject's own standing.
-        least_left: budget and spend of the subject with the least left; None where there are no subjects.
-    """
-
-    account: Account
-    filter: Filter
-    debits: tuple[Debit, ...]
-    subjects: int | None = None
-    least_left: Filter | None = None
 
 
 def debit(connection: Connection, campaign: int, charge: Charge, secret: bytes, day: str) -> None:
