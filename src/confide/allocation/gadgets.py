@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
 
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
@@ -32,9 +32,9 @@ def _bits(field: str, value: ArrayLike) -> _Bits:
     return found.astype(np.bool_)
 
 
-def _rows(goods: NDArray[np.int64], worth: NDArray[np.float64], columns: int) -> csr_array:
+def _rows(goods: NDArray[np.int64], worth: NDArray[np.float64], columns: int) -> scipy.sparse.csr_array:
     """A row for each bidder, who wants one good."""
-    return csr_array((worth, goods, np.arange(len(goods) + 1)), shape=(len(goods), columns))
+    return scipy.sparse.csr_array((worth, goods, np.arange(len(goods) + 1)), shape=(len(goods), columns))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -83,7 +83,7 @@ class PriceGadgets:
         return 1
 
     @property
-    def values(self) -> csr_array:
+    def values(self) -> scipy.sparse.csr_array:
         """(n, k) valuations."""
         wanted = np.repeat(2 * np.arange(len(self.bits)) + self.bits, 2)
         return _rows(wanted, np.ones(self.people), self.goods)
@@ -153,7 +153,7 @@ class SpyGadgets(Declared):
         return 2 * len(self.bits)
 
     @property
-    def values(self) -> csr_array:
+    def values(self) -> scipy.sparse.csr_array:
         """(n, k) valuations."""
         gadgets, s = len(self.bits), self.supply
         real = (np.arange(self.people) % (s + 1)) == 0

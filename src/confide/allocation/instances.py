@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
@@ -96,7 +96,7 @@ def _common(goods: int) -> NDArray[np.float64]:
     return np.asarray(_COMMON * np.linspace(0.0, 1.0, goods))
 
 
-def sparse_instance(people: int, goods: int, *, named: int = 20, seed: int = 0) -> csr_array:
+def sparse_instance(people: int, goods: int, *, named: int = 20, seed: int = 0) -> scipy.sparse.csr_array:
     """Each bidder names a few goods, every set of so many with the same probability; their values are as in A.
 
     OPT/n, exact: .62584 with 10^5 bidders, 1,000 goods and 80 copies of each (seed 0), .62585 with 10^6, 10^4 and 80.
@@ -133,7 +133,7 @@ def sparse_instance(people: int, goods: int, *, named: int = 20, seed: int = 0) 
         names[part] = chosen
         values[part] = common[chosen] + _OWN * draw.random(chosen.shape)
     starts = np.arange(0, n * named + 1, named, dtype=np.int64)
-    table = csr_array((values.reshape(-1), names.reshape(-1), starts), shape=(n, k))
+    table = scipy.sparse.csr_array((values.reshape(-1), names.reshape(-1), starts), shape=(n, k))
     table.has_canonical_format = True
     return table
 

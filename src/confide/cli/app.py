@@ -98,7 +98,6 @@ def kinds(
 ) -> None:
     """List the installed kinds of campaigns, or the keys of one kind's campaign file."""
     from confide.campaign import key_sections, schema
-    from confide.cli.output import KindsOutput
     from confide.cli.render import console, escape, show
     from confide.contract.kinds import summaries
 
@@ -108,6 +107,8 @@ def kinds(
         show(key_sections(name))
     elif as_json:
         sound, broken = summaries()
+        from confide.cli.output import KindsOutput
+
         emit(KindsOutput(kinds=sound, broken=broken))
     else:
         sound, broken = summaries()
@@ -135,7 +136,6 @@ def plan(campaign: CampaignPath, store: StoreUrl = None, as_json: AsJson = False
     does not admit it.
     """
     from confide.campaign.check import missing_files
-    from confide.cli import output
     from confide.cli.budget import budget, budget_section
     from confide.cli.render import show, show_title
     from confide.contract.progress import waiting
@@ -150,9 +150,12 @@ def plan(campaign: CampaignPath, store: StoreUrl = None, as_json: AsJson = False
         print(f"confide: warning: {key}: {printable(str(place))} is not there yet; a run reads it", file=sys.stderr)
     _warn([*hides_next_to_nothing(it.plan.guarantees.privacy), *gaps])
     if as_json:
+        from confide.cli import output
+
         emit(output.PlanOutput(**head(it), plan=json_ready(it.plan.to_dict()),
                                 guarantees=_guarantees(it.plan.guarantees),
-                                groups=_groups(it.plan.mechanism, it.plan.guarantees), budget=left,
+                                groups=_groups(it.plan.mechanism, it.plan.guarantees),
+                                budget=output.BudgetModel(**vars(left)),
                                 offer=output.sections(it.plan.offer())))
     else:
         show_title(it.file.title)
@@ -170,7 +173,6 @@ def offer(
 ) -> None:
     """Show the plan as a participant reads it: what she reports, who sees what, what she gets, why truth pays."""
     from confide.campaign.report import page
-    from confide.cli import output
     from confide.cli.render import show, show_title
     from confide.contract.progress import waiting
 
@@ -181,6 +183,8 @@ def offer(
         lead = "What taking part means. Everything on this page is public."
         write_public("html", html, page(it.file.title, lead, parts))
     if as_json:
+        from confide.cli import output
+
         emit(output.OfferOutput(**head(it), sections=output.sections(parts)))
         return
     show_title(it.file.title)
@@ -204,7 +208,6 @@ def check(
     from confide.campaign.check import SHOWN, cell_texts, check_sections, reasons
     from confide.campaign.harm import harm, may_stop
     from confide.campaign.ledger_gaps import ledger_warnings
-    from confide.cli import output
     from confide.cli.render import show, show_title
     from confide.contract.progress import progress_bar
     from confide.contract.words import as_sentence
@@ -222,6 +225,8 @@ def check(
     stop = str(harm(it.planned, found) or "") if stoppable else ""
     listed = None if write is None else it.list_rejected(found, write)
     if as_json:
+        from confide.cli import output
+
         first = [output.Rejected(id=name, reason=why) for name, why in list(found.rejected.items())[:SHOWN]]
         emit(output.CheckOutput(**head(it), slots=found.slots, rows=found.rows, usable=found.usable,
                                  rejected=len(found.rejected), reasons=reasons(found), first=first,
@@ -278,7 +283,6 @@ def run(
     from confide.campaign.ledger_gaps import ledger_warnings
     from confide.campaign.pack import REPORT
     from confide.campaign.report import page
-    from confide.cli import output
     from confide.cli.places import places, where
     from confide.cli.render import show, show_title
     from confide.contract.files import write_private
@@ -312,6 +316,8 @@ def run(
         lead = "A study with simulated noise. It uses private data: do not publish it."
         write_private(folder / REPORT, page(it.file.title, lead, result))
     if as_json:
+        from confide.cli import output
+
         emit(output.RunOutput(**head(it), noise=noise.value, release_safe=safe, stored=not fresh, out=str(folder),
                                files=places(folder, shares=not it.held),
                                handout=None if handout is None else str(handout), guarantees=_guarantees(guarantees),
@@ -375,7 +381,6 @@ def share(
     as_json: AsJson = False,
 ) -> None:
     """Show what one participant gets and why, from her record and the billboard."""
-    from confide.cli import output
     from confide.cli.render import show
     from confide.cli.typed import values
     from confide.contract import InvalidInput
@@ -395,6 +400,8 @@ def share(
             own = json.dumps(it.own_file(identity, out, record=typed), indent=1, ensure_ascii=False)
             write_new("write", write, own + "\n", private=True)
     if as_json:
+        from confide.cli import output
+
         emit(output.ShareOutput(**head(it), id=identity, sections=output.sections(parts)))
         return
     show(parts)
@@ -407,7 +414,6 @@ def audit(
     as_json: AsJson = False,
 ) -> None:
     """Hold promised against measured; exits 1 when a promise is broken."""
-    from confide.cli import output
     from confide.cli.render import show
     from confide.contract.progress import progress_bar
 
@@ -415,6 +421,8 @@ def audit(
     with progress_bar("auditing") as bar:
         report = it.audit(seed, bar)
     if as_json:
+        from confide.cli import output
+
         emit(output.AuditOutput(**head(it), passed=report.passed, report=json_ready(report.to_dict())))
     else:
         show([report.to_section()])

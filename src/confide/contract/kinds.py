@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, entry_points
 from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -492,6 +492,16 @@ def _entries() -> dict[str, Any]:
     return {entry.name: entry for entry in sorted(entry_points(group="confide.kinds"), key=lambda e: e.name)}
 
 
+@cache
+def _ours() -> dict[str, Any]:
+    """Those of this distribution, which are found without a look at every other one."""
+    try:
+        found = distribution("confide").entry_points
+    except PackageNotFoundError:
+        return {}
+    return {entry.name: entry for entry in found.select(group="confide.kinds")}
+
+
 def kind_names() -> tuple[str, ...]:
     """The names of all installed kinds."""
     return tuple(_entries())
@@ -504,7 +514,9 @@ def kind(name: str) -> Kind:
     Raises:
         InvalidInput: no such kind; names the nearest one.
     """
-    entries = _entries()
+    entries = _ours()
+    if name not in entries:
+        entries = _entries()
     if name not in entries:
         raise InvalidInput("kind", f"{name!r} is not installed",
                            did_you_mean(name, entries, f"known kinds: {', '.join(entries)}; `confide kinds` tells of "

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainc, gammaln
 
 from confide.market.signal_model import Reporting
 
@@ -74,15 +74,15 @@ def majority_errors(m: ArrayLike, reporting: Reporting) -> MajorityErrors:
     half = np.floor(size / 2.0)
     odd, some = size > 2.0 * half, size > 0
     near = np.maximum(np.abs(rho), TINY)
-    kappa = betainc(0.5, half + odd, near**2, where=some, out=np.zeros(size.shape)) * (rho / near)
+    kappa = scipy.special.betainc(0.5, half + odd, near**2, where=some, out=np.zeros(size.shape)) * (rho / near)
     # Two regularised beta functions each, and none where its value is not used.
     sharp = odd & (kappa >= 0.5)
     both = np.where(odd, (1.0 - kappa) / 2.0, 0.0)
-    betainc(half + 1.0, 0.5, 4.0 * miss * agree, where=sharp, out=both)
+    scipy.special.betainc(half + 1.0, 0.5, 4.0 * miss * agree, where=sharp, out=both)
     both[sharp] *= 0.5
     even = some & ~odd
-    low = betainc(half, half + 1.0, miss, where=even, out=np.where(some, both, 1.0))
-    high = betainc(half + 1.0, half, miss, where=even, out=both)
+    low = scipy.special.betainc(half, half + 1.0, miss, where=even, out=np.where(some, both, 1.0))
+    high = scipy.special.betainc(half + 1.0, half, miss, where=even, out=both)
     return MajorityErrors(low=low[()], high=high[()], kappa=kappa[()])
 
 
@@ -90,7 +90,8 @@ def _central(k: ArrayLike) -> NDArray[np.float64]:
     """C(2k, k)/4^k for k >= 0, by its asymptotic series from 32 on."""
     index = np.asarray(k, dtype=np.float64)
     small = np.minimum(index, 32.0)
-    near = np.exp(gammaln(2 * small + 1) - 2 * gammaln(small + 1) - 2 * small * math.log(2.0))
+    paths = scipy.special.gammaln(2 * small + 1) - 2 * scipy.special.gammaln(small + 1)
+    near = np.exp(paths - 2 * small * math.log(2.0))
     far = np.maximum(index, 32.0)
     inverse = 1.0 / far
     series = 1 + inverse * (-1 / 8 + inverse * (1 / 128 + inverse * (5 / 1024 + inverse * (

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainc, expit
 
 from confide.market.signal_model import Reporting, SignalModel
 
@@ -27,7 +27,7 @@ def at_least(n: ArrayLike, p: ArrayLike, k: ArrayLike) -> Any:
     """P(Bin(n, p) >= k), for any integers k."""
     size, count = np.asarray(n, dtype=np.float64), np.asarray(k, dtype=np.float64)
     inside = (count > 0) & (count <= size)
-    found = betainc(np.where(inside, count, 1.0), np.where(inside, size - count + 1.0, 1.0), p)
+    found = scipy.special.betainc(np.where(inside, count, 1.0), np.where(inside, size - count + 1.0, 1.0), p)
     return np.where(inside, found, np.where(count <= 0, 1.0, 0.0))
 
 
@@ -97,4 +97,4 @@ def posterior_one(ones: int, zeros: int, signal_model: SignalModel, reporting: R
         0.957915
     """
     prior = math.log(signal_model.prior_one / signal_model.prior_zero)
-    return float(expit(prior + (ones - zeros) * reporting.log_odds))
+    return float(scipy.special.expit(prior + (ones - zeros) * reporting.log_odds))

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import permutations
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 
 from confide.contract.errors import InvalidInput
 from confide.market.costs import Cost, LinearCost
@@ -120,7 +120,7 @@ def _best_level(half: float, cost: Cost) -> float:
     from scipy.optimize import brentq
 
     def slope(level: float) -> float:
-        return half * 2.0 * float(expit(level) * expit(-level)) - float(cost.slope(level))
+        return half * 2.0 * float(scipy.special.expit(level) * scipy.special.expit(-level)) - float(cost.slope(level))
 
     if slope(0.0) <= 0:
         return 0.0

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 
 from confide.contract.checks import one_of
 from confide.contract.errors import InvalidInput
@@ -174,7 +174,7 @@ class Strategy(Declared):
         if not abs(level) <= LARGEST_LEVEL:
             raise InvalidInput("epsilon", f"{level!r} is out of range", f"must be in [-{LARGEST_LEVEL:g}, 700]")
         table = np.zeros((3, 2))
-        keep, flip = float(expit(level)), float(expit(-level))
+        keep, flip = float(scipy.special.expit(level)), float(scipy.special.expit(-level))
         for bit, (mostly, seldom) in enumerate(((on_zero, on_one), (on_one, on_zero))):
             table[mostly, bit] += keep
             table[seldom, bit] += flip

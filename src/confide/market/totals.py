@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import betainc, betaincc
+import scipy
 
 from confide.contract.checks import fraction
 from confide.market.binomials import majority_threshold
@@ -20,14 +20,14 @@ def _above(n: int, p: float, k: int) -> float:
     """P(Bin(n, p) >= k)."""
     if k <= 0:
         return 1.0
-    return 0.0 if k > n else float(betainc(k, n - k + 1, p))
+    return 0.0 if k > n else float(scipy.special.betainc(k, n - k + 1, p))
 
 
 def _below(n: int, p: float, k: int) -> float:
     """P(Bin(n, p) < k)."""
     if k <= 0:
         return 0.0
-    return 1.0 if k > n else float(betaincc(k, n - k + 1, p))
+    return 1.0 if k > n else float(scipy.special.betaincc(k, n - k + 1, p))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from scipy.special import ndtri
+import scipy
 
 from confide.contract.checks import fraction, non_negative, positive, whole
 from confide.contract.errors import InvalidInput
@@ -174,8 +174,8 @@ def certified_excess(rows: int, noise_std: float, failure_probability: float) ->
         17.68
     """
     k = whole("rows", rows, at_least=1)
-    return -float(ndtri(fraction("failure_probability", failure_probability) / (2 * k))) * non_negative("noise_std",
-                                                                                                        noise_std)
+    quantile = scipy.special.ndtri(fraction("failure_probability", failure_probability) / (2 * k))
+    return -float(quantile) * non_negative("noise_std", noise_std)
 
 
 def bernstein(mean: float, largest: float, log: float) -> float:

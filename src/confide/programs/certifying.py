@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from confide.contract.checks import fraction, positive
 from confide.contract.errors import InvalidInput
@@ -146,7 +146,7 @@ def quantile(tail: float, discrete: bool) -> float:
         tail: in (0, 1).
         discrete: whether the law is the discrete Gaussian's.
     """
-    return math.sqrt(2.0 * math.log(1.0 / tail)) if discrete else -float(ndtri(tail))
+    return math.sqrt(2.0 * math.log(1.0 / tail)) if discrete else -float(scipy.special.ndtri(tail))
 
 
 def mixture(variance: float, typical: float, failure_probability: float) -> float:

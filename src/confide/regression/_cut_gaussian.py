@@ -21,10 +21,10 @@ import math
 from functools import lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
 
-from confide.regression._gaussian_ball import BELOW_ONE, DEPTH, RULE, ball_peak, left_bound
+from confide.regression._gaussian_ball import BELOW_ONE, DEPTH, ball_peak, left_bound, rule
 
 __all__ = ["LogMass", "cut_gaussian_mean", "log_mass"]
 
@@ -46,7 +46,7 @@ class LogMass:
         self.end = math.inf
         if power == 0:
             return
-        self.end = float(special.gammainccinv(power, 1e-17))
+        self.end = float(scipy.special.gammainccinv(power, 1e-17))
         self._inverse = _CELLS / self.end
         z = np.linspace(0.0, self.end, _CELLS + 1)
         value, slope = _exact(power, z)
@@ -74,8 +74,8 @@ class LogMass:
         if self.power == 0:
             return np.zeros_like(z)
         inside = np.minimum(z, self.end)
-        log_mass = special.xlogy(self.power, inside) + self(inside)
-        log_density = special.xlogy(self.power - 1, z) - z - special.gammaln(self.power)
+        log_mass = scipy.special.xlogy(self.power, inside) + self(inside)
+        log_density = scipy.special.xlogy(self.power - 1, z) - z - scipy.special.gammaln(self.power)
         return np.asarray(np.exp(log_density - log_mass))
 
 
@@ -88,7 +88,7 @@ def _exact(power: float, z: Array) -> tuple[Array, Array]:
         rest += term
         if np.all(term <= 1e-18 * (1 + rest)):
             break
-    value = np.log1p(rest) - z - special.gammaln(power + 1)
+    value = np.log1p(rest) - z - scipy.special.gammaln(power + 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         slope = np.where(z > 0, -power / z * (rest / (1 + rest)), -power / (power + 1))
     return value, slope
@@ -173,7 +173,7 @@ def _excess(law: LogMass, c: float, tilt: Array, pull: Array, peak: Array, s: Ar
     height = step * (tilt - pull * (s + peak) / 2)
     if law.power:
         at, before = (np.minimum(c * ((1 - v) * (1 + v)) / 2, law.end) for v in (s, peak))
-        height += special.xlogy(law.power, at / before) + law(at) - law(before)
+        height += scipy.special.xlogy(law.power, at / before) + law(at) - law(before)
     return np.asarray(height + DEPTH)
 
 
@@ -187,7 +187,7 @@ def _mean(law: LogMass, c: float, tilt: Array, pull: Array, peak: Array, left: A
         top = np.minimum(c * ((1 - peak) * (1 + peak)) / 2, law.end)
         base = -power * np.log(top) - law(top)
     mass, moment = np.zeros_like(peak), np.zeros_like(peak)
-    for node, weight in RULE:
+    for node, weight in rule():
         u = half * node
         u += middle
         rest = 1 - u * u

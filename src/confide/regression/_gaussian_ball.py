@@ -21,18 +21,25 @@ else the tests compare with rigorous integration.
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-from scipy import special
+from functools import cache
 
-__all__ = ["BELOW_ONE", "DEPTH", "RULE", "ball_peak", "gaussian_ball_mean", "gaussian_circle_mean", "left_bound"]
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+__all__ = ["BELOW_ONE", "DEPTH", "ball_peak", "gaussian_ball_mean", "gaussian_circle_mean", "left_bound", "rule"]
 
 Array = NDArray[np.float64]
 
-RULE = [(float(node), float(weight)) for node, weight in zip(*special.roots_legendre(52), strict=True)]
 DEPTH = 32.0
 """The window ends where the density has fallen to exp(-32) of its peak, or where the support ends."""
 BELOW_ONE = 1 - 2.0**-53
+
+
+@cache
+def rule() -> tuple[tuple[float, float], ...]:
+    """Nodes and weights of Gauss and Legendre's rule on [-1, 1]."""
+    return tuple((float(node), float(weight)) for node, weight in zip(*scipy.special.roots_legendre(52), strict=True))
 
 
 def gaussian_ball_mean(dimension: int, sigma: float, bound: float, reach: Array, y: Array) -> Array:
@@ -104,7 +111,7 @@ def _window(power: float, tilt: Array, pull: Array, peak: Array, low: Array, hig
     left = left_bound(power, pull + 2 * power, push, peak, low)
     step = left - peak
     ratio = (1 - left) * (1 + left) / ((1 - peak) * (1 + peak))
-    height = special.xlogy(power, ratio) + step * (push - pull * step / 2)
+    height = scipy.special.xlogy(power, ratio) + step * (push - pull * step / 2)
     left = np.fmax(left - (height + DEPTH) / _slope(power, tilt, pull, left), low)
     return np.minimum(left, peak), np.minimum(right, high)
 
@@ -130,10 +137,10 @@ def _mean(power: float, tilt: Array, pull: Array, peak: Array, left: Array, righ
     # With step = 2 (s - peak) and rest = 1 - u^2, the log of w relative to its peak is
     # k log((3 + rest) rest^2) + base + step (push + bend step).
     twice, push, bend = 2 * peak, (tilt - pull * peak) / 2, -pull / 8
-    base = -special.xlogy(power, 4 * (1 - peak) * (1 + peak))
+    base = -scipy.special.xlogy(power, 4 * (1 - peak) * (1 + peak))
     mass, moment = np.zeros_like(peak), np.zeros_like(peak)
     rest, step, value, other = (np.empty_like(peak) for _ in range(4))
-    for node, weight in RULE:
+    for node, weight in rule():
         np.multiply(half, node, out=other)
         other += middle
         np.multiply(other, other, out=rest)
@@ -179,7 +186,7 @@ def gaussian_circle_mean(sigma: float, bound: float, reach: Array, y: Array) -> 
         first, last = np.arcsin(np.maximum(place - room, low)), np.arcsin(np.minimum(place + room, high))
         middle, half = (last + first) / 2, (last - first) / 2
         mass, moment = np.zeros_like(size), np.zeros_like(size)
-        for node, weight in RULE:
+        for node, weight in rule():
             step = np.sin(middle + half * node) - nearest
             value = weight * np.exp(-step * (step + 2 * (nearest - place)) / (2 * width * width))
             mass += value

@@ -10,10 +10,8 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
-from numba import types
-from numba.extending import intrinsic
 
-from confide.numerics.compiled import kernel
+from confide._compiled import Later, kernel
 
 __all__ = ["BLOCK", "add_record", "count_queries", "weigh_queries"]
 
@@ -24,6 +22,7 @@ BLOCK = 256
 
 def _ones(_typing: Any, _word: Any) -> Any:
     """The processor's own count of set bits."""
+    from numba import types
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         return builder.ctpop(arguments[0])
@@ -31,7 +30,14 @@ def _ones(_typing: Any, _word: Any) -> Any:
     return types.uint64(types.uint64), generate
 
 
-ones = cast("Callable[[Any], Any]", intrinsic(_ones))
+
+def _as_intrinsic() -> Callable[[Any], Any]:
+    from numba.extending import intrinsic
+
+    return cast("Callable[[Any], Any]", intrinsic(_ones))
+
+
+ones = Later(_as_intrinsic)
 
 
 @kernel

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import log_expit, log_softmax
 
 from confide.contract.checks import fraction, positive, whole
 from confide.search.order_statistics import nodes_between
@@ -65,7 +65,8 @@ class Witness:
         counts = np.zeros(self.degree_bound + 1)
         counts[0], counts[1] = zeros + ones, ones
         sensitivity = self.degree_bound + 1 if self.printed else max(self.degree_bound - 1, 1)
-        return np.asarray(log_softmax(-np.abs(counts - self.stopping_target) * (self.epsilon / (4.0 * sensitivity))))
+        rate = self.epsilon / (4.0 * sensitivity)
+        return np.asarray(scipy.special.log_softmax(-np.abs(counts - self.stopping_target) * rate))
 
     def log_law(self, known: bool) -> _Array:
         """(d + 1,) ln of the probability that t1 is found first and the second threshold is x, for every x.
@@ -102,8 +103,8 @@ class Witness:
         counts[0] = ones
         rest = -rate * np.abs(counts - self.stopping_target)
         total = np.logaddexp.reduce(rest)
-        zero = np.logaddexp.reduce(chance + log_expit(-total - rate * left))
-        other = np.logaddexp.reduce(chance + log_expit(total + rate * left))
+        zero = np.logaddexp.reduce(chance + scipy.special.log_expit(-total - rate * left))
+        other = np.logaddexp.reduce(chance + scipy.special.log_expit(total + rate * left))
         return np.concatenate([[zero], other + rest - total])
 
     @cached_property

@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import Annotated, Any, Protocol
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammainc, gammaincinv, ndtr, ndtri
 
 from confide.contract.errors import InvalidInput
 from confide.contract.parameters import Parameter
@@ -89,11 +89,11 @@ class LogNormalLaw(PlainNumbers, CostLaw):
 
     def cdf(self, cost: ArrayLike) -> Any:
         with np.errstate(divide="ignore"):
-            return ndtr((np.log(cost) - self.meanlog) / self.sdlog)
+            return scipy.special.ndtr((np.log(cost) - self.meanlog) / self.sdlog)
 
     def quantile(self, probability: ArrayLike) -> Any:
         with np.errstate(over="ignore"):
-            return np.exp(self.meanlog + self.sdlog * ndtri(probability))
+            return np.exp(self.meanlog + self.sdlog * scipy.special.ndtri(probability))
 
     @property
     def least(self) -> float:
@@ -152,10 +152,10 @@ class GammaLaw(PlainNumbers, CostLaw):
     scale: Annotated[float, Parameter("scale of the law, a cost per nat", above=0)]
 
     def cdf(self, cost: ArrayLike) -> Any:
-        return gammainc(self.shape, np.asarray(cost, dtype=np.float64) / self.scale)
+        return scipy.special.gammainc(self.shape, np.asarray(cost, dtype=np.float64) / self.scale)
 
     def quantile(self, probability: ArrayLike) -> Any:
-        return self.scale * gammaincinv(self.shape, probability)
+        return self.scale * scipy.special.gammaincinv(self.shape, probability)
 
     @property
     def least(self) -> float:

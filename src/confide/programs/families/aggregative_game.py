@@ -14,8 +14,8 @@ from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csc_array
 
 from confide.contract.checks import non_negative, positive
 from confide.contract.errors import InvalidInput
@@ -269,9 +269,10 @@ class AggregativeGame(Program):
         entries, rows = np.nonzero(parts)
         present = np.asarray(records.allowed.any(axis=1), dtype=np.float64)
         return LinearProgram(
-            objective=np.zeros(m), coupling=csc_array((parts[entries, rows], (rows, entries)), shape=(self.rows, m)),
+            objective=np.zeros(m),
+            coupling=scipy.sparse.csc_array((parts[entries, rows], (rows, entries)), shape=(self.rows, m)),
             supply=self.supply_units / LOAD_UNIT, equations=True,
-            personal=csc_array((np.ones(m), (people, np.arange(m))), shape=(n, m)),
+            personal=scipy.sparse.csc_array((np.ones(m), (people, np.arange(m))), shape=(n, m)),
             low=present, high=present, lower=np.zeros(m), upper=np.ones(m), owner=people.astype(np.int64))
 
 

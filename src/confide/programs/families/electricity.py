@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csc_array
 
 from confide.contract.errors import InvalidInput
 from confide.contract.parameters import Parameter
@@ -260,12 +260,12 @@ class Electricity(Program):
         soft = d if self.shortfall is not None else 0
         owner = np.concatenate([np.repeat(np.arange(n), k), who[:soft]])
         m, of_x = len(owner), np.arange(n * k)
-        coupling = csc_array((np.ones(n * k), (np.tile(np.arange(k), n), of_x)), shape=(k, m))
+        coupling = scipy.sparse.csc_array((np.ones(n * k), (np.tile(np.arange(k), n), of_x)), shape=(k, m))
         # Rows of `personal`: everybody's slots in all; then, of each need, slots had and slots missed.
         covers = (who * k + needed * slots)[:, None] + np.arange(slots)
         entries = np.concatenate([of_x, covers.reshape(-1), np.arange(n * k, m)])
         rows = np.concatenate([owner[: n * k], np.repeat(n + np.arange(d), slots), n + np.arange(soft)])
-        personal = csc_array((np.ones(len(rows)), (rows, entries)), shape=(n + d, m))
+        personal = scipy.sparse.csc_array((np.ones(len(rows)), (rows, entries)), shape=(n + d, m))
         cost = np.full(soft, -self._penalty / PRICE_UNIT)
         return LinearProgram(
             objective=np.concatenate([records.worth.reshape(-1) / PRICE_UNIT, cost]),

@@ -12,8 +12,8 @@ from __future__ import annotations
 import hashlib
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from confide.numerics.compiled import kernel
 
@@ -66,7 +66,7 @@ def uniforms(key: np.uint64, count: int) -> NDArray[np.float64]:
 
 def normals(key: np.uint64, count: int) -> NDArray[np.float64]:
     """(count,) standard normals, from the quantile function at uniforms moved off zero by half a unit."""
-    return np.asarray(ndtri(uniforms(key, count) + _BITS / 2))
+    return np.asarray(scipy.special.ndtri(uniforms(key, count) + _BITS / 2))
 
 
 def permutation(key: np.uint64, count: int) -> NDArray[np.int64]:

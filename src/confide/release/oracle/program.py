@@ -12,15 +12,16 @@ from __future__ import annotations
 
 import math
 import time
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-import highspy
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.numerics.quiet_highs import QuietHighs
 from confide.release.oracle.parities import parity_row
 from confide.release.oracle.terms import Bits, Terms
+
+if TYPE_CHECKING:
+    import highspy
 
 __all__ = ["WIDEST_FACETS", "Program", "Rows", "Solved", "build", "linear_duals", "solve"]
 
@@ -194,6 +195,8 @@ def _group_rows(rows: Rows, terms: Terms, local: _Integers) -> None:
 
 
 def _model(program: Program, *, relaxed: bool) -> highspy.HighsLp:
+    import highspy
+
     model = highspy.HighsLp()
     model.num_col_, model.num_row_ = program.cost.size, program.upper.size
     model.sense_ = highspy.ObjSense.kMinimize  # HiGHS's signs of duals are those of a minimum
@@ -213,6 +216,8 @@ def _model(program: Program, *, relaxed: bool) -> highspy.HighsLp:
 
 
 def _solver(time_limit: float) -> highspy.Highs:
+    from confide.numerics.quiet_highs import QuietHighs
+
     solver = QuietHighs()  # type: ignore[no-untyped-call]
     solver.setOptionValue("time_limit", time_limit)
     return solver
@@ -223,6 +228,8 @@ def linear_duals(program: Program, time_limit: float = math.inf) -> tuple[NDArra
 
     Their sign is the one for `certified_bound`; nothing is promised about them.
     """
+    import highspy
+
     solver = _solver(time_limit)
     solver.passModel(_model(program, relaxed=True))
     solver.run()
@@ -252,6 +259,8 @@ def solve(program: Program, *, start: Bits | None, time_limit: float) -> Solved:
 
 
 def _branched(program: Program, start: Bits | None, time_limit: float) -> Solved:
+    import highspy
+
     solver = _solver(time_limit)
     solver.setOptionValue("mip_rel_gap", 0.0)
     solver.setOptionValue("mip_abs_gap", _GAP)

@@ -18,7 +18,6 @@ from confide.contract.presentation import Block, Picture, Section, Table, Text
 from confide.programs.averages import tally_of
 from confide.programs.billboards import PathBillboard
 from confide.programs.certifying import PathCertificate
-from confide.programs.exact_optimum import exact
 from confide.programs.families.shared_resources import SharedResources
 from confide.programs.grids import PRICE_UNIT
 from confide.programs.instances import in_order, lottery
@@ -346,6 +345,8 @@ def _best(program: Program, records: Any) -> tuple[float | None, str]:
     if program.people * program.rows > _MOST_CELLS:
         return None, "The optimum is not looked for at this size."
     try:
+        from confide.programs.exact_optimum import exact  # with HiGHS, for studies alone
+
         return exact(program, records).value, "the optimum (exact, not private)"
     except (Refused, SolverFailed) as error:
         return None, f"The optimum was not found: {error}."
