@@ -34,7 +34,8 @@ KINDS = {
 """Kind -> its settled campaign among the golden files."""
 NO_SHARES = ("queries", "search")
 ALONE = {
-    "import": ["-c", "import confide"], "--help": ["-m", "confide", "--help"], "--version": ["-m", "confide", "--version"],
+    "import": ["-c", "import confide"], "--help": ["-m", "confide", "--help"],
+    "--version": ["-m", "confide", "--version"],
     "kinds": ["-m", "confide", "kinds"], "claims": ["-m", "confide", "claims"], "ledger": ["-m", "confide", "ledger"],
     "campaigns": ["-m", "confide", "campaigns"], "channel": ["-m", "confide", "channel", "survey.json"],
 }
@@ -71,7 +72,7 @@ class Tree:
         return subprocess.run([self.python, "-c", code], check=True, capture_output=True, text=True).stdout
 
     def environment(self) -> dict[str, str]:
-        """Kernels and bytecode are cached, as they are on a user's machine; one thread, since both trees share the cores."""
+        """Bytecode and kernels are cached, as they are on a user's machine; the store is the scratch folder's own."""
         kept = {name: value for name, value in os.environ.items()
                 if name not in ("PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "CONFIDE_STORE")}
         return kept | {"CONFIDE_HOME": str(self.folder / "home")}
