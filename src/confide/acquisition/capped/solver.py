@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from confide.acquisition.capped.inner import Best, Crowd, best_of_all, crowd_at, weights_at
+from confide.acquisition.capped.inner import Best, Crowd, best_at, best_of_all, crowd_at, weights_at
 from confide.acquisition.optimum.problem import Levels, checked_prices, levels
 from confide.acquisition.optimum.solver import Solution
 from confide.contract.checks import non_negative, positive, whole
@@ -250,8 +250,7 @@ def solved_nodes(people: Sorted, plan: CapPlan) -> list[Node]:
     for rate in plan.rates:
         for turn in range(ANCHORS):
             at = anchor, centre
-            crowd = crowd_at(people.ease, people.gain, plan.g, rate, plan.room, anchor, centre)
-            found = best_of_all(crowd, level, pull)
+            found: Best = best_at(people.ease, people.gain, plan.g, rate, plan.room, anchor, centre, level, pull)
             anchor = max(anchor - found.level / found.pull, last) if found.pull > 0.0 else last
             level, pull, centre = found.level + found.pull * (anchor - at[0]), found.pull, found.first
             if turn and found.settled:
