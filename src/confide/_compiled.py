@@ -11,10 +11,11 @@ from threading import RLock
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Generic, TypeVar, cast
 
-__all__ = ["Later", "kernel"]
+__all__ = ["Later", "kernel", "kernel_or_plain"]
 
 _Kernel = TypeVar("_Kernel", bound=Callable[..., Any])
 _Made = TypeVar("_Made")
+_FEW = 50_000  # numbers in all up to which plain loops end before numba is imported
 _making = RLock()  # kernels are first called by several threads at once
 
 
@@ -69,6 +70,33 @@ def kernel(function: _Kernel, **options: Any) -> _Kernel:
 
     later = update_wrapper(Later(make), function)
     return cast("_Kernel", later)
+
+
+class _OrPlain(Later[_Made]):
+    """A kernel that is not compiled before its calls have been about many numbers."""
+
+    def __init__(self, make: Callable[[], _Made], plain: Callable[..., Any]) -> None:
+        super().__init__(make)
+        self._plain, self._seen = plain, 0
+
+    def __call__(self, *arguments: Any) -> Any:
+        if not self._made and self._seen <= _FEW:
+            self._seen += arguments[0].size
+            if self._seen <= _FEW:
+                return self._plain(*arguments)
+        return super().__call__(*arguments)
+
+
+def kernel_or_plain(function: _Kernel) -> _Kernel:
+    """A kernel of doubles whose first array may be short: a few numbers are worked on by Python itself.
+
+    Both give the same bits: the function may not depend on how whole numbers overflow, or on what raises.
+
+    Args:
+        function: what is compiled; its first argument is the array that its loops run over.
+    """
+    compiled: Any = kernel(function)
+    return cast("_Kernel", update_wrapper(_OrPlain(compiled.made, function), function))
 
 
 def _put_in_place(function: FunctionType) -> None:

@@ -5,7 +5,8 @@ A package outside confide adds a kind in the same way: an entry point that names
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
@@ -564,6 +565,16 @@ def may_wait(name: str) -> bool:
         return False
 
 
+def _most_likely() -> Iterator[str]:
+    """The names of all kinds, those that are imported already first: to import all takes seconds."""
+    seen = set[str]()
+    for known in (_ours, _entries) if not _entries.cache_info().currsize else (_entries,):
+        found = known()
+        for name in sorted(found.keys() - seen, key=lambda each: (found[each].module not in sys.modules, each)):
+            seen.add(name)
+            yield name
+
+
 def types_of(mechanism: str) -> Mapping[str, type]:
     """The dataclasses that may be rebuilt from a manifest of this mechanism, by wire name.
 
@@ -573,7 +584,7 @@ def types_of(mechanism: str) -> Mapping[str, type]:
     Raises:
         InvalidInput: no installed kind knows the mechanism.
     """
-    for name in kind_names():
+    for name in _most_likely():
         try:
             types = kind(name).types
         except Exception:  # noqa: BLE001, S112 - somebody else's broken plug-in must not hide the others

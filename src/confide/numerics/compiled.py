@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from confide._compiled import kernel
+from confide._compiled import kernel, kernel_or_plain
 
-__all__ = ["kernel"]
+__all__ = ["kernel", "kernel_or_plain"]

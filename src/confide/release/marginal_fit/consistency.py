@@ -12,7 +12,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.numerics.compiled import kernel
+from confide.numerics.compiled import kernel_or_plain
 
 __all__ = ["RawTable", "consistent", "project_simplex", "simplex"]
 
@@ -22,7 +22,7 @@ _SPREAD = 0.01  # of independent columns in an estimate at most, so that no marg
 _DEVIATIONS = 5.0  # of an estimate's length: as much of them as noise can have emptied
 
 
-@kernel
+@kernel_or_plain
 def project_simplex(values: NDArray[np.float64]) -> None:
     """Replace values (any finite numbers) by the nearest distribution in Euclidean distance, in place.
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from confide.contract.kinds import Progress
 from confide.contract.progress import advance
 from confide.numerics import map_blocks
-from confide.numerics.compiled import kernel
+from confide.numerics.compiled import kernel, kernel_or_plain
 from confide.release.marginal_fit.candidates import Candidates, Counter
 from confide.release.marginal_fit.consistency import project_simplex
 from confide.release.marginal_fit.public_randomness import key_of, normals
@@ -41,7 +41,7 @@ def whole_weights(weights: NDArray[np.float64], n: int) -> NDArray[np.int64]:
     return np.rint(weights * math.ldexp(n, UNITS)).astype(np.int64)
 
 
-@kernel
+@kernel_or_plain
 def penalty_of(
     model: NDArray[np.int64], total: float, deviation: float, noise: NDArray[np.float64], at: int
 ) -> float:
