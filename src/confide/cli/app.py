@@ -303,7 +303,6 @@ def run(
         if handout is not None:
             hand_out(it.planned, handout, settled.outcome)
         result = it.file.kind.result(it.plan, settled.outcome.published())
-        background = [*it.plan.sections(), *it.plan.offer()]
         fresh, safe, guarantees = settled.fresh, True, settled.outcome.guarantees
     else:
         folder = out or it.study_folder
@@ -311,13 +310,14 @@ def run(
             outcome, study = it.study(int(seed or 0), folder, progress=bar, accept_unusable=accept_unusable)
         # The billboard of a study follows from a seed: it is no more public than the comparison beside it.
         marked = [replace(section, study=True) for section in it.file.kind.result(it.plan, outcome)]
-        result, background = [*marked, *study], []
+        result = [*marked, *study]
         fresh, safe, guarantees = True, False, outcome.guarantees
         lead = "A study with simulated noise. It uses private data: do not publish it."
         write_private(folder / REPORT, page(it.file.title, lead, result))
     if as_json:
         from confide.cli import output
 
+        background = [*it.plan.sections(), *it.plan.offer()] if safe else []
         emit(output.RunOutput(**head(it), noise=noise.value, release_safe=safe, stored=not fresh, out=str(folder),
                                files=places(folder, shares=not it.held),
                                handout=None if handout is None else str(handout), guarantees=_guarantees(guarantees),
