@@ -65,6 +65,11 @@ class Tree:
         subprocess.run([self.python, "-m", "compileall", "-q", where], check=True, env=self.environment())
         for name in ("campaigns", "packs", "home"):
             shutil.copytree(GOLDEN / name, self.folder / name)
+        for each in (self.folder / "home").rglob("*"):  # a store that others may read is refused
+            each.chmod(0o700 if each.is_dir() else 0o600)
+        subprocess.run([self.python, "-m", "confide", "campaigns"], cwd=self.folder, check=True,  # brings it up to date
+                       stdout=subprocess.DEVNULL, env=self.environment())
+        shutil.copytree(self.folder / "home", self.folder / "as_it_was")
         (self.folder / "survey.json").write_text(SURVEY, encoding="utf-8")
         for kind in KINDS:
             subprocess.run([self.python, "-m", "confide", "init", kind, "--out", f"{kind}.toml"], cwd=self.folder,
@@ -101,9 +106,7 @@ class Tree:
             shutil.rmtree(each)
         home = self.folder / "home"
         shutil.rmtree(home)
-        shutil.copytree(GOLDEN / "home", home)
-        for each in home.rglob("*"):  # a store that others may read is refused
-            each.chmod(0o700 if each.is_dir() else 0o600)
+        shutil.copytree(self.folder / "as_it_was", home)
         (self.folder / "fresh.toml").unlink(missing_ok=True)
         if verb not in ("ledger", "campaigns", "share"):
             for store in home.glob("*.db*"):
