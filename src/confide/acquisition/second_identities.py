@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from confide.acquisition.beliefs.draws import prior_draws
 from confide.acquisition.mechanism import TwoPartMechanism
-from confide.acquisition.paying.payments import Solution
+from confide.acquisition.optimum.solver import Solution
 from confide.contract.wire import wire
 from confide.numerics.fewest import fewest
 

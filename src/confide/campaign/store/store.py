@@ -25,11 +25,10 @@ from confide.campaign.store import schema as s
 from confide.campaign.store.bulk import insert_many
 from confide.campaign.store.collecting import Collecting
 from confide.campaign.store.database import Database
+from confide.campaign.store.debits import Charge, Standing
 from confide.campaign.store.depositing import Depositing
 from confide.campaign.store.erasure import erase_paid, erase_reports, erase_withdrawals
 from confide.campaign.store.ledger import (
-    Charge,
-    Standing,
     debit,
     debit_accounts,
     events_text,
