@@ -66,3 +66,9 @@ def test_one_outcome_is_released(tmp_path: Path) -> None:
     home.release("d" * 64, OTHER)  # of another campaign
     assert (home.released(CONTENT), home.released("d" * 64)) == (ONE, OTHER)
     assert {path.name for path in (tmp_path / "released").iterdir()} == {CONTENT, "d" * 64}
+
+
+@pytest.mark.parametrize("name", ["plain", "a?b", "ü x", "%20", "a#b&c"])
+def test_the_own_store_is_named_as_its_url_spells_it(tmp_path: Path, name: str) -> None:
+    home = Home(tmp_path / name)
+    assert home.store_name == home.url.render_as_string()

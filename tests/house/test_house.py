@@ -125,7 +125,7 @@ def test_what_a_module_lists_it_has() -> None:
 # ---- nothing heavy at the door
 
 HEAVY = ["opendp", "flint", "scipy", "altair", "vl_convert", "pyarrow", "numpy", "numba", "pydantic", "duckdb", "ibis",
-         "rich", "sqlalchemy", "alembic", "cryptography", "highspy"]
+         "rich", "sqlalchemy", "alembic", "cryptography", "highspy", "pandas", "jsonschema", "scipy.special"]
 
 
 def loaded(code: str) -> set[str]:
@@ -153,6 +153,38 @@ def test_the_help_loads_no_numbers() -> None:
     code = "\n".join(("import sys", "from confide.cli import main", "sys.argv = ['confide', '--help']",
                       "try:", "    main()", "except SystemExit:", "    pass"))
     assert loaded(code) <= {"rich", "pydantic"}  # parts of the command line itself
+
+
+NEVER_IN_A_PLAN = {"opendp", "altair", "vl_convert", "duckdb", "ibis", "sqlalchemy", "alembic", "cryptography",
+                   "highspy", "pandas", "jsonschema"}
+"""What the plan of no kind needs on a new installation, which has no store and no keys."""
+PLANS = {"bits": {"numba"}, "bits-pair": {"numba"}, "bits-unknown-costs": {"numba"}, "bundles": set(),
+         "matching": set(), "mean": set(), "program": {"numba"}, "queries": {"numba"}, "regression": {"numba"},
+         "search": {"numba", "scipy.special"}}
+"""Kind -> what the plan of its template does not need, either."""
+
+
+def verb(*arguments: str) -> str:
+    """The code of a verb's process."""
+    return "\n".join(("import sys", "from confide.cli import main", f"sys.argv = ['confide', *{list(arguments)!r}]",
+                      "try:", "    main()", "except SystemExit as ended:",
+                      "    assert ended.code in (0, 3), ended.code"))
+
+
+@pytest.mark.parametrize("kind", PLANS)
+def test_a_plan_loads_what_it_needs_alone(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONFIDE_HOME", str(tmp_path / "home"))
+    file = tmp_path / "made.toml"
+    file.write_text(confide.contract.kind(kind).template, encoding="utf-8")
+    found = loaded(verb("plan", str(file)))
+    assert {"numpy", "pydantic"} <= found
+    assert not found & (NEVER_IN_A_PLAN | PLANS[kind])
+
+
+def test_a_pack_is_verified_without_a_database(tmp_path: Path) -> None:
+    found = loaded(verb("verify", str(ROOT / "tests/golden/made_by_9376621e/packs/bits_illness")))
+    assert "cryptography" in found
+    assert not found & {"sqlalchemy", "alembic", "opendp", "numba"}
 
 
 # ---- what every module keeps

@@ -13,11 +13,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from confide.acquisition.mechanism import Contracts, TwoPartMechanism
+from confide.acquisition.mechanism import TwoPartMechanism
+from confide.acquisition.optimum.solver import Solution
 from confide.acquisition.payments import Offer, OfferRule
 from confide.acquisition.priors import prior_draws
 from confide.contract.checks import whole
@@ -181,16 +183,15 @@ def second_identities(it: TwoPartMechanism, root_error: float) -> SecondIdentiti
     profiles = [reports for reports, _ in prior_draws(it.prior, it.people, draws, 0, stream="identities")]
     before, after, owners = list[float](), list[float](), list[_Owner]()
     for reports in profiles:
-        one = it.contracts(reports)
-        if not one.solution.winners.size:
+        solution = it.payment_rule.solve(it.payment_rule.virtual_costs(reports))
+        if not solution.winners.size:
             continue
-        owner = int(one.solution.winners[0])
+        owner = int(solution.winners[0])
         second = (owner + 1) % it.people
         changed = reports.copy()
         changed[second] = reports[owner]
-        two = it.contracts(changed)
-        before.append(float(_rents(it, one, reports)[owner]))
-        rents = _rents(it, two, changed)
+        before.append(float(_rents(it, _paid(it, reports, [owner]), reports)[owner]))
+        rents = _rents(it, _paid(it, changed, [owner, second]), changed)
         after.append(float(rents[[owner, second]].sum()))
         owners.append((reports, owner, second))
     if not before:
@@ -204,11 +205,24 @@ def second_identities(it: TwoPartMechanism, root_error: float) -> SecondIdentiti
         deciding=deciding, deciding_pay=paid, group=group, group_gain=gain, draws=len(before))
 
 
-def _rents(it: TwoPartMechanism, contracts: Contracts, c: NDArray[np.float64]) -> NDArray[np.float64]:
+class _Paid(NamedTuple):
+    """Levels of everybody, and what some are paid: the contracts without their noise, in the currency."""
+
+    solution: Solution
+    exact: NDArray[np.float64]
+
+
+def _paid(it: TwoPartMechanism, reports: NDArray[np.float64], people: Sequence[int] | range | None = None) -> _Paid:
+    """What these people are paid, or everybody: each payment takes work of its own."""
+    found = it.payment_rule.pay(reports, people=None if people is None else np.asarray(people, dtype=np.int64))
+    return _Paid(found.solution, found.payments * it.price_per_nat)
+
+
+def _rents(it: TwoPartMechanism, paid: _Paid, c: NDArray[np.float64]) -> NDArray[np.float64]:
     """(n,) what is paid beyond what the losses cost people of these sensitivities; 0 for who is not asked."""
-    found, asked = np.zeros(c.size), contracts.solution.winners
-    local, central = contracts.solution.epsilon_local[asked], contracts.solution.epsilon_central[asked]
-    found[asked] = contracts.exact[asked] - it.price_per_nat * (c[asked] * local + (1.0 - c[asked]) * central)
+    found, asked = np.zeros(c.size), paid.solution.winners
+    local, central = paid.solution.epsilon_local[asked], paid.solution.epsilon_central[asked]
+    found[asked] = paid.exact[asked] - it.price_per_nat * (c[asked] * local + (1.0 - c[asked]) * central)
     return found
 
 
@@ -229,7 +243,7 @@ def _best_routes(it: TwoPartMechanism, owners: Sequence[_Owner]) -> tuple[float,
             changed = reports.copy()
             changed[owner] = reports[owner] if x is None else x
             changed[second] = reports[second] if y is None else y
-            made = it.contracts(changed)
+            made = _paid(it, changed, [owner, second])
             first = _rents(it, made, changed)[owner] if honest else made.exact[owner]
             found.append(float(first) + (0.0 if y is None else float(made.exact[second])))
         return float(np.mean(found))
@@ -274,12 +288,12 @@ def _deciding(it: TwoPartMechanism, reports: NDArray[np.float64], error: float) 
     found = fewest(lambda m: weight(m, best) * it.width >= error, it.people, singly=1)  # it grows with m
     if found is None:
         return None, math.nan
-    return found, float(it.contracts(claimed(found, best)).exact[:found].mean())
+    return found, float(_paid(it, claimed(found, best), range(found)).exact[:found].mean())
 
 
 def _agreement(it: TwoPartMechanism, reports: NDArray[np.float64]) -> tuple[int | None, float]:
     """The fewest people who are paid a coin more together if one of them reports something else: (m, money)."""
-    true = it.contracts(reports)
+    true = _paid(it, reports)
     if not true.solution.winners.size:
         return None, math.nan
     liar = int(true.solution.winners[0])
@@ -289,7 +303,7 @@ def _agreement(it: TwoPartMechanism, reports: NDArray[np.float64]) -> tuple[int 
         changed = reports.copy()
         changed[liar] = report
         # The liar bears her own cost whatever she says; all others report the truth.
-        gains = _rents(it, it.contracts(changed), reports) - own
+        gains = _rents(it, _paid(it, changed), reports) - own
         lost, others = gains[liar], np.sort(np.delete(gains, liar))[::-1]
         together = lost + np.cumsum(others)
         enough = np.flatnonzero(together >= coin)

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from confide._compiled import kernel
 from confide.allocation.valuations import Valuations
 from confide.contract.wire import wire
-from confide.numerics.map_reduce import kernel
 from confide.privacy.noise import Noise
 from confide.privacy.primitives.sessions import NoiseSession
 from confide.privacy.tree_counter import TreeCounter

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from confide._compiled import kernel
 from confide.allocation.ascending_auction import FREE, bid, outbid
 from confide.allocation.favourites import best_goods
 from confide.allocation.optimum.paths import enqueue, take
@@ -19,7 +20,6 @@ from confide.allocation.optimum.solver import Handout, as_supply, welfare_of
 from confide.allocation.valuations import Valuations
 from confide.contract.checks import positive, whole
 from confide.contract.errors import InvalidInput
-from confide.numerics.map_reduce import kernel
 from confide.privacy.noise.simulated import study_generator
 
 __all__ = ["AuctionRun", "exact_auction", "greedy", "lottery", "serial_dictatorship"]

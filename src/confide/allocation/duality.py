@@ -31,12 +31,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from confide._compiled import kernel
 from confide.allocation.billboards import WelfareCertificate
 from confide.allocation.bundles.bidders import Population
 from confide.allocation.measuring import Measure
 from confide.allocation.valuations import Valuations
 from confide.contract.errors import InvalidInput
-from confide.numerics.map_reduce import kernel
 from confide.privacy.noise import Noise
 
 __all__ = [

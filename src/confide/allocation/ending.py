@@ -25,11 +25,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from confide._compiled import kernel
 from confide.allocation.billboards import Clearing
 from confide.allocation.measuring import Law, Measure
 from confide.contract.checks import one_of, positive, whole
 from confide.contract.guarantees import Relation
-from confide.numerics.map_reduce import kernel
 from confide.privacy.events import Event
 from confide.privacy.noise import Noise
 from confide.privacy.primitives.sessions import NoiseSession

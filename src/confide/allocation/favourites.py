@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from confide._compiled import kernel
 from confide.allocation.valuations import Valuations
 from confide.contract.checks import non_negative
-from confide.numerics.map_reduce import kernel
 from confide.privacy.public_randomness import key_of
 
 __all__ = ["NONE", "Leanings", "best_goods", "leaning"]

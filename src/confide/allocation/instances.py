@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
 
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
@@ -107,7 +107,7 @@ def _common(goods: int) -> NDArray[np.float64]:
     return np.asarray(_COMMON * np.linspace(0.0, 1.0, goods))
 
 
-def sparse_instance(people: int, goods: int, *, named: int = 20, seed: int = 0) -> csr_array:
+def sparse_instance(people: int, goods: int, *, named: int = 20, seed: int = 0) -> scipy.sparse.csr_array:
     """Each bidder names a few goods, every set of so many with the same probability; their values are as in A.
 
     OPT/n, exact: .62584 with 10^5 bidders, 1,000 goods and 80 copies of each (seed 0), .62585 with 10^6, 10^4 and 80.
@@ -144,7 +144,7 @@ def sparse_instance(people: int, goods: int, *, named: int = 20, seed: int = 0) 
         names[part] = chosen
         values[part] = common[chosen] + _OWN * draw.random(chosen.shape)
     starts = np.arange(0, n * named + 1, named, dtype=np.int64)
-    table = csr_array((values.reshape(-1), names.reshape(-1), starts), shape=(n, k))
+    table = scipy.sparse.csr_array((values.reshape(-1), names.reshape(-1), starts), shape=(n, k))
     table.has_canonical_format = True
     return table
 
@@ -179,9 +179,9 @@ def _bits(field: str, value: ArrayLike) -> _Bits:
     return found.astype(np.bool_)
 
 
-def _rows(goods: NDArray[np.int64], worth: NDArray[np.float64], columns: int) -> csr_array:
+def _rows(goods: NDArray[np.int64], worth: NDArray[np.float64], columns: int) -> scipy.sparse.csr_array:
     """A row for each bidder, who wants one good."""
-    return csr_array((worth, goods, np.arange(len(goods) + 1)), shape=(len(goods), columns))
+    return scipy.sparse.csr_array((worth, goods, np.arange(len(goods) + 1)), shape=(len(goods), columns))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -230,7 +230,7 @@ class PriceGadgets:
         return 1
 
     @property
-    def values(self) -> csr_array:
+    def values(self) -> scipy.sparse.csr_array:
         """(n, k) valuations."""
         wanted = np.repeat(2 * np.arange(len(self.bits)) + self.bits, 2)
         return _rows(wanted, np.ones(self.people), self.goods)
@@ -300,7 +300,7 @@ class SpyGadgets(Declared):
         return 2 * len(self.bits)
 
     @property
-    def values(self) -> csr_array:
+    def values(self) -> scipy.sparse.csr_array:
         """(n, k) valuations."""
         gadgets, s = len(self.bits), self.supply
         real = (np.arange(self.people) % (s + 1)) == 0

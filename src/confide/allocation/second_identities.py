@@ -31,6 +31,7 @@ from confide.allocation.valuations import Valuations
 from confide.contract.errors import InvalidInput
 from confide.contract.wire import wire
 from confide.privacy.noise import Noise
+from confide.tables.frames import numpy_numbers
 
 __all__ = [
     "CROWDS",
@@ -243,7 +244,7 @@ def _lone(
     """The share of people whom truth leaves with nothing, and what they gain on average; nothing where none is."""
     nothing = np.ones(market.people, dtype=np.bool_)
     for each in choosing:
-        nothing &= each.shares["good"].to_numpy() < 0
+        nothing &= numpy_numbers(each.shares["good"]) < 0
     left = np.flatnonzero(nothing & (values.max(axis=1) > 0))
     if not left.size:
         return 0.0, []

@@ -45,10 +45,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from confide._compiled import kernel
 from confide.allocation.favourites import NONE, Leanings, leaning
 from confide.allocation.valuations import Valuations
 from confide.contract.checks import fraction, positive, whole
-from confide.numerics.map_reduce import kernel, map_blocks, threads
+from confide.numerics.map_reduce import map_blocks, threads
 from confide.privacy.accounting.sums import ball, written
 from confide.privacy.noise.balls import precision
 from confide.privacy.public_randomness import PUBLIC_RANGE

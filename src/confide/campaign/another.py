@@ -11,16 +11,18 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from confide.campaign.charging import charge_of, cost_of
 from confide.campaign.file import CampaignFile
 from confide.campaign.pack import NOTE
-from confide.campaign.store.store import Store
-from confide.campaign.store.transactions import Stored
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import read_json
 from confide.contract.kinds import CampaignPlan
+
+if TYPE_CHECKING:
+    from confide.campaign.store.store import Store
+    from confide.campaign.store.transactions import Stored
 
 __all__ = ["Earlier", "another_campaign", "check_meant", "earlier_campaign"]
 

@@ -14,13 +14,16 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from confide.campaign.file import HEAD_WORDS, CampaignFile
 from confide.campaign.pack import CAMPAIGN, NOTE
-from confide.campaign.store.store import Store
 from confide.contract.errors import ConfideError
 from confide.contract.files import read_bytes, read_json
 from confide.contract.words import printable
+
+if TYPE_CHECKING:
+    from confide.campaign.store.store import Store
 
 __all__ = ["alike", "foreign_letters", "ledger_warnings", "near_names", "other_releases"]
 

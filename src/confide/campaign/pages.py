@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from confide.campaign.contracts import Contract, Round
 from confide.campaign.ledger_gaps import alike
 from confide.campaign.payouts.queue import Payouts
-from confide.campaign.store.ledger import Debit, Standing
 from confide.campaign.store.states import State
-from confide.campaign.store.store import Stored
 from confide.campaign.verification import Verification
 from confide.contract.kinds import CampaignPlan, PayoutTerms
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.words import as_sentence
 from confide.privacy.hiding import hides_next_to_nothing
+
+if TYPE_CHECKING:
+    from confide.campaign.store.debits import Debit, Standing
+    from confide.campaign.store.store import Stored
 
 __all__ = ["campaigns_section", "contract_note", "handed_section", "key_section", "ledger_sections", "payout_sections",
            "round_note", "share_section", "subject_section", "verification_section", "warning_sections",

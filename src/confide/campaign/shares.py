@@ -11,13 +11,12 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from confide.campaign.contracts import read_contract
 from confide.campaign.file import Planned, slot_of
 from confide.campaign.pack import as_csv
 from confide.campaign.pages import withdrawn_section
-from confide.campaign.store import Store
 from confide.campaign.store.home import Home
 from confide.campaign.store.states import unknown
 from confide.campaign.stored import existing, stored_outcome
@@ -26,6 +25,9 @@ from confide.contract.files import as_path, check_unpublished, write_new
 from confide.contract.kinds import ContractKind, HandingKind
 from confide.contract.outcome import Outcome, PublicOutcome
 from confide.contract.presentation import Section
+
+if TYPE_CHECKING:
+    from confide.campaign.store import Store
 
 __all__ = ["check_handout", "hand_out", "own_file", "parsed", "stored_share", "withdraw"]
 
@@ -93,6 +95,8 @@ def withdraw(campaign: Planned, identity: str, store: Store | None = None) -> bo
         raise Refused("nobody was invited to this campaign: a custodian holds its data",
                       "ask the custodian to leave a record out of the table before the run; the number of records "
                       "stays, and an empty one counts in its place")
+    from confide.campaign.store import Store
+
     slot, own = slot_of(campaign.file, identity), Store.existing() if store is None else None
     with nullcontext(store) if own is None else own as there:
         known = there.find(campaign.file) if there else None

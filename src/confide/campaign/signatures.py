@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
-
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from typing import TYPE_CHECKING, Any
 
 from confide.contract.encoding import canonical, digest
 from confide.contract.files import MANIFEST
 from confide.contract.outcome import FORMAT
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 __all__ = ["fingerprint", "sign", "signed_by", "statement"]
 
@@ -46,6 +46,7 @@ def sign(statement: Mapping[str, Any], key: Ed25519PrivateKey) -> dict[str, Any]
     """The statement with the key and its signature.
 
     Example:
+        >>> from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
         >>> key = Ed25519PrivateKey.from_private_bytes(bytes(32))
         >>> signed = sign({"title": "sleep"}, key)
         >>> signed_by(signed) == fingerprint(key.public_key()), signed_by({**signed, "title": "slept"})
@@ -57,6 +58,9 @@ def sign(statement: Mapping[str, Any], key: Ed25519PrivateKey) -> dict[str, Any]
 
 def signed_by(signed: Mapping[str, Any]) -> str | None:
     """The fingerprint of the key that signed a statement; None where the signature is not that key's alone."""
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
     statement = {name: value for name, value in signed.items() if name != "signature"}
     try:
         point = bytes.fromhex(str(statement["key"]))

@@ -8,11 +8,10 @@ import tomllib
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from confide.campaign.file import CampaignFile
 from confide.campaign.pack import CAMPAIGN, MANIFEST, NOTE
-from confide.campaign.store import Store
 from confide.campaign.store.home import Home
 from confide.campaign.store.states import unsettled
 from confide.campaign.verification.reading import Folder, read_folder
@@ -22,6 +21,9 @@ from confide.contract.files import parse_json, reading
 from confide.contract.kinds import CampaignPlan
 from confide.contract.outcome import Outcome, PublicOutcome
 from confide.contract.outcome_folder import public_parts, rebuild
+
+if TYPE_CHECKING:
+    from confide.campaign.store import Store
 
 __all__ = ["existing", "public", "stored_outcome"]
 
@@ -123,6 +125,8 @@ def existing(file: CampaignFile, url: str | None = None) -> Store:
         Refused: the installation has no store of its own yet, so nothing is settled there.
         InvalidInput: the named store is not there.
     """
+    from confide.campaign.store import Store
+
     found = Store.existing(url)
     if found is None:
         raise unsettled(file.path, Home.default().store_name, "it is settled in another store, name that with --store")

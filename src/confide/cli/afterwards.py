@@ -46,13 +46,13 @@ def rows(
     """Make synthetic rows from a settled release. Post-processing of what is public: it costs no privacy, reads no
     data, and gives everybody the same rows. The pack is verified first.
     """
-    from confide.cli import output
-
     target = _target(out)
     kind, file, plan, outcome = _verified(pack, key)
     table = kind.more_rows(plan, outcome, count)
     _write(target, table)
     if as_json:
+        from confide.cli import output
+
         emit(output.RowsOutput(pack=str(pack), title=file.title, out=str(target), rows=table.num_rows,
                                columns=table.column_names))
         return
@@ -72,7 +72,6 @@ def answer(
     """Answer other queries from a settled release, from its population or by adding up measured answers.
     Post-processing of what is public: it costs no privacy and reads no data. The pack is verified first.
     """
-    from confide.cli import output
     from confide.cli.render import show
     from confide.contract.presentation import Section, Table
 
@@ -83,6 +82,8 @@ def answer(
     if target is not None:
         _write(target, table)
     if as_json:
+        from confide.cli import output
+
         emit(output.AnswerOutput(pack=str(pack), title=file.title, out=None if target is None else str(target),
                                  answers=[output.AnswerModel(**each) for each in found]))
         return

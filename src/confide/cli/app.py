@@ -97,7 +97,6 @@ def kinds(
 ) -> None:
     """List the installed kinds of campaigns, or the keys of one kind's campaign file."""
     from confide.campaign import key_sections, schema
-    from confide.cli.output import KindsOutput
     from confide.cli.render import console, escape, show
     from confide.contract.kinds import summaries
 
@@ -107,6 +106,8 @@ def kinds(
         show(key_sections(name))
     elif as_json:
         sound, broken = summaries()
+        from confide.cli.output import KindsOutput
+
         emit(KindsOutput(kinds=sound, broken=broken))
     else:
         sound, broken = summaries()
@@ -134,7 +135,6 @@ def plan(campaign: CampaignPath, store: StoreUrl = None, as_json: AsJson = False
     does not admit it.
     """
     from confide.campaign.check import missing_files
-    from confide.cli import output
     from confide.cli.budget import budget, budget_section
     from confide.cli.render import show, show_title
     from confide.contract.progress import waiting
@@ -149,9 +149,12 @@ def plan(campaign: CampaignPath, store: StoreUrl = None, as_json: AsJson = False
         print(f"confide: warning: {key}: {printable(str(place))} is not there yet; a run reads it", file=sys.stderr)
     _warn([*hides_next_to_nothing(it.plan.guarantees.privacy), *gaps])
     if as_json:
+        from confide.cli import output
+
         emit(output.PlanOutput(**head(it), plan=json_ready(it.plan.to_dict()),
                                 guarantees=_guarantees(it.plan.guarantees),
-                                groups=_groups(it.plan.mechanism, it.plan.guarantees), budget=left,
+                                groups=_groups(it.plan.mechanism, it.plan.guarantees),
+                                budget=output.BudgetModel(**vars(left)),
                                 offer=output.sections(it.plan.offer())))
     else:
         show_title(it.file.title)
@@ -169,7 +172,6 @@ def offer(
 ) -> None:
     """Show the plan as a participant reads it: what she reports, who sees what, what she gets, why truth pays."""
     from confide.campaign.report import page
-    from confide.cli import output
     from confide.cli.render import show, show_title
     from confide.contract.progress import waiting
 
@@ -180,6 +182,8 @@ def offer(
         lead = "What taking part means. Everything on this page is public."
         write_public("html", html, page(it.file.title, lead, parts))
     if as_json:
+        from confide.cli import output
+
         emit(output.OfferOutput(**head(it), sections=output.sections(parts)))
         return
     show_title(it.file.title)
@@ -202,7 +206,6 @@ def check(
     from confide.campaign.charging import ledger_says
     from confide.campaign.check import SHOWN, cell_texts, check_sections, harm, may_stop, reasons
     from confide.campaign.ledger_gaps import ledger_warnings
-    from confide.cli import output
     from confide.cli.render import show, show_title
     from confide.contract.progress import progress_bar
     from confide.contract.words import as_sentence
@@ -220,6 +223,8 @@ def check(
     stop = str(harm(it.planned, found) or "") if stoppable else ""
     listed = None if write is None else it.list_rejected(found, write)
     if as_json:
+        from confide.cli import output
+
         first = [output.Rejected(id=name, reason=why) for name, why in list(found.rejected.items())[:SHOWN]]
         emit(output.CheckOutput(**head(it), slots=found.slots, rows=found.rows, usable=found.usable,
                                  rejected=len(found.rejected), reasons=reasons(found), first=first,
@@ -276,7 +281,6 @@ def run(
     from confide.campaign.pack import REPORT
     from confide.campaign.report import page
     from confide.campaign.shares import hand_out
-    from confide.cli import output
     from confide.cli.places import places, where
     from confide.cli.render import show, show_title
     from confide.contract.files import write_private
@@ -297,7 +301,6 @@ def run(
         if handout is not None:
             hand_out(it.planned, handout, settled.outcome)
         result = it.file.kind.result(it.plan, settled.outcome.published())
-        background = [*it.plan.sections(), *it.plan.offer()]
         fresh, safe, guarantees = settled.fresh, True, settled.outcome.guarantees
     else:
         folder = out or it.study_folder
@@ -305,11 +308,14 @@ def run(
             outcome, study = it.study(int(seed or 0), folder, progress=bar, accept_unusable=accept_unusable)
         # The billboard of a study follows from a seed: it is no more public than the comparison beside it.
         marked = [replace(section, study=True) for section in it.file.kind.result(it.plan, outcome)]
-        result, background = [*marked, *study], []
+        result = [*marked, *study]
         fresh, safe, guarantees = True, False, outcome.guarantees
         lead = "A study with simulated noise. It uses private data: do not publish it."
         write_private(folder / REPORT, page(it.file.title, lead, result))
     if as_json:
+        from confide.cli import output
+
+        background = [*it.plan.sections(), *it.plan.offer()] if safe else []
         emit(output.RunOutput(**head(it), noise=noise.value, release_safe=safe, stored=not fresh, out=str(folder),
                                files=places(folder, shares=not it.held),
                                handout=None if handout is None else str(handout), guarantees=_guarantees(guarantees),
@@ -373,7 +379,6 @@ def share(
     as_json: AsJson = False,
 ) -> None:
     """Show what one participant gets and why, from her record and the billboard."""
-    from confide.cli import output
     from confide.cli.options import values
     from confide.cli.render import show
     from confide.contract import InvalidInput
@@ -393,6 +398,8 @@ def share(
             own = json.dumps(it.own_file(identity, out, record=typed), indent=1, ensure_ascii=False)
             write_new("write", write, own + "\n", private=True)
     if as_json:
+        from confide.cli import output
+
         emit(output.ShareOutput(**head(it), id=identity, sections=output.sections(parts)))
         return
     show(parts)
@@ -405,7 +412,6 @@ def audit(
     as_json: AsJson = False,
 ) -> None:
     """Hold promised against measured; exits 1 when a promise is broken."""
-    from confide.cli import output
     from confide.cli.render import show
     from confide.contract.progress import progress_bar
 
@@ -413,6 +419,8 @@ def audit(
     with progress_bar("auditing") as bar:
         report = it.audit(seed, bar)
     if as_json:
+        from confide.cli import output
+
         emit(output.AuditOutput(**head(it), passed=report.passed, report=json_ready(report.to_dict())))
     else:
         show([report.to_section()])

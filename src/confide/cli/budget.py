@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 from confide.campaign.store.states import State
 from confide.cli.options import store_if_any
@@ -12,12 +13,26 @@ from confide.contract.words import as_sentence
 
 if TYPE_CHECKING:
     from confide.campaign import Campaign, Store
-    from confide.campaign.store.ledger import Standing
-    from confide.cli.output import BudgetModel
+    from confide.campaign.store.debits import Standing
     from confide.privacy.filter import Cost
     from confide.privacy.ledger import Charge
 
-__all__ = ["budget", "budget_section"]
+__all__ = ["Budget", "budget", "budget_section"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """What is left of the data set's budget; see `confide.cli.output.BudgetModel`."""
+
+    data_set: str
+    asks: str
+    left: str
+    source: Literal["ledger", "file"]
+    store: str | None
+    charged: bool
+    says: str | None
+    another: str | None
+
 
 _FROM = {
     "ledger": "the ledger: what all campaigns so far have left of it",
@@ -27,7 +42,7 @@ _FROM = {
 
 def budget(
     campaign: Campaign, url: str | None
-) -> tuple[BudgetModel, Refused | InvalidInput | None, tuple[str, ...]]:
+) -> tuple[Budget, Refused | InvalidInput | None, tuple[str, ...]]:
     """What a campaign asks for, and what there is; why the data set's account does not admit it, where it does not; and
     what the ledger may not know of the same people.
 
@@ -49,11 +64,10 @@ def budget(
 
 def _budget(
     campaign: Campaign, name: str, store: Store | None
-) -> tuple[BudgetModel, Refused | InvalidInput | None, tuple[str, ...]]:
+) -> tuple[Budget, Refused | InvalidInput | None, tuple[str, ...]]:
     from confide.campaign.another import another_campaign
     from confide.campaign.charging import data_set_charge, ledger_says
     from confide.campaign.ledger_gaps import ledger_warnings
-    from confide.cli.output import BudgetModel
     from confide.privacy.filter import Filter, price
 
     asked = data_set_charge(campaign.file, campaign.plan)
@@ -64,7 +78,7 @@ def _budget(
     charged = known is not None and store is not None and store.is_charged(known.number)
     asks_ledger = charged or (campaign.held and standing is not None)
     says = ledger_says(campaign.file, campaign.plan, store)[1] if asks_ledger else None
-    found = BudgetModel(
+    found = Budget(
         data_set=asked.account.name, asks=str(Filter(asked.budget, asked.rule, cost).spent),
         left=Filter(asked.budget, asked.rule).left if standing is None else standing.filter.left,
         source="file" if standing is None else "ledger", store=None if standing is None else name, charged=charged,
@@ -94,7 +108,7 @@ def _refusal(
     return None
 
 
-def budget_section(found: BudgetModel) -> Section:
+def budget_section(found: Budget) -> Section:
     """The same for a reader."""
     asks, left = (("this campaign was charged", "left after that") if found.charged else
                   ("this campaign asks for", "left"))

@@ -21,7 +21,6 @@ def channel(
     """Show how private a randomisation is, in every notion, what an attacker can do, and how good it could be."""
     from confide.campaign.report import page
     from confide.channels import read_channel_file
-    from confide.cli import output
     from confide.cli.render import show, show_title
 
     it = read_channel_file(file)
@@ -30,6 +29,8 @@ def channel(
     if html is not None:
         write_public("html", html, page(it.title, "How private is this randomisation? Levels in nats.", parts))
     if as_json:
+        from confide.cli import output
+
         emit(output.ChannelOutput(file=str(file), sections=output.sections(parts), **json_ready(answer.to_dict())))
         return
     show_title(it.title)

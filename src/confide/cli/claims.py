@@ -42,7 +42,6 @@ def claims(
     """Show published claims, whether they hold, and the evidence; exits 1 when --verify finds another verdict, another
     figure than was pinned, or evidence that fails.
     """
-    from confide.cli import output
     from confide.cli.render import show
     from confide.contract import InvalidInput
     from confide.contract.progress import progress_bar
@@ -66,6 +65,8 @@ def claims(
         ours = [each for each in found if each.claim.evidence.module.startswith("confide.")]
         write_public("pin", pin, pins_toml(ours))
     if as_json:
+        from confide.cli import output
+
         models = [_model(row, found[k] if found else None) for k, row in enumerate(rows)]
         emit(output.ClaimsOutput(counts=dict(Counter(row.verdict for row in rows)), claims=models,
                                  changed=[each.claim.id for each in found if each.changed] if verify else None,

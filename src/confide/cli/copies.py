@@ -80,11 +80,12 @@ def migrate(
     All files are looked at before the first is written.
     """
     from confide.campaign.migrating import look, rewrite
-    from confide.cli import output
 
     found = {Path(each.path).absolute(): each for each in map(look, files)}.values()
     copies = {each.path: rewrite(each) for each in found if each.changes and not check}
     if as_json:
+        from confide.cli import output
+
         emit(output.MigrateOutput(files=[output.MigratedModel(
             file=str(each.path), what=each.what, refused=each.refused or None,
             copy_of_before=str(copies[each.path]) if each.path in copies else None,

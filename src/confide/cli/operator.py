@@ -19,12 +19,13 @@ __all__ = ["campaigns", "ledger", "payouts", "verify", "withdraw"]
 def campaigns(store: StoreUrl = None, as_json: AsJson = False) -> None:
     """List the campaigns of a store and where each stands."""
     from confide.campaign.pages import campaigns_section
-    from confide.cli import output
     from confide.cli.render import show
 
     with store_if_any(store) as (name, there):
         parts = [campaigns_section(there.campaigns(), there.charged()) if there else campaigns_section((), ())]
     if as_json:
+        from confide.cli import output
+
         emit(output.CampaignsOutput(store=name, sections=output.sections(parts)))
         return
     show(parts)
@@ -39,7 +40,6 @@ def ledger(
     """Show who has been exposed to how much, by which campaign."""
     from confide.campaign.ledger_gaps import other_releases
     from confide.campaign.pages import ledger_sections, subject_section
-    from confide.cli import output
     from confide.cli.render import show
     from confide.contract import InvalidInput
 
@@ -53,6 +53,8 @@ def ledger(
         else:
             parts = [subject_section(identity, there.subject(each.account, identity), each) for each in found]
     if as_json:
+        from confide.cli import output
+
         emit(output.LedgerOutput(store=name, sections=output.sections(parts)))
         return
     show(parts)
@@ -67,11 +69,12 @@ def verify(
     """Re-check a pack offline; exits 1 if something is broken, 3 if something could not be checked."""
     from confide.campaign import verify as check
     from confide.campaign.pages import verification_section
-    from confide.cli import output
     from confide.cli.render import show
 
     found = check(pack, key=key, own=own)
     if as_json:
+        from confide.cli import output
+
         emit(output.VerifyOutput(pack=str(pack), **found.to_dict()))
     else:
         show([verification_section(found)])
@@ -86,12 +89,12 @@ def withdraw(
     as_json: AsJson = False,
 ) -> None:
     """Take a participant's record back: before the settlement it counts as empty, after it it is erased."""
-    from confide.cli import output
-
     it = load(campaign)
     with store_if_any(store) as (_, there):
         before = it.withdraw(identity, store=there)
     if as_json:
+        from confide.cli import output
+
         emit(output.WithdrawOutput(**head(it), before_settlement=before))
     elif before:
         print("withdrawn: her record counts as empty")

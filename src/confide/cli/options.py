@@ -54,13 +54,15 @@ def open_store(url: str | None, campaign: Campaign) -> Store:
 @contextmanager
 def store_if_any(url: str | None) -> Iterator[tuple[str, Store | None]]:
     """A store that is there, with its name; none on a new installation, whose own is made by the first run."""
-    from confide.campaign import Home, Store
+    from confide.campaign import Home
 
-    found = Store.existing(url)
-    if found is None:
-        yield Home.default().store_name, None
+    own = Home.default()
+    if url is None and not own.store.exists():  # known without the database's packages
+        yield own.store_name, None
         return
-    with found:
+    from confide.campaign import Store
+
+    with Store(url, home=own, create=False) as found:
         yield found.name, found
 
 

@@ -18,7 +18,7 @@ __all__ = ["AnswerModel", "AnswerOutput", "AuditOutput", "BudgetModel", "Channel
 
 
 class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)  # most processes print one of them, or none
 
 
 class TextBlock(_Model):

@@ -36,7 +36,6 @@ def submit(
     as_json: AsJson = False,
 ) -> None:
     """A participant's side: draw her report on her own computer, once, and show what she hands in."""
-    from confide.cli import output
     from confide.cli.options import values
     from confide.contract.kinds import ContractKind
     from confide.privacy.device_odds import LARGEST_LEVEL
@@ -48,6 +47,8 @@ def submit(
                     largest=LARGEST_LEVEL if largest is None else largest)
     spent, caution = it.spent(identity), it.caution(typed)
     if as_json:
+        from confide.cli import output
+
         emit(output.SubmitOutput(**head(it), id=identity, report=dict(row), spent=spent.level, notion=spent.notion,
                                  drawn_before=before))
         return
@@ -91,7 +92,6 @@ def contracts(
     """Draw up everybody's contracts from the reports, show one, or make them final. For the operator."""
     from confide.campaign import Store
     from confide.campaign.another import check_meant
-    from confide.cli import output
     from confide.cli.render import show
     from confide.contract import InvalidInput
     from confide.contract.files import write_new
@@ -106,6 +106,8 @@ def contracts(
         if write is not None:
             write_new("write", write, found.token + "\n", private=True)
         if as_json:
+            from confide.cli import output
+
             emit(output.ContractsOutput(**head(it), round=found.round, final=found.final, file=None,
                                          contract=found.token, sections=output.sections(sections)))
             return
@@ -129,6 +131,8 @@ def contracts(
             drawn = it.draw_up(_names(without), again=_names(again), progress=bar)
     sections = it.round_sections(drawn)
     if as_json:
+        from confide.cli import output
+
         emit(output.ContractsOutput(**head(it), round=drawn.number, final=drawn.final, file=str(drawn.path),
                                      contract=None, sections=output.sections(sections)))
         return
@@ -147,13 +151,14 @@ def rehearse(
     as_json: AsJson = False,
 ) -> None:
     """Play everybody's side with true answers that are public already, and write what they would hand in."""
-    from confide.cli import output
     from confide.contract.progress import progress_bar
 
     it = load(campaign)
     with progress_bar("rehearsing") as bar:
         count = it.rehearse(out, total=total, progress=bar)
     if as_json:
+        from confide.cli import output
+
         emit(output.RehearseOutput(**head(it), out=str(out), reports=count))
         return
     print(f"wrote {count:,} reports to {out}")

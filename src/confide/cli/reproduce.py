@@ -82,12 +82,13 @@ def reproduce(
 
 
 def _list(as_json: bool) -> None:
-    from confide.cli import output
     from confide.cli.render import console, escape
     from confide.evidence import full_times, studies
 
     times = full_times()
     if as_json:
+        from confide.cli import output
+
         emit(output.StudiesOutput(machine=times.machine, day=times.day.isoformat(), studies=[
             output.StudyModel(**each.to_dict()) for each in studies()], full_seconds=dict(times.seconds)))
         return
@@ -107,7 +108,6 @@ def _seconds(seconds: float) -> str:
 
 
 def _one(name: str, quick: bool, cache: StudyCache | None, out: Path | None, as_json: bool) -> None:
-    from confide.cli import output
     from confide.cli.render import console, show
     from confide.contract.presentation import Text
     from confide.contract.progress import progress_bar
@@ -120,6 +120,8 @@ def _one(name: str, quick: bool, cache: StudyCache | None, out: Path | None, as_
     folder = out or _FOLDER / found.name
     files = write_section(folder, section)
     if as_json:
+        from confide.cli import output
+
         emit(output.ReproduceOutput(study=output.StudyModel(**found.study.to_dict()), quick=quick, out=str(folder),
                                     seconds=found.seconds, cached=found.cached, undrawn=_undrawn(),
                                     files={key: str(path) for key, path in files.items()},
@@ -204,7 +206,6 @@ def _tell(
     folder: Path, quick: bool, as_json: bool,
 ) -> None:
     """One table at the end; then an error, if some study could not be computed."""
-    from confide.cli import output
     from confide.cli.render import console, show
     from confide.contract import InvalidInput
     from confide.evidence import Reproduced
@@ -212,6 +213,8 @@ def _tell(
     done = [each for each in found if isinstance(each, Reproduced)]
     failed = [each for each in found if not isinstance(each, Reproduced)]
     if as_json:
+        from confide.cli import output
+
         emit(output.ReproduceAllOutput(
             quick=quick, out=str(folder) if files else None, written=[str(path) for path in written],
             undrawn=_undrawn(),

@@ -9,14 +9,13 @@ import json
 import os
 import re
 import shlex
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
-
-from pyarrow import ArrowException
 
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.words import cause, printable
@@ -37,8 +36,14 @@ NOTE = "campaign.json"
 _LONGEST = 300  # letters of a hostile text that a message repeats
 
 _BROKEN = (ArithmeticError, AttributeError, LookupError, MemoryError, OSError, RecursionError, TypeError, ValueError,
-           ArrowException, ConfideError)
-"""What rebuilding objects from a stranger's file can raise."""
+           ConfideError)
+
+
+def _broken() -> tuple[type[BaseException], ...]:
+    """What rebuilding objects from a stranger's file can raise; what Arrow does, where it was imported at all."""
+    arrow = sys.modules.get("pyarrow")
+    return _BROKEN if arrow is None else (*_BROKEN, arrow.ArrowException)
+
 
 
 def as_path(field: str, value: str | os.PathLike[str]) -> Path:
@@ -65,7 +70,7 @@ def reading(field: str, path: Path) -> Iterator[None]:
     except InvalidInput as error:
         problem = f"{path} cannot be read: {error.field}: {printable(error.problem, _LONGEST)}"
         raise InvalidInput(field, problem, printable(error.limit, _LONGEST)) from None
-    except _BROKEN as error:
+    except _broken() as error:
         raise InvalidInput(field, f"{path} cannot be read: {cause(error)}") from None
 
 

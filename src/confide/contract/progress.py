@@ -6,8 +6,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Timer
+from typing import TYPE_CHECKING
 
-from confide.contract.kinds import Progress
+if TYPE_CHECKING:
+    from confide.contract.kinds import Progress
 
 __all__ = ["advance", "progress_bar", "waiting"]
 

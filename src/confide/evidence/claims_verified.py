@@ -8,13 +8,15 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from confide.contract.errors import InvalidInput
-from confide.contract.kinds import Progress
 from confide.contract.progress import advance
 from confide.evidence.claim import TOLERANCE, Claim, Pin, Verdict
 from confide.evidence.claims_table import claims
+
+if TYPE_CHECKING:
+    from confide.contract.kinds import Progress
 
 __all__ = ["Verified", "pinned", "pins_toml", "verify_claims"]
 

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainc, expit, gammaln
 
 from confide.contract.errors import InvalidInput, Unsupported
 from confide.market.signal_model import Reporting, SignalModel
@@ -176,15 +176,15 @@ def majority_errors(m: ArrayLike, reporting: Reporting) -> MajorityErrors:
     half = np.floor(size / 2.0)
     odd, some = size > 2.0 * half, size > 0
     near = np.maximum(np.abs(rho), TINY)
-    kappa = betainc(0.5, half + odd, near**2, where=some, out=np.zeros(size.shape)) * (rho / near)
+    kappa = scipy.special.betainc(0.5, half + odd, near**2, where=some, out=np.zeros(size.shape)) * (rho / near)
     # Two regularised beta functions each, and none where its value is not used.
     sharp = odd & (kappa >= 0.5)
     both = np.where(odd, (1.0 - kappa) / 2.0, 0.0)
-    betainc(half + 1.0, 0.5, 4.0 * miss * agree, where=sharp, out=both)
+    scipy.special.betainc(half + 1.0, 0.5, 4.0 * miss * agree, where=sharp, out=both)
     both[sharp] *= 0.5
     even = some & ~odd
-    low = betainc(half, half + 1.0, miss, where=even, out=np.where(some, both, 1.0))
-    high = betainc(half + 1.0, half, miss, where=even, out=both)
+    low = scipy.special.betainc(half, half + 1.0, miss, where=even, out=np.where(some, both, 1.0))
+    high = scipy.special.betainc(half + 1.0, half, miss, where=even, out=both)
     return MajorityErrors(low=low[()], high=high[()], kappa=kappa[()])
 
 
@@ -192,7 +192,8 @@ def _central(k: ArrayLike) -> NDArray[np.float64]:
     """C(2k, k)/4^k for k >= 0, by its asymptotic series from 32 on."""
     index = np.asarray(k, dtype=np.float64)
     small = np.minimum(index, 32.0)
-    near = np.exp(gammaln(2 * small + 1) - 2 * gammaln(small + 1) - 2 * small * math.log(2.0))
+    paths = scipy.special.gammaln(2 * small + 1) - 2 * scipy.special.gammaln(small + 1)
+    near = np.exp(paths - 2 * small * math.log(2.0))
     far = np.maximum(index, 32.0)
     inverse = 1.0 / far
     series = 1 + inverse * (-1 / 8 + inverse * (1 / 128 + inverse * (5 / 1024 + inverse * (
@@ -290,7 +291,7 @@ def at_least(n: ArrayLike, p: ArrayLike, k: ArrayLike) -> Any:
     """P(Bin(n, p) >= k), for any integers k."""
     size, count = np.asarray(n, dtype=np.float64), np.asarray(k, dtype=np.float64)
     inside = (count > 0) & (count <= size)
-    found = betainc(np.where(inside, count, 1.0), np.where(inside, size - count + 1.0, 1.0), p)
+    found = scipy.special.betainc(np.where(inside, count, 1.0), np.where(inside, size - count + 1.0, 1.0), p)
     return np.where(inside, found, np.where(count <= 0, 1.0, 0.0))
 
 
@@ -360,4 +361,4 @@ def posterior_one(ones: int, zeros: int, signal_model: SignalModel, reporting: R
         0.957915
     """
     prior = math.log(signal_model.prior_one / signal_model.prior_zero)
-    return float(expit(prior + (ones - zeros) * reporting.log_odds))
+    return float(scipy.special.expit(prior + (ones - zeros) * reporting.log_odds))

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Annotated, Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainc, betaincc
 
 from confide.contract.checks import fraction, whole
 from confide.contract.errors import InvalidInput
@@ -69,14 +69,14 @@ def _above(n: int, p: float, k: int) -> float:
     """P(Bin(n, p) >= k)."""
     if k <= 0:
         return 1.0
-    return 0.0 if k > n else float(betainc(k, n - k + 1, p))
+    return 0.0 if k > n else float(scipy.special.betainc(k, n - k + 1, p))
 
 
 def _below(n: int, p: float, k: int) -> float:
     """P(Bin(n, p) < k)."""
     if k <= 0:
         return 0.0
-    return 1.0 if k > n else float(betaincc(k, n - k + 1, p))
+    return 1.0 if k > n else float(scipy.special.betaincc(k, n - k + 1, p))
 
 
 @dataclass(frozen=True)
@@ -376,14 +376,7 @@ class MajorityMarket(PlainNumbers, KnownLevel):
             least: at least 1; who is alone is paid nothing.
             largest: default all people.
         """
-        first, most = max(whole("least", least, at_least=1), 2), self.people if largest is None else int(largest)
-        alone = np.zeros(first - least)
-        if most < first:
-            return alone, alone
-        errors = table_of_errors(most - 1, self.reporting, first - 1)
-        m, unit = majority_statistic(self.signal_model, errors), self.payment_at().unit
-        each = unit / (m.covariance * self.company)
-        return np.append(alone, each * m.zero), np.append(alone, each * m.one)
+        return _tariff(self, whole("least", least, at_least=1), self.people if largest is None else int(largest))
 
     def peer_payments(self, ones: ArrayLike, zeros: ArrayLike) -> NDArray[np.float64]:
         """(3, ...) what the reports 0, 1, none are paid when that many of the OTHERS report 1 and 0."""
@@ -495,3 +488,19 @@ def known_cost_guarantees(market: MajorityMarket) -> Guarantees:
         Budget(expected=attended * quote.expected_payment, lowest=0.0, highest=market.worst_payment()[0],
                source=theorem, note="in this equilibrium; largest payment over all numbers of participants"),
     ))
+
+
+@lru_cache(maxsize=32)  # a plan weighs hundreds of replies against the same tariff
+def _tariff(market: MajorityMarket, least: int, largest: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What `MajorityMarket.tariff` is; not to be written into."""
+    first = max(least, 2)
+    alone = np.zeros(first - least)
+    if largest < first:
+        return alone, alone
+    errors = table_of_errors(largest - 1, market.reporting, first - 1)
+    m, unit = majority_statistic(market.signal_model, errors), market.payment_at().unit
+    each = unit / (m.covariance * market.company)
+    found = np.append(alone, each * m.zero), np.append(alone, each * m.one)
+    for part in found:
+        part.flags.writeable = False
+    return found

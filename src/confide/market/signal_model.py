@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 
 from confide.contract.checks import positive
 from confide.contract.parameters import Parameter
@@ -91,7 +91,7 @@ class Reporting:
     def of(cls, signal_accuracy: float, epsilon: ArrayLike) -> Reporting:
         """Of bits with that accuracy, at level epsilon >= 0 (or below 0: the roles of the reports turn around)."""
         theta, level = signal_accuracy, np.asarray(epsilon, dtype=np.float64)
-        keep, flip = expit(level), expit(-level)
+        keep, flip = scipy.special.expit(level), scipy.special.expit(-level)
         return cls(edge=(2.0 * theta - 1.0) * np.tanh(level / 2.0), agree=theta * keep + (1.0 - theta) * flip,
                    miss=(1.0 - theta) * keep + theta * flip)
 

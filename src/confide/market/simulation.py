@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from confide.contract.checks import fraction, one_of, whole
 from confide.contract.errors import InvalidInput, Refused
@@ -277,7 +277,7 @@ class _Types:
         here = np.asarray(self.market.takes_part(cost))
         cost = cost[here]
         level = np.asarray(self.market.level_of(cost))
-        said = bit[here] ^ (source.random(cost.size) < expit(-level))
+        said = bit[here] ^ (source.random(cost.size) < scipy.special.expit(-level))
         tenth = np.searchsorted(self.edges, cost)
         self.spent += np.bincount(tenth, weights=cost * level, minlength=_TENTHS)
         cell = (np.nonzero(here)[0] * _TENTHS + tenth) * 2 + said

@@ -14,8 +14,8 @@ from itertools import permutations
 from typing import Annotated, Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 
 from confide.contract.checks import one_of
 from confide.contract.errors import InvalidInput
@@ -199,7 +199,7 @@ class Strategy(Declared):
         if not abs(level) <= LARGEST_LEVEL:
             raise InvalidInput("epsilon", f"{level!r} is out of range", f"must be in [-{LARGEST_LEVEL:g}, 700]")
         table = np.zeros((3, 2))
-        keep, flip = float(expit(level)), float(expit(-level))
+        keep, flip = float(scipy.special.expit(level)), float(scipy.special.expit(-level))
         for bit, (mostly, seldom) in enumerate(((on_zero, on_one), (on_one, on_zero))):
             table[mostly, bit] += keep
             table[seldom, bit] += flip
@@ -348,7 +348,7 @@ def _best_level(half: float, cost: Cost) -> float:
     from scipy.optimize import brentq
 
     def slope(level: float) -> float:
-        return half * 2.0 * float(expit(level) * expit(-level)) - float(cost.slope(level))
+        return half * 2.0 * float(scipy.special.expit(level) * scipy.special.expit(-level)) - float(cost.slope(level))
 
     if slope(0.0) <= 0:
         return 0.0

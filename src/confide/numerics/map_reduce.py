@@ -2,8 +2,6 @@
 
 numpy and scipy leave the interpreter's lock while they compute, so threads are enough. Each thread runs linear algebra
 on one core: nested thread pools fight for the cores and can be ten times slower.
-
-How a kernel of numbers is compiled: once, kept on disk, and running beside other threads.
 """
 
 from __future__ import annotations
@@ -14,28 +12,11 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
 from queue import SimpleQueue
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["accumulate", "block_rows", "kernel", "map_blocks", "one_core_each", "threads"]
-
-# ---- compiled
-
-_Kernel = TypeVar("_Kernel", bound=Callable[..., Any])
-
-
-def kernel(function: _Kernel) -> _Kernel:
-    """A function of arrays and numbers, compiled at its first call; its type stays what it says.
-
-    What it computes must not depend on how many threads call it: it holds no lock of the interpreter.
-    """
-    from numba import njit  # heavy, and map and reduce do without it
-
-    return cast("_Kernel", njit(cache=True, nogil=True)(function))
-
-
-# ---- map reduce
+__all__ = ["accumulate", "block_rows", "map_blocks", "one_core_each", "threads"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

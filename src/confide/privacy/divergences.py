@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri
 
 from confide.contract.checks import fraction, positive
 from confide.contract.errors import InvalidInput
@@ -246,5 +246,6 @@ def _normal_scores(law: _Law) -> _Law:
     """Phi^-1 of the mass of every prefix, from whichever tail is shorter."""
     mass = np.cumsum(law)
     rest = np.append(np.cumsum(law[:0:-1])[::-1], 0.0)
-    scores: _Law = np.where(mass < rest, ndtri(np.minimum(mass, 1.0)), -ndtri(np.minimum(rest, 1.0)))
+    scores: _Law = np.where(mass < rest, scipy.special.ndtri(np.minimum(mass, 1.0)),
+                            -scipy.special.ndtri(np.minimum(rest, 1.0)))
     return scores

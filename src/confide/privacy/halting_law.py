@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.linalg import eigh_tridiagonal
 
 from confide.contract.errors import InvalidInput
 
@@ -132,7 +132,7 @@ def _sum_rule(size: int) -> tuple[_Array, _Array]:
     """
     k = np.arange(1.0, _ORDER)
     off = k / 2.0 * np.sqrt((1.0 - (k / size) ** 2) / (4.0 * k**2 - 1.0))
-    nodes, vectors = eigh_tridiagonal(np.zeros(_ORDER), off)
+    nodes, vectors = scipy.linalg.eigh_tridiagonal(np.zeros(_ORDER), off)
     return (size - 1) / 2.0 + size * nodes, size * vectors[0] ** 2
 
 

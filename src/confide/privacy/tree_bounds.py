@@ -11,8 +11,8 @@ import math
 from typing import Literal
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 
 from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput
@@ -117,7 +117,7 @@ def gaussian_bound(sigma: float, most_terms: int, horizon: int, counters: int, g
         gamma: failure probability, in (0, 1).
     """
     sigma, most = positive("sigma", sigma), whole("most_terms", most_terms, at_least=1)
-    quantile = -float(ndtri(math.exp(-_events(horizon, counters, gamma))))
+    quantile = -float(scipy.special.ndtri(math.exp(-_events(horizon, counters, gamma))))
     return sigma * math.sqrt(most) * quantile * _ROUNDED_UP
 
 

@@ -17,9 +17,8 @@ import math
 from collections.abc import Callable
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.fft import irfft, next_fast_len, rfft  # scipy.signal has these convolutions, and takes .6 s to import
-from scipy.linalg.blas import dtbsv
 
 from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import Unsupported
@@ -74,8 +73,8 @@ def _laplace_step(scale: float) -> _Step:
 
     def step(values: _Array) -> _Array:
         bands = np.full((2, values.size), -ratio, order="F")
-        forward = dtbsv(1, bands, values, lower=1, diag=1)  # the unit diagonal is not read
-        backward = dtbsv(1, bands, values[::-1], lower=1, diag=1)[::-1]
+        forward = scipy.linalg.blas.dtbsv(1, bands, values, lower=1, diag=1)  # the unit diagonal is not read
+        backward = scipy.linalg.blas.dtbsv(1, bands, values[::-1], lower=1, diag=1)[::-1]
         out: _Array = front * (forward + backward - values)
         return out
 
@@ -86,8 +85,8 @@ def _gaussian_step(sigma: float, bound: int) -> _Step:
     law = _gaussian(sigma, 2 * bound)
 
     def step(values: _Array) -> _Array:
-        size = next_fast_len(values.size + law.size - 1, real=True)
-        whole = irfft(rfft(values, size) * rfft(law, size), size)
+        size = scipy.fft.next_fast_len(values.size + law.size - 1, real=True)
+        whole = scipy.fft.irfft(scipy.fft.rfft(values, size) * scipy.fft.rfft(law, size), size)
         out: _Array = np.clip(whole[2 * bound : 4 * bound + 1], 0.0, 1.0)
         return out
 

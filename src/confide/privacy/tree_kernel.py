@@ -7,11 +7,12 @@ order. A family's own compiled loop may call these functions.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from confide._compiled import kernel
 
 __all__ = ["advance", "close_one", "count", "level_of", "publish_one"]
 
@@ -20,7 +21,7 @@ _Integers = NDArray[np.int64]
 
 
 def _compiled(function: _Compiled) -> _Compiled:
-    return cast("_Compiled", njit(cache=True)(function))
+    return kernel(function, nogil=False)
 
 
 @_compiled

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from confide._compiled import kernel
 from confide.contract.errors import InvalidInput
 from confide.contract.outcome import Billboard
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
-from confide.numerics.map_reduce import kernel
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from confide.programs.program import Program
 

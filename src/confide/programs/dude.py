@@ -63,7 +63,7 @@ Sharding = Callable[[list[Any]], Shards]
 MECHANISM_WORDS: Mapping[str, Any] = {"failure_probability": "beta", "words": {"neighbours": NEIGHBOUR_WORDS}}
 """How the fields of all of them are written, where they have other names."""
 
-_SHARD = 1 << 16  # people of one, at most
+_SHARD, _LEAST_SHARD = 1 << 16, 1 << 13  # people of one, at most; below, a second thread costs more than it saves
 @renamed(beta="failure_probability", averaged="noise_std", kept_back="reserve", trivial="baseline_gap",
          squared_sensitivity="squared_l2_sensitivity", unit="relation", tosses="public_randomness")
 @dataclass(frozen=True)
@@ -310,7 +310,7 @@ class Dude(Mechanism[P_co, PathCertificate]):
 
     @property
     def _shard(self) -> int:
-        return max(1024, min(_SHARD, -(-self.program.people // threads())))
+        return max(_LEAST_SHARD, min(_SHARD, -(-self.program.people // threads())))
 
     def _board(self, prices: NDArray[np.int64], slacks: NDArray[np.int64], **more: Any) -> PathBillboard:
         return PathBillboard(prices=prices, slacks=slacks, burn_in=self.burn_in, **self._facts, **more)

@@ -36,11 +36,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from confide._compiled import kernel
 from confide.contract.checks import fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Relation
 from confide.contract.remedies import tried
-from confide.numerics.map_reduce import kernel
 from confide.privacy.accounting import float_up
 from confide.privacy.charge import Bundle, DrawCost, Line, Session, WithoutDraw
 from confide.privacy.clamping import added_delta

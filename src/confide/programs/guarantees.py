@@ -30,8 +30,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from confide.contract.checks import fraction, non_negative, positive, whole
 from confide.contract.errors import InvalidInput
@@ -208,8 +208,8 @@ def certified_excess(rows: int, noise_std: float, failure_probability: float) ->
         17.68
     """
     k = whole("rows", rows, at_least=1)
-    return -float(ndtri(fraction("failure_probability", failure_probability) / (2 * k))) * non_negative("noise_std",
-                                                                                                        noise_std)
+    quantile = scipy.special.ndtri(fraction("failure_probability", failure_probability) / (2 * k))
+    return -float(quantile) * non_negative("noise_std", noise_std)
 
 
 def bernstein(mean: float, largest: float, log: float) -> float:
@@ -346,7 +346,7 @@ def quantile(tail: float, discrete: bool) -> float:
         tail: in (0, 1).
         discrete: whether the law is the discrete Gaussian's.
     """
-    return math.sqrt(2.0 * math.log(1.0 / tail)) if discrete else -float(ndtri(tail))
+    return math.sqrt(2.0 * math.log(1.0 / tail)) if discrete else -float(scipy.special.ndtri(tail))
 
 
 def mixture(variance: float, typical: float, failure_probability: float) -> float:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csc_array
 
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 
@@ -76,8 +76,8 @@ def choices(
     worth = np.asarray(values, dtype=np.float64) / PRICE_UNIT
     who, m = np.asarray(people, dtype=np.int64), np.size(values)
     parts = np.asarray(loads, dtype=np.float64) / LOAD_UNIT
-    coupling = csc_array((parts, (np.asarray(rows), np.asarray(entries))), shape=(program.rows, m))
-    personal = csc_array((np.ones(m), (who, np.arange(m))), shape=(program.people, m))
+    coupling = scipy.sparse.csc_array((parts, (np.asarray(rows), np.asarray(entries))), shape=(program.rows, m))
+    personal = scipy.sparse.csc_array((np.ones(m), (who, np.arange(m))), shape=(program.people, m))
     return LinearProgram(
         objective=worth, coupling=coupling, supply=program.supply_units / LOAD_UNIT, equations=program.two_sided,
         personal=personal, low=np.full(program.people, -np.inf), high=np.full(program.people, most),

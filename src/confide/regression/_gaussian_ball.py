@@ -40,16 +40,15 @@ cubics, within 1e-12.
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 __all__ = [
     "BELOW_ONE",
     "DEPTH",
-    "RULE",
     "LogMass",
     "ball_peak",
     "cut_gaussian_mean",
@@ -57,16 +56,22 @@ __all__ = [
     "gaussian_circle_mean",
     "left_bound",
     "log_mass",
+    "rule",
 ]
 
 # ---- gaussian ball
 
 Array = NDArray[np.float64]
 
-RULE = [(float(node), float(weight)) for node, weight in zip(*special.roots_legendre(52), strict=True)]
 DEPTH = 32.0
 """The window ends where the density has fallen to exp(-32) of its peak, or where the support ends."""
 BELOW_ONE = 1 - 2.0**-53
+
+
+@cache
+def rule() -> tuple[tuple[float, float], ...]:
+    """Nodes and weights of Gauss and Legendre's rule on [-1, 1]."""
+    return tuple((float(node), float(weight)) for node, weight in zip(*scipy.special.roots_legendre(52), strict=True))
 
 
 def gaussian_ball_mean(dimension: int, sigma: float, bound: float, reach: Array, y: Array) -> Array:
@@ -138,7 +143,7 @@ def _window(power: float, tilt: Array, pull: Array, peak: Array, low: Array, hig
     left = left_bound(power, pull + 2 * power, push, peak, low)
     step = left - peak
     ratio = (1 - left) * (1 + left) / ((1 - peak) * (1 + peak))
-    height = special.xlogy(power, ratio) + step * (push - pull * step / 2)
+    height = scipy.special.xlogy(power, ratio) + step * (push - pull * step / 2)
     left = np.fmax(left - (height + DEPTH) / _slope(power, tilt, pull, left), low)
     return np.minimum(left, peak), np.minimum(right, high)
 
@@ -164,10 +169,10 @@ def _mean(power: float, tilt: Array, pull: Array, peak: Array, left: Array, righ
     # With step = 2 (s - peak) and rest = 1 - u^2, the log of w relative to its peak is
     # k log((3 + rest) rest^2) + base + step (push + bend step).
     twice, push, bend = 2 * peak, (tilt - pull * peak) / 2, -pull / 8
-    base = -special.xlogy(power, 4 * (1 - peak) * (1 + peak))
+    base = -scipy.special.xlogy(power, 4 * (1 - peak) * (1 + peak))
     mass, moment = np.zeros_like(peak), np.zeros_like(peak)
     rest, step, value, other = (np.empty_like(peak) for _ in range(4))
-    for node, weight in RULE:
+    for node, weight in rule():
         np.multiply(half, node, out=other)
         other += middle
         np.multiply(other, other, out=rest)
@@ -213,7 +218,7 @@ def gaussian_circle_mean(sigma: float, bound: float, reach: Array, y: Array) -> 
         first, last = np.arcsin(np.maximum(place - room, low)), np.arcsin(np.minimum(place + room, high))
         middle, half = (last + first) / 2, (last - first) / 2
         mass, moment = np.zeros_like(size), np.zeros_like(size)
-        for node, weight in RULE:
+        for node, weight in rule():
             step = np.sin(middle + half * node) - nearest
             value = weight * np.exp(-step * (step + 2 * (nearest - place)) / (2 * width * width))
             mass += value
@@ -241,7 +246,7 @@ class LogMass:
         self.end = math.inf
         if power == 0:
             return
-        self.end = float(special.gammainccinv(power, 1e-17))
+        self.end = float(scipy.special.gammainccinv(power, 1e-17))
         self._inverse = _CELLS / self.end
         z = np.linspace(0.0, self.end, _CELLS + 1)
         value, slope = _exact(power, z)
@@ -269,8 +274,8 @@ class LogMass:
         if self.power == 0:
             return np.zeros_like(z)
         inside = np.minimum(z, self.end)
-        log_mass = special.xlogy(self.power, inside) + self(inside)
-        log_density = special.xlogy(self.power - 1, z) - z - special.gammaln(self.power)
+        log_mass = scipy.special.xlogy(self.power, inside) + self(inside)
+        log_density = scipy.special.xlogy(self.power - 1, z) - z - scipy.special.gammaln(self.power)
         return np.asarray(np.exp(log_density - log_mass))
 
 
@@ -283,7 +288,7 @@ def _exact(power: float, z: Array) -> tuple[Array, Array]:
         rest += term
         if np.all(term <= 1e-18 * (1 + rest)):
             break
-    value = np.log1p(rest) - z - special.gammaln(power + 1)
+    value = np.log1p(rest) - z - scipy.special.gammaln(power + 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         slope = np.where(z > 0, -power / z * (rest / (1 + rest)), -power / (power + 1))
     return value, slope
@@ -369,7 +374,7 @@ def _excess(law: LogMass, c: float, tilt: Array, pull: Array, peak: Array, s: Ar
     height = step * (tilt - pull * (s + peak) / 2)
     if law.power:
         at, before = (np.minimum(c * ((1 - v) * (1 + v)) / 2, law.end) for v in (s, peak))
-        height += special.xlogy(law.power, at / before) + law(at) - law(before)
+        height += scipy.special.xlogy(law.power, at / before) + law(at) - law(before)
     return np.asarray(height + DEPTH)
 
 
@@ -383,7 +388,7 @@ def _cut_mean(law: LogMass, c: float, tilt: Array, pull: Array, peak: Array, lef
         top = np.minimum(c * ((1 - peak) * (1 + peak)) / 2, law.end)
         base = -power * np.log(top) - law(top)
     mass, moment = np.zeros_like(peak), np.zeros_like(peak)
-    for node, weight in RULE:
+    for node, weight in rule():
         u = half * node
         u += middle
         rest = 1 - u * u

@@ -27,8 +27,8 @@ from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 from confide.contract.errors import InvalidInput
 from confide.regression.priors import NoiseLaw, TruncatedGaussianNoise, UniformNoise
@@ -297,7 +297,7 @@ def _noise_terms(noise: Hashable, octave: float, count: int) -> NDArray[np.compl
     cuts = noise.breaks
     if isinstance(noise, TruncatedGaussianNoise):  # the rest is below 1e-20
         cuts = np.clip(cuts, -9.5 * noise.noise_std, 9.5 * noise.noise_std)
-    node, share = special.roots_legendre(_DEGREE + 32)
+    node, share = scipy.special.roots_legendre(_DEGREE + 32)
     legendre = np.polynomial.legendre.legvander(node, _DEGREE)
     out = np.zeros((2, count + 1), np.complex128)
     for left, right in pairwise(cuts):
@@ -307,7 +307,7 @@ def _noise_terms(noise: Hashable, octave: float, count: int) -> NDArray[np.compl
         parts = np.stack((values, values * z)) @ legendre
         wave = np.exp(1j * middle * w)
         for n in np.flatnonzero(np.max(np.abs(parts), axis=0) > 1e-14 * np.max(np.abs(parts))):
-            bessel = wave * special.spherical_jn(n, half * w) * (half * (2 * int(n) + 1) * 1j ** int(n))
+            bessel = wave * scipy.special.spherical_jn(n, half * w) * (half * (2 * int(n) + 1) * 1j ** int(n))
             out += parts[:, n, None] * bessel
     for part in (out.real, out.imag):
         part[np.abs(part) < 1e-17] = 0.0

@@ -15,8 +15,8 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from confide.contract.checks import non_negative, whole
 from confide.contract.errors import InvalidInput, Refused
@@ -83,7 +83,7 @@ class BetaPrior(Declared):
     def ones_given(self, bit: int, people: int) -> Array:
         """(people + 1,) probabilities of so many ones among other people's bits, given one's own bit."""
         s, t, ones = self.s + bit, self.t + 1 - bit, np.arange(people + 1.0)
-        logs = special.betaln(s + ones, t + people - ones) - special.betaln(s, t)
+        logs = scipy.special.betaln(s + ones, t + people - ones) - scipy.special.betaln(s, t)
         return np.asarray(np.exp(logs + _log_choices(people)))
 
 
@@ -127,7 +127,7 @@ class FinitePrior:
             density: elementwise, non-negative; need not be normalised.
             nodes: how many.
         """
-        node, share = special.roots_legendre(whole("nodes", nodes, at_least=2))
+        node, share = scipy.special.roots_legendre(whole("nodes", nodes, at_least=2))
         points = (node + 1) / 2
         weights = share * np.asarray(density(points), np.float64)
         if not np.all(weights >= 0) or not 0 < float(weights.sum()) < math.inf:
@@ -155,13 +155,14 @@ class FinitePrior:
     def ones_given(self, bit: int, people: int) -> Array:
         """(people + 1,) probabilities of so many ones among other people's bits, given one's own bit."""
         ones, p = np.arange(people + 1.0), self.points[:, None]
-        logs = special.xlogy(ones, p) + special.xlog1py(people - ones, -p) + _log_choices(people)
+        logs = scipy.special.xlogy(ones, p) + scipy.special.xlog1py(people - ones, -p) + _log_choices(people)
         return np.asarray(self._given(bit) @ np.exp(logs))
 
 
 def _log_choices(people: int) -> Array:
     ones = np.arange(people + 1.0)
-    return np.asarray(special.gammaln(people + 1) - special.gammaln(ones + 1) - special.gammaln(people - ones + 1))
+    return np.asarray(scipy.special.gammaln(people + 1) - scipy.special.gammaln(ones + 1)
+                      - scipy.special.gammaln(people - ones + 1))
 
 
 @wire("BernoulliBillboard", "bits ones")
@@ -371,5 +372,5 @@ def _bit(report: Any) -> int | None:
 def _binomial(trials: int, chance: float) -> Array:
     """(trials + 1,) probabilities of so many successes."""
     ones = np.arange(trials + 1.0)
-    logs = special.xlogy(ones, chance) + special.xlog1py(trials - ones, -chance) + _log_choices(trials)
+    logs = scipy.special.xlogy(ones, chance) + scipy.special.xlog1py(trials - ones, -chance) + _log_choices(trials)
     return np.asarray(np.exp(logs))

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from scipy import special
+import scipy
 
 from confide.contract.checks import fraction, non_negative, positive, whole
 from confide.contract.errors import InvalidInput, NotGuaranteed
@@ -149,7 +149,7 @@ class RidgeBounds(Declared):
         low, high = self.curvature
         spread = math.sqrt(self.spectrum.rows) * self.noise_bound
         room = low * (self.radius - self.prior_radius + self.prior_radius * self.ridge / high)
-        overshoot = 2 * math.sqrt(2 * math.pi) * spread * float(special.ndtr(-room / spread))
+        overshoot = 2 * math.sqrt(2 * math.pi) * spread * float(scipy.special.ndtr(-room / spread))
         if math.isfinite(self.noise_variance) and 0 < room < math.inf:
             square = self.spectrum.rows * self.noise_variance + self.noise_bound * room / 3
             slope = room / square - room**2 * self.noise_bound / (6 * square**2)
@@ -253,7 +253,7 @@ def clipping_bias(dimension: int, noise_scale: float, clip: float) -> float:
     D is the dimension, s > 0 the scale of the vector Laplace noise v, t >= 0 the clip.
     """
     d, t = whole("dimension", dimension, at_least=1), non_negative("clip", clip)
-    excess = d * special.gammaincc(d + 1, t) - t * special.gammaincc(d, t)
+    excess = d * scipy.special.gammaincc(d + 1, t) - t * scipy.special.gammaincc(d, t)
     return positive("noise_scale", noise_scale) * max(0.0, float(excess))
 
 
@@ -341,7 +341,7 @@ def lie_bias(posterior: PosteriorMean, rho: float, spectrum: Spectrum, ridge: fl
     if ball:
         # E|w'x| = ||x|| Gamma(d/2) / (sqrt(pi) Gamma((d+1)/2)), independent of the response given ||x||.
         half = posterior.prior.dimension / 2
-        cosine = math.exp(special.gammaln(half) - special.gammaln(half + 0.5)) / math.sqrt(math.pi)
+        cosine = math.exp(scipy.special.gammaln(half) - scipy.special.gammaln(half + 0.5)) / math.sqrt(math.pi)
         lever = cosine * norms * (down + up) / 2
     else:
         lever = norms * np.maximum(down, up)

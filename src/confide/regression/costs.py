@@ -12,8 +12,8 @@ from fractions import Fraction
 from typing import Annotated, Protocol, runtime_checkable
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 from confide.contract.checks import fraction, non_negative, one_of, whole
 from confide.contract.errors import InvalidInput
@@ -225,7 +225,7 @@ def excess_probability(people: int, misreports: float, survival: float) -> float
     allowed = _allowed(n, fraction("misreports", misreports, zero=True))
     if not 0 <= survival <= 1:
         raise InvalidInput("survival", f"{survival!r} is out of range", "must be in [0, 1]")
-    return float(special.betainc(allowed + 1, n - allowed, survival))
+    return float(scipy.special.betainc(allowed + 1, n - allowed, survival))
 
 
 def threshold(people: int, misreports: float, failure_probability: float, costs: CostLaw, mode: str = "exact") -> float:
@@ -260,5 +260,5 @@ def threshold(people: int, misreports: float, failure_probability: float, costs:
     else:
         # P[Bin(n, tail) > k] = I_tail(k + 1, n - k) increases with tail: the largest admissible tail is its inverse.
         allowed = _allowed(n, alpha)
-        tail = float(special.betaincinv(allowed + 1, n - allowed, beta))
+        tail = float(scipy.special.betaincinv(allowed + 1, n - allowed, beta))
     return max(costs.quantile(tail), costs.quantile(alpha))

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from confide.contract.checks import non_negative, whole
 from confide.contract.errors import InvalidInput
@@ -39,7 +39,7 @@ __all__ = ["PosteriorMean", "informativeness", "truthful_reports"]
 Array = NDArray[np.float64]
 Function = Callable[[Array], Array]
 
-_NODES, _WEIGHTS = (np.asarray(part, np.float64)[:, None] for part in special.roots_legendre(32))
+_NODES, _WEIGHTS = (np.asarray(part, np.float64)[:, None] for part in scipy.special.roots_legendre(32))
 _CELLS = 2**18
 """Numbers per block, so that the working set stays in cache. Blocks do not change any value."""
 _NEGLIGIBLE = 40.0
@@ -251,7 +251,7 @@ def _cut_gaussian_profile(dimension: int, c: float) -> tuple[Function, Function]
     def log_profile(s: Array) -> Array:
         rest = (1 - s) * (1 + s)
         inside = np.minimum(c * rest / 2, law.end)
-        return np.asarray(np.log(rest) / 2 + special.xlogy(law.power, inside) + law(inside) - c * s * s / 2)
+        return np.asarray(np.log(rest) / 2 + scipy.special.xlogy(law.power, inside) + law(inside) - c * s * s / 2)
 
     def slope(s: Array) -> Array:
         rest = (1 - s) * (1 + s)
@@ -344,10 +344,10 @@ def _uniform_window_mean(d: int, low: Array, high: Array) -> Array:
     bottom = _from_zero(d, b) - _from_zero(d, a)
     value = top / bottom
     # Tails lose digits in that difference, short windows in any, and far tails underflow: each its own way.
-    full = special.beta(0.5, k + 1) / 2
+    full = scipy.special.beta(0.5, k + 1) / 2
     tail = np.flatnonzero((a > 0) & (bottom < 0.02 * full))
-    whole_tail = special.betainc(k + 1, 0.5, rest[tail])
-    part = whole_tail - special.betainc(k + 1, 0.5, (1 - b[tail]) * (1 + b[tail]))
+    whole_tail = scipy.special.betainc(k + 1, 0.5, rest[tail])
+    part = whole_tail - scipy.special.betainc(k + 1, 0.5, (1 - b[tail]) * (1 + b[tail]))
     value[tail] = top[tail] / (full * part)
     poor = tail[~((part > 0.01 * whole_tail) & (part > 1e-280))]
     value[poor] = _tail_mean(k, a[poor], b[poor])
@@ -358,7 +358,8 @@ def _uniform_window_mean(d: int, low: Array, high: Array) -> Array:
 def _from_zero(d: int, s: Array) -> Array:
     """Integral of (1 - u^2)^((d-1)/2) for u from 0 to s; odd in s. The recurrence adds numbers of one sign only."""
     if d > 64:
-        return np.asarray(np.sign(s) * special.betainc(0.5, (d + 1) / 2, s * s) * (special.beta(0.5, (d + 1) / 2) / 2))
+        half = scipy.special.beta(0.5, (d + 1) / 2) / 2
+        return np.asarray(np.sign(s) * scipy.special.betainc(0.5, (d + 1) / 2, s * s) * half)
     rest = (1 - s) * (1 + s)
     total, power = (s, rest) if d % 2 else (np.arcsin(s), np.sqrt(rest))
     for twice in range(1 + d % 2, d, 2):
@@ -385,7 +386,7 @@ def truthful_reports(prior: Prior, noise: NoiseLaw, nodes: int = 24) -> tuple[Ar
     """
     count, d = whole("nodes", nodes, at_least=2), prior.dimension
     if isinstance(prior, Isotropic):
-        node, share = special.roots_legendre(count)
+        node, share = scipy.special.roots_legendre(count)
         level = (node + 1) / 2
         inner, inner_share = _along_x(prior, count)
         norms, inner, errors = np.meshgrid(level ** (1 / d), inner, noise.from_uniforms(level), indexing="ij")
@@ -397,7 +398,7 @@ def truthful_reports(prior: Prior, noise: NoiseLaw, nodes: int = 24) -> tuple[Ar
 
     power = int(math.log2(8 * count * count))
     cube = qmc.Sobol(d + 2 + prior.uniforms, scramble=False).random_base2(power) + 2.0 ** -(power + 1)
-    rows = UniformBall(dimension=d, radius=1.0).from_normals(special.ndtri(cube[:, :d]), cube[:, d])
+    rows = UniformBall(dimension=d, radius=1.0).from_normals(scipy.special.ndtri(cube[:, :d]), cube[:, d])
     drawn = cube[:, d + 1 : -1]
     theta = prior.from_uniforms(drawn if isinstance(prior, UniformBox) else drawn[:, 0])
     inner = np.sum(rows * theta, axis=1)
@@ -408,7 +409,7 @@ def _along_x(prior: Isotropic, count: int) -> tuple[Array, Array]:
     """Nodes and weights, of sum 1, for s = x'theta / (radius ||x||)."""
     d = prior.dimension
     if isinstance(prior, GaussianBall):
-        node, share = special.roots_legendre(count)
+        node, share = scipy.special.roots_legendre(count)
         end = min(1.0, 7 / math.sqrt(prior.concentration))
         # The substitution of `_gaussian_ball`, for the half powers at the ends of [-1, 1].
         s = end * node * (3 - node * node) / 2
@@ -418,9 +419,9 @@ def _along_x(prior: Isotropic, count: int) -> tuple[Array, Array]:
     elif isinstance(prior, UniformSphere) and d == 1:
         s, share = np.array([-1.0, 1.0]), np.array([1.0, 1.0])
     elif isinstance(prior, UniformSphere) and d == 2:
-        s, share = special.roots_chebyt(count)
+        s, share = scipy.special.roots_chebyt(count)
     else:
-        s, share = special.roots_gegenbauer(count, d / 2 - isinstance(prior, UniformSphere))
+        s, share = scipy.special.roots_gegenbauer(count, d / 2 - isinstance(prior, UniformSphere))
     return s, share / share.sum()
 
 

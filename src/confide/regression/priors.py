@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import Annotated, Protocol, runtime_checkable
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from confide.contract.checks import non_negative, positive
 from confide.contract.errors import InvalidInput
@@ -141,20 +141,20 @@ class GaussianBall(Declared):
     def second_moment(self) -> float:
         """E||theta||^2 = tau^2 d P(chi2_(d+2) <= c)/P(chi2_d <= c), c the concentration."""
         d, c = self.dimension, self.concentration
-        below = special.gammainc(d / 2, c / 2)
+        below = scipy.special.gammainc(d / 2, c / 2)
         if below > 1e-3:
-            return float(self.std**2 * d * special.gammainc(d / 2 + 1, c / 2) / below)
+            return float(self.std**2 * d * scipy.special.gammainc(d / 2 + 1, c / 2) / below)
         # Both probabilities by their series, z^a e^-z 1F1(1, a + 1, z)/Gamma(a + 1), so that nothing underflows.
-        ratio = special.hyp1f1(1.0, d / 2 + 2, c / 2) / special.hyp1f1(1.0, d / 2 + 1, c / 2)
+        ratio = scipy.special.hyp1f1(1.0, d / 2 + 2, c / 2) / scipy.special.hyp1f1(1.0, d / 2 + 1, c / 2)
         return float(self.radius**2 * d / (d + 2) * ratio)
 
     def from_normals(self, normals: ArrayLike, uniforms: ArrayLike) -> Array:
         """Draws (n, d) made of standard normals (n, d), for the directions, and uniforms (n,), for the lengths."""
         half, most = self.dimension / 2, self.concentration / 2
         share = np.asarray(uniforms, np.float64)
-        whole_mass = special.gammainc(half, most)
+        whole_mass = scipy.special.gammainc(half, most)
         with np.errstate(all="ignore"):
-            lengths = self.std * np.sqrt(2 * special.gammaincinv(half, share * whole_mass))
+            lengths = self.std * np.sqrt(2 * scipy.special.gammaincinv(half, share * whole_mass))
         if not whole_mass > 1e-290:  # the Gaussian is flat inside the ball
             lengths = self.radius * share ** (1 / self.dimension)
         return _along(normals, np.minimum(lengths, self.radius))
@@ -325,7 +325,7 @@ def parameters(prior: Prior, normals: ArrayLike, uniforms: ArrayLike) -> Array:
     """Draws (n, d) from any law of the parameter, made of standard normals (n, d) and uniforms (n,)."""
     if isinstance(prior, Isotropic):
         return prior.from_normals(normals, uniforms)
-    return prior.from_uniforms(special.ndtr(normals) if isinstance(prior, UniformBox) else uniforms)
+    return prior.from_uniforms(scipy.special.ndtr(normals) if isinstance(prior, UniformBox) else uniforms)
 
 
 class _OnePiece:
@@ -381,11 +381,11 @@ class TruncatedGaussianNoise(Declared, _OnePiece):
         square = (self.bound / self.noise_std) ** 2 / 2
         if square < 1e-12:
             return self.bound**2 / 3
-        return float(self.noise_std**2 * special.gammainc(1.5, square) / special.gammainc(0.5, square))
+        return float(self.noise_std**2 * scipy.special.gammainc(1.5, square) / scipy.special.gammainc(0.5, square))
 
     def log_density(self, z: ArrayLike) -> Array:
         values = np.asarray(z, np.float64)
-        mass = special.erf(self.bound / (self.noise_std * math.sqrt(2)))
+        mass = scipy.special.erf(self.bound / (self.noise_std * math.sqrt(2)))
         constant = math.log(self.noise_std * math.sqrt(2 * math.pi) * mass)
         return self._inside(values, -((values / self.noise_std) ** 2) / 2 - constant)
 
@@ -393,8 +393,8 @@ class TruncatedGaussianNoise(Declared, _OnePiece):
         return np.asarray(-np.asarray(z, np.float64) / self.noise_std**2)
 
     def from_uniforms(self, uniforms: ArrayLike) -> Array:
-        mass = special.erf(self.bound / (self.noise_std * math.sqrt(2)))
-        spread = special.erfinv((2 * np.asarray(uniforms, np.float64) - 1) * mass)
+        mass = scipy.special.erf(self.bound / (self.noise_std * math.sqrt(2)))
+        spread = scipy.special.erfinv((2 * np.asarray(uniforms, np.float64) - 1) * mass)
         return np.asarray(np.clip(self.noise_std * math.sqrt(2) * spread, -self.bound, self.bound))
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from confide.contract.checks import fraction, non_negative, positive, whole
 from confide.contract.parameters import Declared, Parameter
@@ -107,7 +107,7 @@ def payment_range(
         failure_probability: f in (0, 1).
     """
     missed = fraction("failure_probability", failure_probability)
-    length = special.gammainccinv(whole("dimension", dimension, at_least=1), missed / 2)
+    length = scipy.special.gammainccinv(whole("dimension", dimension, at_least=1), missed / 2)
     return clipped_payment_range(rule, noise_scale, radius, prior_radius, float(length))
 
 

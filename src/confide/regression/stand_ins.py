@@ -9,7 +9,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
 
 from confide.privacy.noise import Noise
 from confide.regression.priors import UniformBall, parameters
@@ -97,13 +96,10 @@ def _rows(design: Design, noise: Noise) -> np.ndarray:
     """(m, d): numbers uniform between their bounds, levels equally often, independently."""
     uniform = np.arctan(noise.gaussian(1.0, (_PEOPLE, max(1, len(design.features))), stream="stand-in columns"))
     uniform = np.clip(uniform / math.pi + 0.5, 0.0, 1.0 - 1e-12)
-    columns: dict[str, object] = {"": np.zeros(_PEOPLE)}  # a table without columns would have no rows
-    for column, u in zip(design.features, uniform.T, strict=False):
-        if isinstance(column, Category):
-            columns[column.column] = [column.levels[k] for k in (u * len(column.levels)).astype(int)]
-        else:
-            columns[column.column] = column.lower + u * (column.upper - column.lower)
-    return design.encode(pa.record_batch(columns)).X
+    values = [(u * len(column.levels)).astype(int) if isinstance(column, Category) else
+              column.lower + u * (column.upper - column.lower)
+              for column, u in zip(design.features, uniform.T, strict=False)]
+    return design.rows_of(values, _PEOPLE)
 
 
 def stand_ins(

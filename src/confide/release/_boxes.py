@@ -20,7 +20,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.numerics.map_reduce import kernel
+from confide._compiled import kernel
 
 __all__ = [
     "fit_boxes",

@@ -24,8 +24,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from confide._compiled import kernel
 from confide.contract.errors import InvalidInput, Refused
-from confide.numerics.map_reduce import kernel
 from confide.release._boxes import from_exponents, lacking, mass_of, scale_to_one, uniform_cells
 from confide.release.workload import Workload
 

@@ -16,11 +16,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from numba import types
-from numba.extending import intrinsic
 
+from confide._compiled import Later, kernel
 from confide.contract.errors import InvalidInput
-from confide.numerics.map_reduce import kernel, map_blocks
+from confide.numerics.map_reduce import map_blocks
 from confide.release.records import Codes, PackedBits, answer_groups, key_groups, pack_rows
 
 if TYPE_CHECKING:
@@ -46,6 +45,7 @@ BLOCK = 256
 
 def _ones(_typing: Any, _word: Any) -> Any:
     """The processor's own count of set bits."""
+    from numba import types
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         return builder.ctpop(arguments[0])
@@ -53,7 +53,14 @@ def _ones(_typing: Any, _word: Any) -> Any:
     return types.uint64(types.uint64), generate
 
 
-ones = cast("Callable[[Any], Any]", intrinsic(_ones))
+
+def _as_intrinsic() -> Callable[[Any], Any]:
+    from numba.extending import intrinsic
+
+    return cast("Callable[[Any], Any]", intrinsic(_ones))
+
+
+ones = Later(_as_intrinsic)
 
 
 @kernel

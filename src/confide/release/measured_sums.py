@@ -17,8 +17,8 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import erfc, gammainccinv, ndtri
 
 from confide.contract.checks import fraction
 from confide.contract.errors import InvalidInput
@@ -249,7 +249,7 @@ def noise_bar(it: NoisyAnswers, times: Collection[int], beta: float) -> float:
         rounded, drawn = likely, beta * (1 - _ROUNDING)
     if laplace:
         return (_laplace_sum(it.noise_scale * max(sizes), len(sizes), drawn) + rounded) / it.records
-    return (it.noise_std * length * -float(ndtri(drawn / 2)) + rounded) / it.records
+    return (it.noise_std * length * -float(scipy.special.ndtri(drawn / 2)) + rounded) / it.records
 
 
 def _laplace_sum(scale: float, count: int, beta: float) -> float:
@@ -257,11 +257,12 @@ def _laplace_sum(scale: float, count: int, beta: float) -> float:
     from scipy.optimize import brentq
 
     left = np.concatenate([np.linspace(1.0, 0.01, 4000), np.geomspace(0.01, beta * 1e-4, 2000)[1:]])
-    spread = 2.0 * scale * np.sqrt(gammainccinv(count, left[1:]))  # of each slice of Gamma variables the largest
+    # Of each slice of Gamma variables the largest.
+    spread = 2.0 * scale * np.sqrt(scipy.special.gammainccinv(count, left[1:]))
     mass = left[:-1] - left[1:]
 
     def tail(bound: float) -> float:
-        return float(mass @ erfc(bound / spread)) + float(left[-1]) - beta
+        return float(mass @ scipy.special.erfc(bound / spread)) + float(left[-1]) - beta
 
     high = scale * (count + 1.0) * (2.0 - math.log(beta))
     return float(brentq(tail, 0.0, high, rtol=1e-9)) * (1 + 1e-8)

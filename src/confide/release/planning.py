@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+import scipy
 
 from confide.charts import intervals
 from confide.contract.checks import fraction, positive, whole
@@ -157,9 +157,9 @@ def _noise(it: NoisyAnswers) -> tuple[float, float, float]:
         cut = it.noise_scale * -math.expm1(-half / it.noise_scale)
     else:
         uncut = it.noise_std * math.sqrt(2 / math.pi)
-        largest = it.noise_std * float(ndtri((1 + 0.5 ** (1 / j)) / 2))
+        largest = it.noise_std * float(scipy.special.ndtri((1 + 0.5 ** (1 / j)) / 2))
         z = half / it.noise_std
-        cut = uncut * -math.expm1(-z * z / 2) + 2 * half * float(ndtr(-z))
+        cut = uncut * -math.expm1(-z * z / 2) + 2 * half * float(scipy.special.ndtr(-z))
     return uncut / it.records, cut / it.records, largest / it.records
 
 

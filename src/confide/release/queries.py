@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from confide._compiled import kernel
 from confide.contract.errors import InvalidInput
-from confide.numerics.map_reduce import kernel
 from confide.privacy.noise.simulated import study_generator
 from confide.release.records import as_bits
 from confide.release.schema import Schema
@@ -203,10 +203,13 @@ def keys_of(index: np.ndarray, bits: np.ndarray, attributes: int) -> np.ndarray:
     return texts
 
 
+_HASHED = 1 << 18  # keys from which a compiled table is worth its compiler; fewer are sorted
+
+
 def firsts(keys: np.ndarray) -> np.ndarray:
     """Which keys no earlier one equals, bool (k,)."""
     first = np.zeros(len(keys), np.bool_)
-    if keys.dtype == np.uint64:
+    if keys.dtype == np.uint64 and len(keys) >= _HASHED:
         first_of(keys, np.full(1 << (3 * len(keys) // 2).bit_length(), -1, np.int32), first)
     else:
         first[np.unique(keys, return_index=True)[1]] = True

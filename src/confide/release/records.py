@@ -20,10 +20,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from confide._compiled import kernel
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
 from confide.contract.wire import wire
-from confide.numerics.map_reduce import kernel
 from confide.privacy.noise.simulated import study_generator
 from confide.release._inputs import of_kind, reals
 from confide.release.columns import Bit, Column

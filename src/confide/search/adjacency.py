@@ -16,7 +16,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.numerics.map_reduce import kernel, threads
+from confide._compiled import kernel
+from confide.numerics.map_reduce import threads
 
 __all__ = ["Adjacency", "Lists", "adjacency", "is_sound", "neighbour_sums", "simple_paths", "triangles"]
 

@@ -20,9 +20,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from confide._compiled import kernel
 from confide.contract.checks import whole
 from confide.contract.errors import BudgetExceeded, InvalidInput
-from confide.numerics.map_reduce import kernel
 from confide.search.graph import Graph
 from confide.search.oracles import Investigation, OracleUnavailable, SeedNotTargeted
 from confide.search.releases import Ended, OperatorLog

@@ -21,7 +21,6 @@ from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 
 from confide.contract.checks import finite, one_of, positive
 from confide.contract.errors import InvalidInput
@@ -99,7 +98,8 @@ def wins_over(kind: NoiseKind, gap: ArrayLike, scale: float) -> NDArray[np.float
     with np.errstate(over="ignore"):
         y = gaps / scale
     if kind == "gumbel":
-        return np.asarray(expit(-y))
+        with np.errstate(over="ignore"):
+            return np.asarray(1.0 / (1.0 + np.exp(y)))
     far = np.minimum(np.abs(y), 800.0)  # exp of it is 0 in doubles
     tail = 0.5 * np.exp(-far) * (1.0 + 0.5 * far if kind == "laplace" else 1.0)
     return np.where(y >= 0, tail, 1.0 - tail)

@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from confide._compiled import kernel
 from confide.contract.checks import finite, positive, whole
 from confide.contract.errors import InvalidInput
-from confide.numerics.map_reduce import kernel
 from confide.privacy.charge import PUBLIC, DrawCost
 from confide.privacy.noise import Noise
 from confide.privacy.noise.arguments import Stream, as_stream

@@ -24,8 +24,8 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import log_expit, log_softmax
 
 from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput
@@ -194,7 +194,8 @@ class Witness:
         counts = np.zeros(self.degree_bound + 1)
         counts[0], counts[1] = zeros + ones, ones
         sensitivity = self.degree_bound + 1 if self.printed else max(self.degree_bound - 1, 1)
-        return np.asarray(log_softmax(-np.abs(counts - self.stopping_target) * (self.epsilon / (4.0 * sensitivity))))
+        rate = self.epsilon / (4.0 * sensitivity)
+        return np.asarray(scipy.special.log_softmax(-np.abs(counts - self.stopping_target) * rate))
 
     def log_law(self, known: bool) -> _Array:
         """(d + 1,) ln of the probability that t1 is found first and the second threshold is x, for every x.
@@ -231,8 +232,8 @@ class Witness:
         counts[0] = ones
         rest = -rate * np.abs(counts - self.stopping_target)
         total = np.logaddexp.reduce(rest)
-        zero = np.logaddexp.reduce(chance + log_expit(-total - rate * left))
-        other = np.logaddexp.reduce(chance + log_expit(total + rate * left))
+        zero = np.logaddexp.reduce(chance + scipy.special.log_expit(-total - rate * left))
+        other = np.logaddexp.reduce(chance + scipy.special.log_expit(total + rate * left))
         return np.concatenate([[zero], other + rest - total])
 
     @cached_property

@@ -8,7 +8,7 @@ coefficient: an intercept without penalty would have unbounded sensitivity.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from confide.contract.errors import InvalidInput
-from confide.tables.roles import FINE, Category, Numeric
+from confide.tables.roles import FINE, Category, Cells, Numeric
 from confide.tables.sources import open_table
 
 __all__ = ["INTERCEPT", "Design", "Encoded", "Natural"]
@@ -164,16 +164,8 @@ class Design:
             rows[0] = self.weight
             at = 1
         for position, feature in enumerate(self.features):
-            cells = batch.column(feature.column)
-            if isinstance(feature, Numeric):
-                problems = feature.encode(cells, out=rows[at]).problems
-                rows[at] *= self.weight
-                at += 1
-            else:
-                rank, problems = feature.encode(cells)
-                for level in range(1, len(feature.levels)):
-                    np.multiply(rank == level, self.weight, out=rows[at])
-                    at += 1
+            problems = self._place(feature, feature.encode(batch.column(feature.column)), rows, at)
+            at += 1 if isinstance(feature, Numeric) else len(feature.levels) - 1
             if problems.any():
                 fresh = (problems != FINE) & (codes == 0)
                 codes[fresh] = problems[fresh] + np.int16(_PROBLEMS * position)
@@ -181,6 +173,43 @@ class Design:
         if not valid.all():
             rows[:, ~valid] = 0.0
         return Encoded(rows.T, valid, codes)
+
+    def _place(self, feature: Numeric | Category, cells: Cells, rows: np.ndarray, at: int) -> np.ndarray:
+        """Write one feature's columns, the first of which is the `at`-th; gives back what is wrong with its cells."""
+        if isinstance(feature, Numeric):
+            np.multiply(cells.values, self.weight, out=rows[at])
+        else:
+            for level in range(1, len(feature.levels)):
+                np.multiply(cells.values == level, self.weight, out=rows[at + level - 1])
+        return cells.problems
+
+    def rows_of(self, values: Sequence[np.ndarray], count: int) -> np.ndarray:
+        """The rows that `encode` makes of values in range, of which there is no table.
+
+        Args:
+            values: of each feature, shape (count,): numbers of its column as float64, or ranks of its levels.
+            count: of the rows.
+
+        Returns:
+            Shape (count, d).
+
+        Example:
+            >>> design = Design(features=(Numeric(column="age", lower=20, upper=60),))
+            >>> design.rows_of([np.array([60.0, 40.0])], 2)[:, -1]
+            array([0.70710678, 0.        ])
+        """
+        rows = np.empty((self.dimension, count))
+        if self.intercept:
+            rows[0] = self.weight
+        at = int(self.intercept)
+        for feature, found in zip(self.features, values, strict=True):
+            if isinstance(feature, Numeric):
+                self._place(feature, feature.scaled(found), rows, at)
+                at += 1
+            else:
+                self._place(feature, Cells(found, np.zeros(count, np.int8)), rows, at)
+                at += len(feature.levels) - 1
+        return rows.T
 
     def cells(self, x: np.ndarray) -> list[float]:
         """Of one row, the scaled number or the rank of the level of each feature: what `encode` began with.

@@ -50,6 +50,31 @@ def arrow_numbers(values: NDArray[Any]) -> pa.Array:
     return pa.Array.from_buffers(pa.from_numpy_dtype(dense.dtype), dense.size, [None, pa.py_buffer(dense)])
 
 
+def numpy_numbers(column: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
+    """An Arrow column of numbers as numpy's, without a copy where that can be; its own `to_numpy` would import pandas.
+
+    Args:
+        column: integers or floats.
+
+    Returns:
+        (n,) of the same type; as `to_numpy` gives it where cells are null.
+
+    Example:
+        >>> numpy_numbers(pa.chunked_array([arrow_numbers(np.array([1, 2])), arrow_numbers(np.array([3]))]))
+        array([1, 2, 3])
+    """
+    parts = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    primitive = pa.types.is_integer(column.type) or (pa.types.is_floating(column.type) and column.type.bit_width > 16)
+    if column.null_count or not primitive:
+        return np.asarray(column.to_numpy() if isinstance(column, pa.ChunkedArray) else
+                          column.to_numpy(zero_copy_only=False))
+    letter = "f" if pa.types.is_floating(column.type) else "i" if pa.types.is_signed_integer(column.type) else "u"
+    kind = np.dtype(f"{letter}{column.type.bit_width // 8}")
+    found = [np.frombuffer(part.buffers()[1], kind, len(part), part.offset * kind.itemsize)
+             for part in parts if len(part)]
+    return found[0] if len(found) == 1 else np.concatenate(found) if found else np.empty(0, kind)
+
+
 def columns_of(data: Any, count: int | None = None, field: str = "data", *, no_truths: str = "") -> NDArray[Any]:
     """All numbers of a table.
 

@@ -123,8 +123,11 @@ class Numeric:
         Raises:
             InvalidInput: the column's type holds no numbers. Never depends on the values.
         """
-        # A float64 for every type of column, with one zero: -0 and 0 would differ after clipping.
-        raw = numbers(self.column, as_array(cells)) + 0.0
+        return self.scaled(numbers(self.column, as_array(cells)), out)
+
+    def scaled(self, values: np.ndarray, out: np.ndarray | None = None) -> Cells:
+        """Scale numbers that were read: float64 of shape (m,), NaN where one is missing; otherwise as `encode`."""
+        raw = values + 0.0  # one zero: -0 and 0 would differ after clipping
         problems = np.zeros(len(raw), np.int8)
         if self.out_of_bounds == "reject":
             problems[(raw < self.lower) | (raw > self.upper)] = OUTSIDE

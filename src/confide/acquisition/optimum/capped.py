@@ -172,6 +172,7 @@ class Best(NamedTuple):
     settled: bool
 
 
+@compiled
 def crowd_at(ease: Floats, gain: Floats, g: float, r: float, room: float, anchor: float, centre: int) -> Crowd:
     """Sums over everybody.
 
@@ -184,10 +185,16 @@ def crowd_at(ease: Floats, gain: Floats, g: float, r: float, room: float, anchor
         anchor: see the module.
         centre: see `Crowd`.
     """
-    lean, price, sums = ease - anchor, np.maximum(g + r * gain, LEAST * r), np.zeros((5, ease.size + 1))
-    for total, terms in zip(sums, (1.0 / price, lean / price, lean * lean / price, lean, price), strict=True):
-        _add_up(terms, centre, total)
-    return Crowd(r, g, 1.0 / room, room, anchor, lean, price, *sums)
+    n = ease.size
+    terms, sums = np.empty((5, n)), np.zeros((5, n + 1))
+    lean, price = terms[3], terms[4]
+    for i in range(n):
+        t, a = ease[i] - anchor, max(g + r * gain[i], LEAST * r)
+        lean[i], price[i] = t, a
+        terms[0, i], terms[1, i], terms[2, i] = 1.0 / a, t / a, t * t / a
+    for k in range(5):
+        _add_up(terms[k], centre, sums[k])
+    return Crowd(r, g, 1.0 / room, room, anchor, lean, price, sums[0], sums[1], sums[2], sums[3], sums[4])
 
 
 @compiled
@@ -338,6 +345,14 @@ def best_weights(crowd: Crowd, out: int, lean: float, price: float, level: float
     settled = settled and terms <= CANCELS * value
     own = 0.0 if np.isinf(price) else min(max((level + pull * lean) / price, 0.0), cap)
     return Best(level, pull, value, own, group.first, settled)
+
+
+@compiled
+def best_at(
+    ease: Floats, gain: Floats, g: float, r: float, room: float, anchor: float, centre: int, level: float, pull: float,
+) -> Best:
+    """The optimum of everybody there, as `crowd_at` and `best_weights` find it; the sums never leave machine code."""
+    return best_weights(crowd_at(ease, gain, g, r, room, anchor, centre), ease.size, 0.0, np.inf, level, pull)
 
 
 def best_of_all(crowd: Crowd, level: float, pull: float) -> Best:
@@ -563,8 +578,7 @@ def solved_nodes(people: Sorted, plan: CapPlan) -> list[Node]:
     for rate in plan.rates:
         for turn in range(ANCHORS):
             at = anchor, centre
-            crowd = crowd_at(people.ease, people.gain, plan.g, rate, plan.room, anchor, centre)
-            found = best_of_all(crowd, level, pull)
+            found: Best = best_at(people.ease, people.gain, plan.g, rate, plan.room, anchor, centre, level, pull)
             anchor = max(anchor - found.level / found.pull, last) if found.pull > 0.0 else last
             level, pull, centre = found.level + found.pull * (anchor - at[0]), found.pull, found.first
             if turn and found.settled:

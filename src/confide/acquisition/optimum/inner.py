@@ -20,11 +20,12 @@ Source: spec two_part_acquisition sections 5 (facts 2 and 4) and 6.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from confide._compiled import kernel
 
 __all__ = ["Inner", "Reach", "compiled", "farthest", "inner", "pairs", "reach", "weights_of"]
 
@@ -37,7 +38,7 @@ ALLOWANCE = 64 * 2.0**-53
 
 def compiled(function: _Compiled) -> _Compiled:
     """A function in machine code, kept on disk between runs."""
-    return cast("_Compiled", njit(cache=True, error_model="numpy")(function))
+    return kernel(function, nogil=False, error_model="numpy")
 
 
 class Reach(NamedTuple):

@@ -58,11 +58,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from confide._compiled import kernel
 from confide.allocation.ascending_auction import Rules, Running, publish
 from confide.allocation.bundles.bidders import Bidder, BundleClass, Population, Table
 from confide.contract.checks import one_of, whole
 from confide.contract.wire import wire
-from confide.numerics.map_reduce import kernel
 from confide.privacy.noise import Noise
 from confide.privacy.primitives.sessions import NoiseSession
 from confide.privacy.tree_counter import TreeCounter

@@ -20,6 +20,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from confide._compiled import kernel
 from confide.allocation.bundles.bidders import (
     MOST,
     Bidder,
@@ -36,7 +37,6 @@ from confide.contract.errors import InvalidInput
 from confide.contract.mechanism import Unusable
 from confide.contract.parameters import Parameter
 from confide.contract.wire import wire
-from confide.numerics.map_reduce import kernel
 from confide.tables.frames import own_row
 
 __all__ = ["Additive", "Assignment", "CappedAdditiveValuation", "SymmetricConcave", "UnitDemandValuation"]

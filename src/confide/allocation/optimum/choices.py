@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from confide._compiled import kernel
 from confide.allocation.valuations import Valuations
-from confide.numerics.map_reduce import kernel
 
 __all__ = ["Choices", "Window", "smoothed_prices"]
 

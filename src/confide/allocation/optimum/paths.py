@@ -26,8 +26,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from confide._compiled import kernel
 from confide.allocation.optimum.choices import Window
-from confide.numerics.map_reduce import kernel
 
 __all__ = ["Arcs", "Doubts", "balance", "cheapest", "enqueue", "offer", "offer_all", "room_for", "take"]
 

@@ -4,5 +4,5 @@ from confide._lazy import doors
 
 __all__, __getattr__, __dir__ = doors(
     __name__,
-    {"ledger": ("Debit", "Standing"), "store": ("Store", "Stored"), "confide.privacy.ledger": ("Charge",)},
+    {"debits": ("Debit", "Standing"), "store": ("Store", "Stored"), "confide.privacy.ledger": ("Charge",)},
 )

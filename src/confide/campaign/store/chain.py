@@ -1,4 +1,5 @@
 """A campaign's events as a hash chain: each names the one before it, so that none can be changed, taken out or added.
+A chain is verified without a database.
 
 Events are the operator's acts; what people do (submit, withdraw) is none, because it would be told when somebody came.
 They bear the day alone: how long a run took could tell something of the records. Where a run may have to wait, even
@@ -10,12 +11,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, insert, select
-
-from confide.campaign.store import schema as s
 from confide.contract.encoding import canonical, digest
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 __all__ = ["Entry", "append", "broken", "entries"]
 
@@ -68,6 +69,10 @@ def append(
 
     An event with an empty day bears none.
     """
+    from sqlalchemy import insert, select
+
+    from confide.campaign.store import schema as s
+
     last = connection.execute(select(s.event.c.number, s.event.c.hash, s.event.c.day)
                               .where(s.event.c.campaign_id == campaign)
                               .order_by(s.event.c.number.desc()).limit(1)).first()
@@ -82,5 +87,9 @@ def append(
 
 def entries(connection: Connection, campaign: int) -> tuple[Entry, ...]:
     """All events of a campaign in order."""
+    from sqlalchemy import select
+
+    from confide.campaign.store import schema as s
+
     rows = connection.execute(select(s.event).where(s.event.c.campaign_id == campaign).order_by(s.event.c.number))
     return tuple(Entry(event=row.event, day=row.day, data=json.loads(row.data), hash=row.hash) for row in rows)

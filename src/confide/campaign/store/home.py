@@ -35,15 +35,17 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
-
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from sqlalchemy import URL
+from typing import TYPE_CHECKING, Literal
+from urllib.parse import quote
 
 from confide.campaign.signatures import fingerprint
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import check_private, is_locked, locked, read_bytes, replace_private, sync, write_once
 from confide.privacy.noise.entropy import random_bytes
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from sqlalchemy import URL
 
 __all__ = ["Home", "released_elsewhere"]
 
@@ -80,11 +82,13 @@ class Home:
     @property
     def store_name(self) -> str:
         """What its own store is called in messages, whether it is there or not."""
-        return self.url.render_as_string()
+        return f"sqlite:///{quote(str(self.store), safe=' +/')}"  # as `url` spells it
 
     @property
     def url(self) -> URL:
         """The installation's own store; no text, in which a folder's name could be taken for options."""
+        from sqlalchemy import URL
+
         return URL.create("sqlite", database=str(self.store))
 
     def campaign_folder(self, number: int) -> Path:
@@ -108,6 +112,8 @@ class Home:
     @cached_property
     def signing_key(self) -> Ed25519PrivateKey:
         """The operator's key, made at first use."""
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
         return Ed25519PrivateKey.from_private_bytes(self._secret("signing.key"))
 
     @property

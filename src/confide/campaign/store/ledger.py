@@ -14,7 +14,6 @@ from __future__ import annotations
 import hmac
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -37,6 +36,7 @@ from sqlalchemy import text as sql
 
 from confide.campaign.store import schema as s
 from confide.campaign.store.database import insert_many
+from confide.campaign.store.debits import Debit, Standing
 from confide.contract.encoding import canonical, encode
 from confide.contract.errors import BudgetExceeded, InvalidInput
 from confide.contract.guarantees import Audience, Relation
@@ -46,52 +46,11 @@ from confide.privacy.filter import Cost, Filter, price
 from confide.privacy.ledger import Account, Charge
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 
-__all__ = ["Debit", "Standing", "debit", "debit_accounts", "events_text", "newest_text", "standings",
-           "subject_keys", "subject_standing"]
+__all__ = ["debit", "debit_accounts", "events_text", "newest_text", "standings", "subject_keys", "subject_standing"]
 
 _CHUNK = 50_000
 _keys = Table("debited_key", MetaData(), Column("key", LargeBinary, primary_key=True))
 """Temporary: whom a transaction debits."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Debit:
-    """One campaign's entry.
-
-    Args:
-        campaign: its file's name.
-        title: its title.
-        day: when it was debited, YYYY-MM-DD in UTC.
-        cost: by the account's rule, in words.
-        subjects: how many people were debited with the data set.
-        audiences: to whom the promises are made that it covers; empty where that was not recorded.
-    """
-
-    campaign: str
-    title: str
-    day: str
-    cost: str
-    subjects: int
-    audiences: tuple[Audience, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Standing:
-    """How one account stands.
-
-    Args:
-        account: the data set's.
-        filter: budget and spend of the data set, or of the subject.
-        debits: the campaigns that were charged.
-        subjects: how many subjects have an account; None in a subject's own standing.
-        least_left: budget and spend of the subject with the least left; None where there are no subjects.
-    """
-
-    account: Account
-    filter: Filter
-    debits: tuple[Debit, ...]
-    subjects: int | None = None
-    least_left: Filter | None = None
 
 
 def debit(connection: Connection, campaign: int, charge: Charge, secret: bytes, day: str) -> None:

@@ -22,10 +22,10 @@ from confide.campaign.store import chain, reports, transactions
 from confide.campaign.store import schema as s
 from confide.campaign.store.collecting import Collecting, Depositing
 from confide.campaign.store.database import Database, insert_many
+from confide.campaign.store.debits import Standing
 from confide.campaign.store.erasure import erase_paid, erase_reports, erase_withdrawals
 from confide.campaign.store.home import Home
 from confide.campaign.store.ledger import (
-    Standing,
     debit,
     debit_accounts,
     events_text,

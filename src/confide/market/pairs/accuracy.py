@@ -11,8 +11,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 
 from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput, Unsupported
@@ -154,7 +154,8 @@ def _failures(n: int, epsilon: float, error: float, counts: NDArray[np.float64])
     circle += 1 - circle % 2
     half = math.pi * np.arange(1, (circle + 1) // 2) / circle  # w/2
     # ln r^2 = ln(1 - (1 - t^2) sin^2(w/2)), and 1 - t^2 = 4 q (1 - q)
-    size = n / 2.0 * np.log1p(-4.0 * float(expit(epsilon) * expit(-epsilon)) * np.sin(half) ** 2)
+    spread = float(scipy.special.expit(epsilon) * scipy.special.expit(-epsilon))
+    size = n / 2.0 * np.log1p(-4.0 * spread * np.sin(half) ** 2)
     half, size = half[size > math.log(_TAIL)], np.exp(size[size > math.log(_TAIL)])
     psi = np.arctan(t * np.tan(half))
     found = np.empty(counts.size)

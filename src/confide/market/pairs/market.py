@@ -18,8 +18,8 @@ from functools import cached_property
 from typing import Annotated
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 
 from confide.contract.checks import fraction, whole
 from confide.contract.errors import InvalidInput, Refused
@@ -128,7 +128,7 @@ class PairMarket(PlainNumbers, KnownLevel):
     def payment(self) -> MatchingPayment:
         """Section 0's payment for those who have a peer: M is her report, or the other one where D < 0."""
         p, level = self.prior, self.epsilon
-        keep, flip = float(expit(level)), float(expit(-level))
+        keep, flip = float(scipy.special.expit(level)), float(scipy.special.expit(-level))
         ones, zeros = keep * p.signal_one + flip * p.signal_zero, keep * p.signal_zero + flip * p.signal_one
         one, zero = (ones, zeros) if self.agreement else (zeros, ones)
         covariance = abs(p.covariance) * math.tanh(level / 2.0) * self.company

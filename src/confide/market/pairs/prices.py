@@ -14,8 +14,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 
 from confide.contract.checks import fraction
 from confide.contract.errors import Unsupported
@@ -46,7 +46,7 @@ def pair_excess(prior: PairPrior, levels: ArrayLike) -> Any:
     Source: spec data_market, erratum E3.
     """
     x = np.asarray(levels, dtype=np.float64)
-    keep, flip = expit(x), expit(-x)
+    keep, flip = scipy.special.expit(x), scipy.special.expit(-x)
     p, z, d = prior.signal_one, prior.signal_zero, abs(prior.covariance)
     terms = keep**2 * max(p * z - d, 0.0) + keep * flip * (p * p + z * z) + flip**2 * (p * z + d)
     with np.errstate(divide="ignore"):

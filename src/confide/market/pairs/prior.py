@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaln, log_expit
 
 from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput, Unsupported
@@ -41,6 +41,7 @@ def _log_choose(n: ArrayLike, k: ArrayLike) -> Any:
     top, part = np.asarray(n, dtype=np.float64), np.asarray(k, dtype=np.float64)
     inside = (part >= 0) & (part <= top)
     some = np.where(inside, part, 0.0)
+    gammaln = scipy.special.gammaln
     return np.where(inside, gammaln(top + 1) - gammaln(some + 1) - gammaln(top - some + 1), -np.inf)
 
 
@@ -337,7 +338,8 @@ def log_report_law(log_counts: NDArray[np.float64], epsilon: float) -> NDArray[n
     m = log_counts.shape[-1] - 1
     if m > LARGEST_LAW:
         raise Unsupported("people", f"the law of the reports of {m}", f"at most {LARGEST_LAW}")
-    keep, flip, factorial = float(log_expit(epsilon)), float(log_expit(-epsilon)), gammaln(np.arange(1.0, m + 2.0))
+    keep, flip = float(scipy.special.log_expit(epsilon)), float(scipy.special.log_expit(-epsilon))
+    factorial = scipy.special.gammaln(np.arange(1.0, m + 2.0))
     k, law = np.arange(m + 1), log_counts[..., m:]
     for j in range(1, m + 1):
         grown = np.concatenate([law, np.full((*law.shape[:-1], 1), -np.inf)], axis=-1)

@@ -15,12 +15,12 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Annotated, Any, Protocol
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, gammainc, gammaincinv, ndtr, ndtri
 
 from confide.contract.errors import InvalidInput, SolverFailed
 from confide.contract.parameters import Parameter
@@ -101,11 +101,11 @@ class LogNormalLaw(PlainNumbers, CostLaw):
 
     def cdf(self, cost: ArrayLike) -> Any:
         with np.errstate(divide="ignore"):
-            return ndtr((np.log(cost) - self.meanlog) / self.sdlog)
+            return scipy.special.ndtr((np.log(cost) - self.meanlog) / self.sdlog)
 
     def quantile(self, probability: ArrayLike) -> Any:
         with np.errstate(over="ignore"):
-            return np.exp(self.meanlog + self.sdlog * ndtri(probability))
+            return np.exp(self.meanlog + self.sdlog * scipy.special.ndtri(probability))
 
     @property
     def least(self) -> float:
@@ -164,10 +164,10 @@ class GammaLaw(PlainNumbers, CostLaw):
     scale: Annotated[float, Parameter("scale of the law, a cost per nat", above=0)]
 
     def cdf(self, cost: ArrayLike) -> Any:
-        return gammainc(self.shape, np.asarray(cost, dtype=np.float64) / self.scale)
+        return scipy.special.gammainc(self.shape, np.asarray(cost, dtype=np.float64) / self.scale)
 
     def quantile(self, probability: ArrayLike) -> Any:
-        return self.scale * gammaincinv(self.shape, probability)
+        return self.scale * scipy.special.gammaincinv(self.shape, probability)
 
     @property
     def least(self) -> float:
@@ -379,11 +379,15 @@ def _double_exponential(step: float) -> tuple[NDArray[np.float64], NDArray[np.fl
     """Nodes in (0, 1) and weights, which sum to 1 but for 1e-16."""
     k = step * np.arange(-int(_REACH / step), int(_REACH / step) + 1)
     exponent = math.pi * np.sinh(k)
-    return expit(exponent), step * math.pi * np.cosh(k) * expit(exponent) * expit(-exponent)
+    below, above = scipy.special.expit(exponent), scipy.special.expit(-exponent)
+    return below, step * math.pi * np.cosh(k) * below * above
 
 
-_NODES, _WEIGHTS = _double_exponential(_STEP)
-_COARSE = np.where(np.arange(_NODES.size) % 2 == int(_REACH / _STEP) % 2, 2.0 * _WEIGHTS, 0.0)
+@cache
+def _rule() -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Nodes, weights, and the weights of the rule with twice the step."""
+    nodes, weights = _double_exponential(_STEP)
+    return nodes, weights, np.where(np.arange(nodes.size) % 2 == int(_REACH / _STEP) % 2, 2.0 * weights, 0.0)
 
 
 def chosen_level(cost: ArrayLike, threshold: float, epsilon: float, ceiling: float = math.inf) -> Any:
@@ -455,10 +459,11 @@ def _by_quantiles(law: CostLaw, low: NDArray[np.float64], high: NDArray[np.float
     found = np.zeros(low.size)
     if not some.size:
         return found
-    values = integrand(_NODES[None, :], some[:, None])
-    means = values @ _WEIGHTS
+    nodes, weights, coarse = _rule()
+    values = integrand(nodes[None, :], some[:, None])
+    means = values @ weights
     if not rough:
-        for index in np.flatnonzero(np.abs(values @ _COARSE - means) > ACCURACY * np.abs(means)):
+        for index in np.flatnonzero(np.abs(values @ coarse - means) > ACCURACY * np.abs(means)):
             means[index] = _adaptive(lambda u, k=some[index]: float(integrand(u, k)))
     found[some] = mass[some] * means
     return found
@@ -515,6 +520,6 @@ def flip_probability(law: CostLaw, threshold: ArrayLike, participation: ArrayLik
     top, p = (np.atleast_1d(np.asarray(each, dtype=np.float64)) for each in np.broadcast_arrays(threshold,
                                                                                                  participation))
     low = np.zeros(top.size) if math.isinf(ceiling) else cost_of_level(ceiling, top, epsilon)
-    capped = 0.0 if math.isinf(ceiling) else np.asarray(law.cdf(low)) * expit(-ceiling)
+    capped = 0.0 if math.isinf(ceiling) else np.asarray(law.cdf(low)) * scipy.special.expit(-ceiling)
     found = (capped + _above(law, low, top, epsilon, rough=rough)) / p
-    return np.minimum(found, expit(-epsilon)).reshape(np.shape(threshold))[()]
+    return np.minimum(found, scipy.special.expit(-epsilon)).reshape(np.shape(threshold))[()]

@@ -15,8 +15,8 @@ from functools import cached_property
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 
 from confide.contract.checks import fraction, positive, whole
 from confide.contract.errors import InvalidInput
@@ -281,7 +281,7 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
         """(..., 3, 2) probabilities of the reports 0, 1, none given the bits 0, 1, for many costs at once."""
         level = np.asarray(self.level_of(costs), dtype=np.float64)
         out = np.isnan(level)
-        keep, flip = (np.where(out, 0.0, expit(np.where(out, 0.0, side * level))) for side in (1.0, -1.0))
+        keep, flip = (np.where(out, 0.0, scipy.special.expit(np.where(out, 0.0, side * level))) for side in (1.0, -1.0))
         absent = out.astype(np.float64)
         rows = [[keep, flip], [flip, keep], [absent, absent]]
         table: NDArray[np.float64] = np.moveaxis(np.array(rows), (0, 1), (-2, -1))
@@ -387,7 +387,7 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
     def payment_of(self, cost: ArrayLike) -> Any:
         """Expected payments to people of these costs; 0 for who stays out."""
         level = self.level_of(cost)
-        return np.where(np.isnan(level), 0.0, self.terms.payment(expit(-level)))[()]
+        return np.where(np.isnan(level), 0.0, self.terms.payment(scipy.special.expit(-level)))[()]
 
     def utility_of(self, cost: ArrayLike) -> Any:
         """Expected payment less the cost of the level, >= 0, and 0 at the threshold and above."""
@@ -459,7 +459,7 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
             InvalidInput: a cost that stays out.
         """
         reporting = self.reporting if cost is None else reporting_of(
-            self.signal_model, expit(-self._level_of_participant(cost)), self.epsilon)
+            self.signal_model, scipy.special.expit(-self._level_of_participant(cost)), self.epsilon)
         others, weights = binomial_weights(self.people - 1, self.presence)
         others, weights = others[others > 0], weights[others > 0]
         errors = table_of_errors(int(others[-1]), self.reporting, int(others[0]))

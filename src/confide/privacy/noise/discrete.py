@@ -57,14 +57,17 @@ def library(law: DiscreteLaw, scale: float, count: int) -> NDArray[np.int64]:
 @lru_cache(maxsize=256)
 def _measurement(law: DiscreteLaw, scale: float) -> Any:
     """OpenDP's mechanism for a law; making one takes ten times as long as a draw. It holds no state."""
-    import opendp.prelude as dp
+    from opendp.domains import atom_domain, vector_domain  # its prelude imports scikit-learn and polars, where they are
+    from opendp.measurements import make_gaussian, make_laplace
+    from opendp.metrics import l1_distance, l2_distance
+    from opendp.mod import enable_features
 
     # OpenDP asks everybody to opt in to mechanisms that await its own proof review. Ours are its discrete samplers.
-    dp.enable_features("contrib")
-    domain = dp.vector_domain(dp.atom_domain(T="i64"))  # its T=int would be 32 bits wide
+    enable_features("contrib")
+    domain = vector_domain(atom_domain(T="i64"))  # its T=int would be 32 bits wide
     if law == "discrete_laplace":
-        return dp.m.make_laplace(domain, dp.l1_distance(T="i64"), scale)
-    return dp.m.make_gaussian(domain, dp.l2_distance(T="i64"), scale)
+        return make_laplace(domain, l1_distance(T="i64"), scale)
+    return make_gaussian(domain, l2_distance(T="i64"), scale)
 
 
 def _floors_of_exponentials(scale: Fraction, points: Sequence[Offset], entropy: Entropy) -> list[int]:

@@ -13,9 +13,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from confide._compiled import kernel
 from confide.contract.errors import SolverFailed
 from confide.privacy.noise.choices import words
 from confide.privacy.noise.entropy import Entropy
@@ -51,7 +51,7 @@ def exponentials(count: int, entropy: Entropy) -> NDArray[np.float64]:
     return result
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _standard(drawn: NDArray[np.uint64], runs: NDArray[np.int64], result: NDArray[np.float64]) -> None:
     """Highest bit: which half. Lowest 53 bits f: W = 2^-(run + 2) (1 + f 2^-53), with a fresh tail below f.
 

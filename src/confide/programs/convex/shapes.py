@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import block_diag, csc_array, hstack
 
+from confide._compiled import kernel
 from confide.contract.errors import InvalidInput
-from confide.numerics.map_reduce import kernel
 from confide.programs.convex.template import Template, units_up, value_units
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 from confide.programs.linear import LinearProgram

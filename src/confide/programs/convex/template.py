@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from confide._compiled import kernel
 from confide.contract.wire import wire
-from confide.numerics.map_reduce import kernel
 from confide.programs.grids import LOAD_UNIT, PRICE_UNIT
 
 __all__ = ["Template", "units_up"]

@@ -14,9 +14,10 @@ from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csc_array
 
+from confide._compiled import kernel
 from confide.contract.checks import non_negative, positive
 from confide.contract.errors import InvalidInput
 from confide.contract.mechanism import Unusable
@@ -24,7 +25,6 @@ from confide.contract.parameters import Parameter
 from confide.contract.remedies import within
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
-from confide.numerics.map_reduce import kernel
 from confide.programs.grids import LOAD_UNIT, Constants
 from confide.programs.linear import LinearProgram
 from confide.programs.program import MOST_ROWS, MOST_TAU, Program, ProgramRecords
@@ -268,9 +268,10 @@ class AggregativeGame(Program):
         entries, rows = np.nonzero(parts)
         present = np.asarray(records.allowed.any(axis=1), dtype=np.float64)
         return LinearProgram(
-            objective=np.zeros(m), coupling=csc_array((parts[entries, rows], (rows, entries)), shape=(self.rows, m)),
+            objective=np.zeros(m),
+            coupling=scipy.sparse.csc_array((parts[entries, rows], (rows, entries)), shape=(self.rows, m)),
             supply=self.supply_units / LOAD_UNIT, equations=True,
-            personal=csc_array((np.ones(m), (people, np.arange(m))), shape=(n, m)),
+            personal=scipy.sparse.csc_array((np.ones(m), (people, np.arange(m))), shape=(n, m)),
             low=present, high=present, lower=np.zeros(m), upper=np.ones(m), owner=people.astype(np.int64))
 
 

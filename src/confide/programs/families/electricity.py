@@ -25,16 +25,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csc_array
 
+from confide._compiled import kernel
 from confide.contract.checks import positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.mechanism import Unusable
 from confide.contract.parameters import Parameter
 from confide.contract.wire import wire
 from confide.contract.words import cause, did_you_mean
-from confide.numerics.map_reduce import kernel
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT, PRICE_UNIT, Constants
 from confide.programs.linear import LinearProgram
 from confide.programs.program import MOST_ROWS, Program, ProgramRecords
@@ -276,12 +276,12 @@ class Electricity(Program):
         soft = d if self.shortfall is not None else 0
         owner = np.concatenate([np.repeat(np.arange(n), k), who[:soft]])
         m, of_x = len(owner), np.arange(n * k)
-        coupling = csc_array((np.ones(n * k), (np.tile(np.arange(k), n), of_x)), shape=(k, m))
+        coupling = scipy.sparse.csc_array((np.ones(n * k), (np.tile(np.arange(k), n), of_x)), shape=(k, m))
         # Rows of `personal`: everybody's slots in all; then, of each need, slots had and slots missed.
         covers = (who * k + needed * slots)[:, None] + np.arange(slots)
         entries = np.concatenate([of_x, covers.reshape(-1), np.arange(n * k, m)])
         rows = np.concatenate([owner[: n * k], np.repeat(n + np.arange(d), slots), n + np.arange(soft)])
-        personal = csc_array((np.ones(len(rows)), (rows, entries)), shape=(n + d, m))
+        personal = scipy.sparse.csc_array((np.ones(len(rows)), (rows, entries)), shape=(n + d, m))
         cost = np.full(soft, -self._penalty / PRICE_UNIT)
         return LinearProgram(
             objective=np.concatenate([records.worth.reshape(-1) / PRICE_UNIT, cost]),

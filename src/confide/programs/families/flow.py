@@ -10,15 +10,15 @@ from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csc_array
 
+from confide._compiled import kernel
 from confide.contract.checks import whole
 from confide.contract.errors import InvalidInput
 from confide.contract.mechanism import Unusable
 from confide.contract.parameters import Parameter
 from confide.contract.wire import wire
-from confide.numerics.map_reduce import kernel
 from confide.programs.families.networks import routes_between
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT, PRICE_UNIT, Constants, values_near
 from confide.programs.linear import LinearProgram
@@ -246,7 +246,7 @@ class Flow(Program):
             if m == 0:
                 continue
             costs = self._public_costs if self.costs is not None else records.costs[people]
-            uses = csc_array((np.ones(len(all_of.arc)), (all_of.arc, all_of.user)), shape=(self.rows, m))
+            uses = scipy.sparse.csc_array((np.ones(len(all_of.arc)), (all_of.arc, all_of.user)), shape=(self.rows, m))
             saved = self._escape_units * all_of.arrives - np.broadcast_to(costs @ uses, (len(people), m))
             objective.append(saved.ravel() / PRICE_UNIT)
             owner.append(np.repeat(people, m))
@@ -261,8 +261,9 @@ class Flow(Program):
         across, own = np.concatenate(coupling, axis=1), np.concatenate(personal, axis=1)
         return LinearProgram(
             objective=np.concatenate(objective), equations=False, supply=self.supply_units / LOAD_UNIT,
-            coupling=csc_array((np.ones(across.shape[1]), across.astype(np.int64)), shape=(self.rows, columns)),
-            personal=csc_array((own[2], own[:2].astype(np.int64)), shape=(row_count, columns)),
+            coupling=scipy.sparse.csc_array((np.ones(across.shape[1]), across.astype(np.int64)),
+                                            shape=(self.rows, columns)),
+            personal=scipy.sparse.csc_array((own[2], own[:2].astype(np.int64)), shape=(row_count, columns)),
             low=np.where(tops > 0, -np.inf, 0.0), high=tops, lower=np.zeros(columns), upper=np.ones(columns),
             owner=np.concatenate(owner))
 

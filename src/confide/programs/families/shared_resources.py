@@ -10,8 +10,8 @@ from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, hstack
 
 from confide.contract.checks import positive, whole
 from confide.contract.errors import InvalidInput
@@ -182,11 +182,13 @@ class SharedResources(Program):
         private = choices(self, values=records.worth[people, projects], people=people, rows=rows,
                           loads=np.full(len(rows), LOAD_UNIT), entries=entries)
         r = len(self.costs)
-        units = csc_array((-np.ones(self.rows), (np.arange(self.rows), self._resources)), shape=(self.rows, r))
+        units = scipy.sparse.csc_array((-np.ones(self.rows), (np.arange(self.rows), self._resources)),
+                                       shape=(self.rows, r))
         return replace(
             private, objective=np.concatenate([private.objective, -self._cost_units / PRICE_UNIT]),
-            coupling=csc_array(hstack([private.coupling, units])),
-            personal=csc_array(hstack([private.personal, csc_array((self.people, r))])),
+            coupling=scipy.sparse.csc_array(scipy.sparse.hstack([private.coupling, units])),
+            personal=scipy.sparse.csc_array(scipy.sparse.hstack([
+                private.personal, scipy.sparse.csc_array((self.people, r))])),
             lower=np.zeros(private.size + r), owner=np.concatenate([private.owner, np.full(r, -1)]),
             upper=np.concatenate([private.upper, np.full(r, float(self.people))]))
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from confide._compiled import kernel
 from confide.contract.mechanism import Unusable
 from confide.contract.wire import wire
-from confide.numerics.map_reduce import kernel
 from confide.programs.grids import LOAD_BITS, LOAD_UNIT
 from confide.programs.linear import LinearProgram, choices
 from confide.programs.program import ProgramRecords
@@ -25,18 +25,63 @@ __all__ = ["UnitDemand", "favourite_counts", "favourites", "favourites_along"]
 
 # ---- favourites
 
+_FEW = 1 << 16  # numbers up to which numpy is as fast as a kernel, whose compiler takes half a second to import
+
 _TOGETHER = 1024  # people whose best goods so far stay in the fastest cache
 
 
-@kernel
 def favourites(worth: Any, prices: Any, chosen: Any) -> None:
-    """Everybody's best good at the prices, the first of equals: two passes without branches.
+    """Everybody's best good at the prices, the first of equals; -1 where none is worth more than its price.
 
     Args:
         worth: (n, k) int32.
         prices: (k,) int32.
         chosen: (n, 1) int32, filled in.
     """
+    if worth.size > _FEW:
+        compiled_favourites(worth, prices, chosen)
+    else:
+        chosen[:, 0] = _best(worth - prices)
+
+
+def favourites_along(worth: Any, prices: Any, chosen: Any) -> None:
+    """The same for many rounds.
+
+    Args:
+        worth: (n, k) int32.
+        prices: (k, T) int32.
+        chosen: (n, T, 1) int32, filled in.
+    """
+    if worth.size > _FEW:
+        compiled_favourites_along(worth, prices, chosen)
+        return
+    for i, row in enumerate(worth):
+        chosen[i, :, 0] = _best(row - prices.T)
+
+
+def favourite_counts(columns: Any, prices: Any, counts: Any) -> None:
+    """How many choose each good, as `favourites` finds it.
+
+    Args:
+        columns: (k, n) int32, everybody's worth of a good side by side.
+        prices: (k,) int32.
+        counts: (1 + k,) int64, added to; the first are those who choose nothing.
+    """
+    if columns.size > _FEW:
+        compiled_favourite_counts(columns, prices, counts)
+    else:
+        counts += np.bincount(1 + _best((columns - prices[:, None]).T), minlength=len(counts))
+
+
+def _best(surplus: Any) -> Any:
+    """(n,) of (n, k): where each row is largest, the first of equals; -1 where it is nowhere positive."""
+    best = surplus.argmax(axis=1)
+    return np.where(np.take_along_axis(surplus, best[:, None], axis=1)[:, 0] > 0, best, -1)
+
+
+@kernel
+def compiled_favourites(worth: Any, prices: Any, chosen: Any) -> None:
+    """See `favourites`: two passes without branches."""
     k, none = np.int32(len(prices)), np.int32(0)
     for i in range(len(worth)):
         best = none
@@ -49,14 +94,8 @@ def favourites(worth: Any, prices: Any, chosen: Any) -> None:
 
 
 @kernel
-def favourites_along(worth: Any, prices: Any, chosen: Any) -> None:
-    """The same for many rounds, of which the inner loops are made: a row is read once for all of them.
-
-    Args:
-        worth: (n, k) int32.
-        prices: (k, T) int32.
-        chosen: (n, T, 1) int32, filled in.
-    """
+def compiled_favourites_along(worth: Any, prices: Any, chosen: Any) -> None:
+    """See `favourites_along`: the inner loops are made of rounds, so that a row is read once for all of them."""
     k, rounds = prices.shape
     best, left, none = np.empty(rounds, dtype=np.int32), np.empty(rounds, dtype=np.int32), np.int32(0)
     for i in range(len(worth)):
@@ -75,14 +114,8 @@ def favourites_along(worth: Any, prices: Any, chosen: Any) -> None:
 
 
 @kernel
-def favourite_counts(columns: Any, prices: Any, counts: Any) -> None:
-    """How many choose each good, as `favourites` finds it: good by good for many people at once.
-
-    Args:
-        columns: (k, n) int32, everybody's worth of a good side by side.
-        prices: (k,) int32.
-        counts: (1 + k,) int64, added to; the first are those who choose nothing.
-    """
+def compiled_favourite_counts(columns: Any, prices: Any, counts: Any) -> None:
+    """See `favourite_counts`: good by good for many people at once."""
     k, n = columns.shape
     top, which, none = np.empty(_TOGETHER, dtype=np.int32), np.empty(_TOGETHER, dtype=np.int32), np.int32(0)
     for at in range(0, n, _TOGETHER):

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Annotated
 
 import numpy as np
-from scipy.special import chdtri
+import scipy
 
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Relation, Source
@@ -157,8 +157,8 @@ class AdaSSP(Release):
     def proved_error(self, setting: Setting, misreports: float) -> ProvedError:
         d = setting.features
         # Norms of Gaussian vectors by chi-squared quantiles; discrete Gaussian noise has lighter tails.
-        gram = self.gram_noise_std * math.sqrt(float(chdtri(d * (d + 1) // 2, FAILURE / 2)))
-        cross = self.cross_noise_std(setting) * math.sqrt(float(chdtri(d, FAILURE / 2)))
+        gram = self.gram_noise_std * math.sqrt(float(scipy.special.chdtri(d * (d + 1) // 2, FAILURE / 2)))
+        cross = self.cross_noise_std(setting) * math.sqrt(float(scipy.special.chdtri(d, FAILURE / 2)))
         ridge = self.gram_noise_std * math.sqrt(d * math.log(2 * d * d / _FAILURE))
         return moment_error_bound(setting, misreports, gram_noise=gram, cross_noise=cross, ridge=ridge)
 

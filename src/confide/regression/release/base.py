@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
 import numpy as np
-from scipy.special import betaincc, gammainccinv, gammaincinv, ndtri, roots_legendre
+import scipy
 
 from confide.contract.checks import fraction, whole
 from confide.contract.guarantees import Source
@@ -45,7 +45,7 @@ __all__ = [
 
 # ---- intervals
 
-_NODES, _WEIGHTS = roots_legendre(160)
+_NODES, _WEIGHTS = scipy.special.roots_legendre(160)
 
 
 def _tails(x: np.ndarray, dimension: int) -> np.ndarray:
@@ -53,14 +53,14 @@ def _tails(x: np.ndarray, dimension: int) -> np.ndarray:
     if dimension == 1:
         return np.asarray(np.exp(-x))
     # Only radii above x count; r = x + t^2 makes the integrand smooth at its lower end, whatever the dimension.
-    low = np.maximum(x, gammaincinv(dimension, 1e-17))
-    high = np.maximum(gammainccinv(dimension, 1e-17), low + 40.0)
+    low = np.maximum(x, scipy.special.gammaincinv(dimension, 1e-17))
+    high = np.maximum(scipy.special.gammainccinv(dimension, 1e-17), low + 40.0)
     start = np.sqrt(low - x)[:, None]
     width = np.sqrt(high - x)[:, None] - start
     t = start + width * (_NODES + 1) / 2
     r = x[:, None] + t * t
     density = np.exp((dimension - 1) * np.log(r) - r - math.lgamma(dimension)) * 2 * t * _WEIGHTS * width / 2
-    tail = betaincc(0.5, (dimension - 1) / 2, np.minimum((x[:, None] / r) ** 2, 1.0))
+    tail = scipy.special.betaincc(0.5, (dimension - 1) / 2, np.minimum((x[:, None] / r) ** 2, 1.0))
     return np.asarray(np.minimum(1.0, np.sum(density * tail, axis=1)))
 
 
@@ -84,7 +84,7 @@ def laplace_marginal_quantile(level: float, dimension: int) -> float:
     from scipy.optimize import brentq
 
     fraction("level", level)
-    high = float(gammaincinv(dimension, 1 - (1 - level) / 4)) + 1.0
+    high = float(scipy.special.gammaincinv(dimension, 1 - (1 - level) / 4)) + 1.0
     return float(brentq(lambda x: laplace_marginal_tail(x, dimension) - (1 - level), 0.0, high, xtol=1e-12))
 
 
@@ -107,7 +107,7 @@ def mean_of_two_quantile(level: float, dimension: int) -> float:
 
 def normal_quantile(level: float) -> float:
     """The x with P[|Z| <= x] = level for a standard normal Z."""
-    return float(ndtri(0.5 + fraction("level", level) / 2))
+    return float(scipy.special.ndtri(0.5 + fraction("level", level) / 2))
 
 
 # ---- base

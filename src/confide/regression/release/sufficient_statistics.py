@@ -20,7 +20,7 @@ from fractions import Fraction
 from typing import Annotated
 
 import numpy as np
-from scipy.special import gammainccinv
+import scipy
 
 from confide.contract.guarantees import Relation, Source
 from confide.contract.parameters import Parameter
@@ -289,7 +289,8 @@ class SufficientStatistics(Release):
     def proved_error(self, setting: Setting, misreports: float) -> ProvedError:
         noise_std = self.noise_std(setting.features)
         # ||v|| is Gamma distributed; it bounds the noise in A (Frobenius) and that in u/Y at once.
-        longest = self.noise_scale * float(gammainccinv(setting.features * (setting.features + 3) // 2, FAILURE))
+        entries = setting.features * (setting.features + 3) // 2
+        longest = self.noise_scale * float(scipy.special.gammainccinv(entries, FAILURE))
         return moment_error_bound(
             setting, misreports, gram_noise_std=noise_std, cross_noise_std=noise_std * setting.response,
             gram_noise=longest, cross_noise=longest * setting.response,

@@ -24,10 +24,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from confide._compiled import kernel, kernel_or_plain
 from confide.contract.kinds import Progress
 from confide.contract.progress import advance
 from confide.numerics import map_blocks
-from confide.numerics.map_reduce import kernel
 from confide.release.marginal_fit.measured import project_simplex
 from confide.release.marginal_fit.model import key_of, normals
 
@@ -294,7 +294,7 @@ def whole_weights(weights: NDArray[np.float64], n: int) -> NDArray[np.int64]:
     return np.rint(weights * math.ldexp(n, UNITS)).astype(np.int64)
 
 
-@kernel
+@kernel_or_plain
 def penalty_of(
     model: NDArray[np.int64], total: float, deviation: float, noise: NDArray[np.float64], at: int
 ) -> float:

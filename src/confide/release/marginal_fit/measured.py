@@ -15,10 +15,10 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from confide._compiled import kernel_or_plain
 from confide.contract.errors import InvalidInput
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
-from confide.numerics.map_reduce import kernel
 from confide.release.schema import Schema
 from confide.release.workload import Workload
 
@@ -32,7 +32,7 @@ _SPREAD = 0.01  # of independent columns in an estimate at most, so that no marg
 _DEVIATIONS = 5.0  # of an estimate's length: as much of them as noise can have emptied
 
 
-@kernel
+@kernel_or_plain
 def project_simplex(values: NDArray[np.float64]) -> None:
     """Replace values (any finite numbers) by the nearest distribution in Euclidean distance, in place.
 

@@ -25,13 +25,13 @@ import math
 from collections.abc import Mapping
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
+from confide._compiled import kernel
 from confide.contract.kinds import Progress
 from confide.contract.progress import advance
 from confide.numerics import map_blocks
-from confide.numerics.map_reduce import kernel
 
 __all__ = [
     "Model",
@@ -96,7 +96,7 @@ def uniforms(key: np.uint64, count: int) -> NDArray[np.float64]:
 
 def normals(key: np.uint64, count: int) -> NDArray[np.float64]:
     """(count,) standard normals, from the quantile function at uniforms moved off zero by half a unit."""
-    return np.asarray(ndtri(uniforms(key, count) + _BITS / 2))
+    return np.asarray(scipy.special.ndtri(uniforms(key, count) + _BITS / 2))
 
 
 def permutation(key: np.uint64, count: int) -> NDArray[np.int64]:

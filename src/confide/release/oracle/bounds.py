@@ -33,7 +33,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput
-from confide.numerics.quiet_highs import QuietHighs
 from confide.release.oracle.terms import Bits, Terms, parity_row
 
 __all__ = [
@@ -222,6 +221,8 @@ def _group_rows(rows: Rows, terms: Terms, local: _Integers) -> None:
 
 
 def _model(program: Program, *, relaxed: bool) -> highspy.HighsLp:
+    import highspy
+
     model = highspy.HighsLp()
     model.num_col_, model.num_row_ = program.cost.size, program.upper.size
     model.sense_ = highspy.ObjSense.kMinimize  # HiGHS's signs of duals are those of a minimum
@@ -241,6 +242,8 @@ def _model(program: Program, *, relaxed: bool) -> highspy.HighsLp:
 
 
 def _solver(time_limit: float) -> highspy.Highs:
+    from confide.numerics.quiet_highs import QuietHighs
+
     solver = QuietHighs()  # type: ignore[no-untyped-call]
     solver.setOptionValue("time_limit", time_limit)
     return solver
@@ -251,6 +254,8 @@ def linear_duals(program: Program, time_limit: float = math.inf) -> tuple[NDArra
 
     Their sign is the one for `certified_bound`; nothing is promised about them.
     """
+    import highspy
+
     solver = _solver(time_limit)
     solver.passModel(_model(program, relaxed=True))
     solver.run()
@@ -280,6 +285,8 @@ def solve(program: Program, *, start: Bits | None, time_limit: float) -> Solved:
 
 
 def _branched(program: Program, start: Bits | None, time_limit: float) -> Solved:
+    import highspy
+
     solver = _solver(time_limit)
     solver.setOptionValue("mip_rel_gap", 0.0)
     solver.setOptionValue("mip_abs_gap", _GAP)

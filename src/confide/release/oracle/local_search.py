@@ -17,12 +17,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple, TypeVar, cast
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from confide._compiled import kernel
 from confide.contract.checks import whole
 from confide.contract.parameters import Declared, Parameter
 from confide.contract.renamed import renamed
@@ -78,11 +78,7 @@ _RISING, _FAILING, _GROUPS, _VALUE = range(4)
 _LAST = 1 << 60  # below any sum of weights
 
 
-def _compiled(function: _Compiled) -> _Compiled:
-    return cast("_Compiled", njit(cache=True, nogil=True)(function))
-
-
-@_compiled
+@kernel
 def _random(seed: _Whole, counter: _Whole) -> _Whole:
     """The counter-th output of splitmix64."""
     z = seed + (counter + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
@@ -91,13 +87,13 @@ def _random(seed: _Whole, counter: _Whole) -> _Whole:
     return z ^ (z >> np.uint64(31))
 
 
-@_compiled
+@kernel
 def _below(number: _Whole, limit: _Whole) -> _Whole:
     """A number in 0..limit-1, limit < 2^32."""
     return np.int64(((number >> np.uint64(32)) * np.uint64(limit)) >> np.uint64(32))
 
 
-@_compiled
+@kernel
 def _keep(wanted: Any, item: _Whole, places: _List, table: _Table, column: int, sizes: _Table, which: _Whole) -> None:
     """Put an item into a list, or take it out; the table knows its place."""
     place = table[item, column]
@@ -113,7 +109,7 @@ def _keep(wanted: Any, item: _Whole, places: _List, table: _Table, column: int, 
         table[item, column] = -1
 
 
-@_compiled
+@kernel
 def _score(v: _Whole, attributes: _Table, groups: _Table) -> _Whole:
     """What the move to v adds to the objective; that of the attribute that is on is 0."""
     g = attributes[v, GROUP]
@@ -123,7 +119,7 @@ def _score(v: _Whole, attributes: _Table, groups: _Table) -> _Whole:
     return 0 if on == v else attributes[v, GAIN] + attributes[on, GAIN]
 
 
-@_compiled
+@kernel
 def _add(
     v: _Whole, amount: _Whole, attributes: _Table, groups: _Table, rising: _List, touched: _List, sizes: _Table
 ) -> None:
@@ -138,7 +134,7 @@ def _add(
         sizes[_GROUPS] += 1
 
 
-@_compiled
+@kernel
 def _flip(
     v: _Whole, parity: bool, literals: _List, occurs: _List, attributes: _Table, queries: _Table, groups: _Table,
     rising: _List, failing: _List, touched: _List, sizes: _Table,
@@ -180,7 +176,7 @@ def _flip(
                     break
 
 
-@_compiled
+@kernel
 def _move(
     v: _Whole, parity: bool, literals: _List, occurs: _List, members: _List, attributes: _Table, queries: _Table,
     groups: _Table, rising: _List, failing: _List, touched: _List, sizes: _Table,
@@ -203,7 +199,7 @@ def _move(
     return back
 
 
-@_compiled
+@kernel
 def _begin(
     parity: bool, literals: _List, attributes: _Table, queries: _Table, groups: _Table, rising: _List, failing: _List,
     sizes: _Table,
@@ -241,7 +237,7 @@ def _begin(
         _keep(_score(v, attributes, groups) > 0, v, rising, attributes, RISING_AT, sizes, _RISING)
 
 
-@_compiled
+@kernel
 def _repairing(
     parity: bool, literals: _List, members: _List, attributes: _Table, queries: _Table, groups: _Table,
     failing: _List, sizes: _Table, rested: _Whole, by_chance: bool, seed: _Whole, counter: _Whole,
@@ -282,7 +278,7 @@ def _repairing(
     return chosen
 
 
-@_compiled
+@kernel
 def _take_back(moves: _List, attributes: _Table, groups: _Table) -> None:
     """The bits before these moves, given by what takes each back; all else is stale afterwards."""
     for i in range(len(moves) - 1, -1, -1):
@@ -298,7 +294,7 @@ def _take_back(moves: _List, attributes: _Table, groups: _Table) -> None:
             attributes[v, BIT] = 1
 
 
-@_compiled
+@kernel
 def _go_home(
     parity: bool, literals: _List, occurs: _List, members: _List, attributes: _Table, queries: _Table, groups: _Table,
     rising: _List, failing: _List, touched: _List, sizes: _Table,
@@ -318,7 +314,7 @@ def _go_home(
                 again = True
 
 
-@_compiled
+@kernel
 def climb(
     parity: bool, literals: _List, occurs: _List, members: _List, attributes: _Table, queries: _Table, groups: _Table,
     flips: int, target: int, sample: int, rest: int, by_chance: int, seed: np.uint64,

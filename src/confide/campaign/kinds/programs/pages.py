@@ -17,7 +17,6 @@ from confide.contract.guarantees import stated
 from confide.contract.outcome import PublicOutcome, SimulatedOutcome, settled_share
 from confide.contract.presentation import Block, Picture, Section, Table, Text
 from confide.programs.billboards import PathBillboard, tally_of
-from confide.programs.exact_optimum import exact
 from confide.programs.families.shared_resources import SharedResources
 from confide.programs.grids import PRICE_UNIT
 from confide.programs.guarantees import PathCertificate
@@ -345,6 +344,8 @@ def _best(program: Program, records: Any) -> tuple[float | None, str]:
     if program.people * program.rows > _MOST_CELLS:
         return None, "The optimum is not looked for at this size."
     try:
+        from confide.programs.exact_optimum import exact  # with HiGHS, for studies alone
+
         return exact(program, records).value, "the optimum (exact, not private)"
     except (Refused, SolverFailed) as error:
         return None, f"The optimum was not found: {error}."

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from confide._compiled import kernel
 from confide.allocation.ascending_auction import FREE, bid
 from confide.allocation.valuations import Valuations
-from confide.numerics.map_reduce import kernel
 from confide.privacy.primitives.sessions import NoiseSession
 from confide.privacy.tree_kernel import advance
 
