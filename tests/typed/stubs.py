@@ -34,7 +34,8 @@ def stub(path: Path) -> str:
     homes.sort(key=lambda home: (home[0], _order(home[1])[0], home[1].lower()))
     imports = "\n".join(f"from {place} import {public} as {public}" for place, public in homes)
     exported = sorted((public for _, public in homes if not public.startswith("_")), key=_order)
-    return f"{_MADE}{imports}\n\n__all__ = [{_wrapped(exported)}]\n"
+    listed = f"__all__ = [{_wrapped(exported)}]" if exported else "__all__: list[str] = []"
+    return f"{_MADE}{imports}\n\n{listed}\n" if imports else f"{_MADE}{listed}\n"
 
 
 def doors(path: Path) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
