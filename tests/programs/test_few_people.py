@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from confide.programs.families import favourites as f
+from confide.programs.families import unit_demand as f
 
 
 @pytest.mark.parametrize(("people", "goods"), [(0, 4), (1, 1), (7, 3), (400, 5)])
