@@ -86,8 +86,9 @@ def write_pages(found: Iterable[Path], folder: Path) -> dict[Path, Path]:
 def public_names() -> list[str]:
     """The dotted name of all that a package lists, but for the packages among them, which list their own."""
     source = ROOT / "src"
-    return sorted(name for door in (source / "confide").rglob("__init__.py")
-                  for name in _listed(".".join(door.parent.relative_to(source).parts), door))
+    listed = {door.parent: door for kind in ("py", "pyi") for door in (source / "confide").rglob(f"__init__.{kind}")}
+    return sorted(name for folder, door in listed.items()
+                  for name in _listed(".".join(folder.relative_to(source).parts), door))
 
 
 def _listed(package: str, door: Path) -> Iterator[str]:

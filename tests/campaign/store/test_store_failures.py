@@ -82,7 +82,7 @@ def test_what_sqlite_cannot_do(pragma: str, says: str, tmp_path: Any) -> None:
 def test_a_writer_who_waits_in_vain(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     url = f"sqlite:///{tmp_path}/store.db"
     with Store(url) as holder, holder.database.writing():
-        monkeypatch.setattr(database, "_BUSY", 1)
+        monkeypatch.setattr(database, "_WAIT", 1)
         with Store(url) as store:
             with pytest.raises(StoreFailed, match="is in use by somebody else, who did not finish in time; run it"):
                 store.open(write(tmp_path, {}).file, 6)
@@ -180,7 +180,7 @@ def test_the_command_line_says_it_in_one_line(
     capsys: pytest.CaptureFixture[str], tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write(tmp_path, {0: SECRET % 1000}).file.path
-    monkeypatch.setattr(database, "_BUSY", 1)
+    monkeypatch.setattr(database, "_WAIT", 1)
     url = f"sqlite:///{tmp_path}/store.db"
     with Store(url) as holder, holder.database.writing():
         assert guarded(partial(app, ["run", str(path), "--store", url])) == 1

@@ -161,7 +161,7 @@ def test_a_broken_file_is_told(tmp_path: Path) -> None:
 
 
 def test_a_database_that_is_locked_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "_BUSY", 1)
+    monkeypatch.setattr(database, "_WAIT", 1)
     (tmp_path / "store.db").touch(0o600)
     with closing(sqlite3.connect(tmp_path / "store.db")) as connection:
         connection.execute("BEGIN EXCLUSIVE")
