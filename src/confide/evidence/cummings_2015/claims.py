@@ -2,8 +2,6 @@
 
 Corollary 1, the lemmas inside the proofs and slips of the print are in `claims_proofs`. Each function recomputes what
 decides one claim. `line` counts in the text that we read.
-
-Rows that evidence is computed on: drawn from the source's model of features.
 """
 
 from __future__ import annotations
@@ -13,16 +11,15 @@ from math import inf
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from confide.audit import AuditRow
 from confide.evidence.claim import Recomputed, claims_of
+from confide.evidence.cummings_2015.drawn_rows import rows_of_the_ball
 from confide.evidence.cummings_2015.printed_numbers import printed_least_payment, printed_least_squares
-from confide.privacy.noise.simulated import study_generator
 from confide.regression import audited, audited_behaviour
 from confide.regression.costs import ParetoCosts, excess_probability, threshold
 from confide.regression.planner import RegressionPlan, plan
-from confide.regression.priors import Atoms, NoiseLaw, TruncatedGaussianNoise, UniformBall, UniformNoise
+from confide.regression.priors import Atoms, NoiseLaw, TruncatedGaussianNoise, UniformNoise
 from confide.regression.scoring import ScoringRule
 from confide.regression.sensitivity import counterexample, printed_constant, printed_constant_valid
 from confide.regression.spectrum import Spectrum, ridge_shrinkage, smallest_eigenvalue_ball
@@ -34,31 +31,7 @@ from confide.regression.truthful_regression import (
     least_squares_error,
 )
 
-__all__ = ["rows_of_the_ball"]
-
-# ---- drawn rows
-
-
-def rows_of_the_ball(count: int, dimension: int, seed: int, radius: float = 1.0) -> NDArray[np.float64]:
-    """(count, d) rows, uniform in a ball.
-
-    Args:
-        count: how many.
-        dimension: d.
-        seed: of the generator.
-        radius: of the ball.
-
-    Example:
-        >>> rows = rows_of_the_ball(1000, 3, 1, radius=0.5)
-        >>> 0.49 < float(np.linalg.norm(rows, axis=1).max()) <= 0.5
-        True
-    """
-    draw = study_generator(seed, "rows")
-    normals, lengths = draw.standard_normal((count, dimension)), draw.random(count)
-    return UniformBall(dimension=dimension, radius=radius).from_normals(normals, lengths)
-
-
-# ---- claims
+__all__: list[str] = []
 
 claim = claims_of("Cummings et al. 2015", family="regression")
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.evidence.claim import Recomputed, Verdict, claims_of
-from confide.evidence.cummings_2015.claims import rows_of_the_ball
 from confide.evidence.cummings_2015.corollary import corollary_1, slopes
+from confide.evidence.cummings_2015.drawn_rows import rows_of_the_ball
 from confide.evidence.cummings_2015.printed_numbers import compare_spectrum, printed_confidence
 from confide.evidence.cummings_2015.printed_ridge import PrintedRidge
 from confide.privacy.noise import Noise

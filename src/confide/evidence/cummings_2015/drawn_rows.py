@@ -1,0 +1,30 @@
+"""Rows that evidence is computed on: drawn from the source's model of features."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.privacy.noise.simulated import study_generator
+from confide.regression.priors import UniformBall
+
+__all__ = ["rows_of_the_ball"]
+
+
+def rows_of_the_ball(count: int, dimension: int, seed: int, radius: float = 1.0) -> NDArray[np.float64]:
+    """(count, d) rows, uniform in a ball.
+
+    Args:
+        count: how many.
+        dimension: d.
+        seed: of the generator.
+        radius: of the ball.
+
+    Example:
+        >>> rows = rows_of_the_ball(1000, 3, 1, radius=0.5)
+        >>> 0.49 < float(np.linalg.norm(rows, axis=1).max()) <= 0.5
+        True
+    """
+    draw = study_generator(seed, "rows")
+    normals, lengths = draw.standard_normal((count, dimension)), draw.random(count)
+    return UniformBall(dimension=dimension, radius=radius).from_normals(normals, lengths)
