@@ -499,8 +499,7 @@ def by_slots(progress: Progress, slots: int) -> Progress:
     return tell
 
 
-_ALIKE = 0.65
-"""How near a name must be to be suggested: "query" is to "queries", and "histogram" is not to "program"."""
+_ALIKE = 0.65  # how near a name must be to be suggested: "query" is to "queries", and "histogram" is not to "program"
 
 
 @cache
@@ -512,10 +511,9 @@ def _entries() -> dict[str, Any]:
 def _ours() -> dict[str, Any]:
     """Those of this distribution, which are found without a look at every other one."""
     try:
-        found = distribution("confide").entry_points
+        return {entry.name: entry for entry in distribution("confide").entry_points.select(group="confide.kinds")}
     except PackageNotFoundError:
         return {}
-    return {entry.name: entry for entry in found.select(group="confide.kinds")}
 
 
 def kind_names() -> tuple[str, ...]:
@@ -530,9 +528,7 @@ def kind(name: str) -> Kind:
     Raises:
         InvalidInput: no such kind; names the nearest one.
     """
-    entries = _ours()
-    if name not in entries:
-        entries = _entries()
+    entries = _ours() if name in _ours() else _entries()
     if name not in entries:
         raise InvalidInput("kind", f"{name!r} is not installed",
                            did_you_mean(name, entries, f"known kinds: {', '.join(entries)}; `confide kinds` tells of "
@@ -540,15 +536,13 @@ def kind(name: str) -> Kind:
                                         cutoff=_ALIKE))
     entry = entries[name]
     try:
-        loaded = entry.load()
-        sound = isinstance(loaded, Kind)  # looks at all that a kind has
+        sound = isinstance(loaded := entry.load(), Kind)  # looks at all that a kind has
     except (Exception, SystemExit) as error:
         raise InvalidInput("kind", f"{name!r}, which {_named(entry)} brings, cannot be used: {fault(error)}",
                            "mend or remove that package; CONFIDE_DEBUG=1 shows the traceback") from error
     if not sound:
-        missing = [each for each in _MEMBERS if not hasattr(loaded, each)]
         raise InvalidInput("kind", f"the entry point {name!r}, which {_named(entry)} brings, does not name a Kind",
-                           f"missing: {', '.join(missing)}")
+                           f"missing: {', '.join(each for each in _MEMBERS if not hasattr(loaded, each))}")
     return loaded  # type: ignore[no-any-return] # it is a Kind
 
 
@@ -582,12 +576,9 @@ def may_wait(name: str) -> bool:
 
 def _most_likely() -> Iterator[str]:
     """The names of all kinds, those that are imported already first: to import all takes seconds."""
-    seen = set[str]()
-    for known in (_ours, _entries) if not _entries.cache_info().currsize else (_entries,):
-        found = known()
-        for name in sorted(found.keys() - seen, key=lambda each: (found[each].module not in sys.modules, each)):
-            seen.add(name)
-            yield name
+    ours = _ours()
+    yield from sorted(ours, key=lambda name: (ours[name].module not in sys.modules, name))
+    yield from (name for name in _entries() if name not in ours)
 
 
 def types_of(mechanism: str) -> Mapping[str, type]:

@@ -135,7 +135,7 @@ def compiled_favourite_counts(columns: Any, prices: Any, counts: Any) -> None:
 
 # ---- unit demand
 
-_FEW = 48  # goods up to which good by good is faster than person by person
+_FEW_GOODS = 48  # goods up to which good by good is faster than person by person
 
 
 @wire("UnitDemand", "people supply tau goods")
@@ -185,7 +185,7 @@ class UnitDemand(SetsOfGoods):
         return chosen
 
     def load_at(self, records: Any, prices: NDArray[np.int64]) -> NDArray[np.int64]:
-        if self.rows > _FEW:
+        if self.rows > _FEW_GOODS:
             return super().load_at(records, prices)
         counts = np.zeros(1 + self.rows, dtype=np.int64)
         favourite_counts(records.columns, prices.astype(np.int32), counts)

@@ -25,15 +25,17 @@ from __future__ import annotations
 import math
 import time
 from fractions import Fraction
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-import highspy
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from confide.contract.checks import positive
 from confide.contract.errors import InvalidInput
 from confide.release.oracle.terms import Bits, Terms, parity_row
+
+if TYPE_CHECKING:
+    import highspy
 
 __all__ = [
     "WIDEST_FACETS",

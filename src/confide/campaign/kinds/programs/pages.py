@@ -295,7 +295,6 @@ def _otherwise(board: PathBillboard, got: str) -> str:
 
 _MOST_CELLS = 4_000_000  # people x rows, up to which the optimum is found
 _SERVED = 50_000  # people, up to which rules of thumb are tried out
-_SHOWN = 20
 
 
 def study_sections(plan: SharingPlan, data: Any, outcome: SimulatedOutcome) -> list[Section]:
