@@ -22,7 +22,8 @@ def modules() -> dict[str, Path]:
     return found
 
 
-def imports() -> dict[str, set[str]]:
+@cache
+def imports() -> Mapping[str, set[str]]:
     """The graph of imports, module -> modules that it names anywhere, an import for types alone included.
 
     A name that a package exports counts as an import of the module that defines it: `from confide.campaign import
