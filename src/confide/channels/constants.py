@@ -43,7 +43,7 @@ def alternating_sums(log_sequence: NDArray[np.float64], epsilon: float) -> tuple
         epsilon: of the kernel, > 0.
 
     Returns:
-        (masses, feasible): (n + 1,) doubles, and whether none is negative. What cannot be told from 0 counts as 0.
+        The masses, (n + 1,) doubles, and whether none is negative. What cannot be told from 0 counts as 0.
     """
     n = len(log_sequence) - 1
     if epsilon <= 0:
