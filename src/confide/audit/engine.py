@@ -42,7 +42,6 @@ Run = Callable[[Any, Noise], Any]
 """What is walked: (data, noise) -> what is published of it."""
 
 _SHOWS_AT_ONCE = 3
-_TIMES, _FAR = 4, 100_000  # how often pairs are walked until a fault shows; between the transcripts of two times
 """Pairs that a faulty run is walked over first: where these show it, the others are left out."""
 _SHARPEST, _LEAST = 0.9, 2.0**-12
 """Of the noise that a promise needs, the first that is tried as a fault, and about the last."""
@@ -188,15 +187,7 @@ class Transcripts:
 
     def _own(self) -> Iterator[Control]:
         for words, run in self.faults.items():
-            yield Control(self.named, words, _flagged(self.walked(run, _SHOWS_AT_ONCE)) or any(
-                _flagged(self._again(run, time)) for time in range(_TIMES)))
-
-    def _again(self, run: Run, time: int) -> dict[str, TranscriptAudit]:
-        """The same pairs along other transcripts each time: some faults show along rare ones."""
-        claims, promises, _ = self._held()
-        return fixed_transcript_audit(
-            run, self.pairs(), claims, lambda at: self.noise(time * _FAR + at), self.unreleased, self.histories,
-            promises, self.other_answers)
+            yield Control(self.named, words, _flagged(self.walked(run, _SHOWS_AT_ONCE)) or _flagged(self.walked(run)))
 
     def _common(self, sound: Mapping[str, TranscriptAudit]) -> Iterator[Control]:
         """The faults that any mechanism can have, in the run on the first pairs."""
