@@ -1,6 +1,7 @@
 """What a type checker must know of each family: the billboard and the certificate of a run, and a plan's mechanism.
 
-Nothing here is run: `tests/types/check.py` gives it to mypy and to pyright, with everything else that must type-check.
+Nothing here is run: `tests/typed/type_checks.py` gives it to mypy and to pyright, with everything else that must
+type-check.
 """
 
 from __future__ import annotations

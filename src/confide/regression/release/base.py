@@ -45,7 +45,12 @@ __all__ = [
 
 # ---- intervals
 
-_NODES, _WEIGHTS = scipy.special.roots_legendre(160)
+
+@cache
+def _rule() -> tuple[np.ndarray, np.ndarray]:
+    """Nodes in [-1, 1] and weights of a Gauss-Legendre rule."""
+    nodes, weights = scipy.special.roots_legendre(160)
+    return nodes, weights
 
 
 def _tails(x: np.ndarray, dimension: int) -> np.ndarray:
@@ -57,9 +62,10 @@ def _tails(x: np.ndarray, dimension: int) -> np.ndarray:
     high = np.maximum(scipy.special.gammainccinv(dimension, 1e-17), low + 40.0)
     start = np.sqrt(low - x)[:, None]
     width = np.sqrt(high - x)[:, None] - start
-    t = start + width * (_NODES + 1) / 2
+    nodes, weights = _rule()
+    t = start + width * (nodes + 1) / 2
     r = x[:, None] + t * t
-    density = np.exp((dimension - 1) * np.log(r) - r - math.lgamma(dimension)) * 2 * t * _WEIGHTS * width / 2
+    density = np.exp((dimension - 1) * np.log(r) - r - math.lgamma(dimension)) * 2 * t * weights * width / 2
     tail = scipy.special.betaincc(0.5, (dimension - 1) / 2, np.minimum((x[:, None] / r) ** 2, 1.0))
     return np.asarray(np.minimum(1.0, np.sum(density * tail, axis=1)))
 
