@@ -230,7 +230,7 @@ class TreeCounter:
 
     # ---- what it costs
 
-    @property
+    @cached_property
     def loss(self) -> PureDP | ZCDP | GDP:
         """What all releases together cost, rounded up: pure for Laplace noise, zCDP for the discrete Gaussian, GDP for
         the continuous one, of which alone it is a theorem.

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from confide.contract.errors import InvalidInput, Unsupported
@@ -120,6 +121,7 @@ def float_up(value: Fraction) -> float:
     return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
 
 
+@lru_cache(maxsize=4096)  # a run asks for the same few settings again and again
 def written(value: float | Fraction) -> Fraction:
     """The decimal number that a double is written as: 0.8 and 0.2 make 1, as whoever wrote them meant.
 
