@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic
@@ -236,20 +236,27 @@ def explain_sections(
         Table(columns=("what", "yours"), rows=rows), Text(tuple(lines))))]
 
 
-def study_sections(collection: Any, outcome: SimulatedOutcome, tables: Mapping[str, pa.Table]) -> Sequence[Section]:
+def study_sections(
+    collection: Any, outcome: SimulatedOutcome, tables: Callable[[Any], Mapping[str, pa.Table]]
+) -> Sequence[Section]:
     """The released result beside the one without any noise: of private data, never a release.
 
     Args:
         collection: what the run read.
         outcome: of the run with simulated noise.
-        tables: the public result; its first table is compared.
+        tables: the public result of an outcome, as the kind makes it; its first table is compared.
     """
     bare = ran(outcome.mechanism, collection.data, ForcedNoise(()))
-    released, true = next(iter(tables.values())), board_table(bare.billboard)
-    columns: dict[str, Any] = {}
-    for name in released.column_names:
-        columns[name] = released[name]
-        if name in true.column_names and not true[name].equals(released[name]):
-            columns[f"{name} without noise"] = true[name]
-    return [Section(title="Beside the result without noise", study=True, blocks=(
-        _table(pa.table(columns), "Without noise nothing is promised: these numbers are private."),))]
+    released, true = (next(iter(tables(each).values())) for each in (outcome, bare))
+    note = "Without noise nothing is promised: these numbers are private."
+    blocks: tuple[Table, ...]
+    if released.num_rows != true.num_rows:  # the noise decides how long the table is
+        blocks = (_table(released), _table(true, note))
+    else:
+        columns: dict[str, Any] = {}
+        for name in released.column_names:
+            columns[name] = released[name]
+            if name in true.column_names and not true[name].equals(released[name]):
+                columns[f"{name} without noise"] = true[name]
+        blocks = (_table(pa.table(columns), note),)
+    return [Section(title="Beside the result without noise", study=True, blocks=blocks)]

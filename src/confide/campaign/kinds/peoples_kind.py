@@ -9,7 +9,7 @@ own record, and the bytes that she hands in.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -285,7 +285,7 @@ class PeoplesKind:
         """The released result beside the one without any noise."""
         from confide.campaign.kinds.mechanism_plan import study_sections
 
-        return study_sections(collection, outcome, self.tables(plan, outcome))
+        return study_sections(collection, outcome, partial(self.tables, plan))
 
     def measured(self, plan: Any, seed: int) -> Sequence[AuditRow]:
         """Rows of the audit on what is promised besides privacy; each holding its promise."""
