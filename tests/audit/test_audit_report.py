@@ -121,6 +121,7 @@ def test_print_gives_a_line_a_promise_and_a_line_a_control():
     assert said.startswith("Not passed: 2 of 3 promises")
     assert said.splitlines()[1:] == list(report.problems)
     assert repr(report).startswith("AuditReport(rows=(AuditRow(")
+    assert "participation: nothing is promised" in str(AuditReport((AuditRow.unpromised("participation", "no"),)))
 
 
 def test_units_stand_with_both_numbers():

@@ -564,7 +564,9 @@ class AuditReport:
         """As `print` shows it: a line for each promise and each control, and whether it passed; `to_section` has the
         evidence.
         """
-        rows = tuple((str(row.verdict), printable(row.promise, _LONGEST), row.bound, row.found) for row in self.rows)
+        named = (f"{row.concern}: " * (row.verdict is Verdict.NO_PROMISE) + row.promise for row in self.rows)
+        rows = tuple((str(row.verdict), printable(promise, _LONGEST), row.bound, row.found)
+                     for row, promise in zip(self.rows, named, strict=True))
         planted = tuple(("flagged" if c.flagged else "NOT flagged", printable(f"{c.name}: {c.mutant}", _LONGEST))
                         for c in self.controls)
         return "\n\n".join(str(block) for block in (
