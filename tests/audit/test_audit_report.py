@@ -109,6 +109,21 @@ def test_section_shows_rows_controls_and_problems():
         "Passed: 1 of 1 promises were measured (1 kept), 0 are vacuous, 0 were not measured.",)
 
 
+def test_print_gives_a_line_a_promise_and_a_line_a_control():
+    long = replace(KEPT, promise="a promise " * 20, measured=0.9, unit="nats")
+    report = AuditReport((long, BROKEN, OPEN), (TEETH, BLIND))
+    rows, planted, said = str(report).split("\n\n")
+    assert [line.split()[0] for line in rows.splitlines()] == ["verdict", "kept", "not", "broken"]
+    assert "a promise a ..." in rows
+    assert "0.9 nats" in rows
+    assert max(map(len, str(report).splitlines())) < 140
+    assert planted.splitlines()[1:] == ["flagged      privacy: no noise", "NOT flagged  privacy: noise halved"]
+    assert said.startswith("Not passed: 2 of 3 promises")
+    assert said.splitlines()[1:] == list(report.problems)
+    assert repr(report).startswith("AuditReport(rows=(AuditRow(")
+    assert "participation: nothing is promised" in str(AuditReport((AuditRow.unpromised("participation", "no"),)))
+
+
 def test_units_stand_with_both_numbers():
     paid = AuditRow.at_most("paid", 1.5, 1.25, "e", concern="budget", unit="EUR")
     least = AuditRow.at_least("worth", 0.0, 0.5, "e", concern="participation", unit="EUR")

@@ -305,6 +305,8 @@ def _results(kind: Any, outcome: Any) -> Iterator[tuple[str, Cell]]:
 def steps() -> dict[str, dict[str, dict[str, Cell]]]:
     """Family -> mechanism -> step -> cell."""
     examples = _examples()
+    if unknown := {name for family in FAMILIES for name in mechanisms(family)} - examples.keys():
+        raise LookupError(f"{', '.join(sorted(unknown))}: add a small run of each to `_examples` in {__file__}")
     return {family: {name: cells(family, name, kind, examples[name])
                      for name, kind in mechanisms(family).items()} for family in FAMILIES}
 

@@ -54,7 +54,7 @@ def test_wire_names_stay() -> None:
     now, then = tomllib.loads(text()), tomllib.loads(FILE.read_text(encoding="utf-8"))
     for table in then:
         assert now[table] == then[table], table
-    assert now.keys() == then.keys()
+    assert now.keys() == then.keys(), "`PYTHONPATH=tests python tests/golden/wire_names.py` writes down new tables"
 
 
 def test_every_older_version_has_its_step() -> None:

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import tempfile
+import tomllib
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from confide.campaign import Campaign
-from confide.contract.kinds import ContractKind, LocalKind, kind
+from confide.contract.kinds import ContractKind, LocalKind, kind, kind_names
 
 __all__ = ["HELD", "KINDS", "PEOPLES", "accepted", "campaign_of", "contracts"]
 
-PEOPLES = ("bits", "bits-pair", "bits-unknown-costs", "bundles", "matching", "mean", "program", "regression")
+_PROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
+_NAMED = tomllib.loads(_PROJECT.read_text(encoding="utf-8"))["project"]["entry-points"]["confide.kinds"]
+
 HELD = ("queries", "search")
+"""Those of which a custodian holds the data; a new one is added here."""
+PEOPLES = tuple(name for name in _NAMED if name not in HELD)
 KINDS = (*PEOPLES, *HELD)
+
+if unknown := set(KINDS) - set(kind_names()):
+    raise LookupError(f"{', '.join(sorted(unknown))}: named in {_PROJECT} and not installed: `pip install -e .` reads "
+                      "its entry points anew")
 
 
 @cache

@@ -136,6 +136,36 @@ def test_its_whole_life_by_the_command_line(path: Path, run: Call, tmp_path: Pat
     assert run("run", path, "--noise", "simulated", "--seed", 7, "--out", tmp_path / "study")[0] == 0
 
 
+def test_a_study_compares_the_tables_that_the_kind_makes(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both sides come from the kind's own `tables`, also where the noise decides how many rows there are."""
+    it = type(Campaign.load(path).file.kind)
+
+    def shares_of_all(_: Any, plan: Any, outcome: Any) -> Any:
+        return {"shares": pa.table({"way": outcome.billboard.answer, "share": outcome.billboard.people / 500})}
+
+    def common_ways(_: Any, plan: Any, outcome: Any) -> Any:
+        return {"common": pa.table({"way": [way for way, people in zip(
+            outcome.billboard.answer, outcome.billboard.people, strict=True) if people != 0]})}
+
+    def compared(name: str) -> tuple[Any, ...]:
+        _, (section,) = Campaign.load(path).study(7, tmp_path / name, accept_unusable=True)
+        return section.blocks
+
+    with monkeypatch.context() as other:
+        other.setattr(it, "tables", shares_of_all)
+        (table,) = compared("shares")
+        assert table.columns == ("way", "share", "share without noise")
+        assert [row[2] for row in table.rows] == [150 / 500, 149 / 500, 150 / 500, 0.0]
+        assert [row[1] for row in table.rows] != [row[2] for row in table.rows]
+    with monkeypatch.context() as other:
+        other.setattr(it, "tables", common_ways)
+        released, true = compared("common")
+        assert [row[0] for row in released.rows] == list(WAYS)  # somebody walks, by the noise
+        assert [row[0] for row in true.rows] == list(WAYS[:3])
+
+
 def test_what_it_may_not_be_told(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     for old, new, field in (("epsilon = 1.0", "epsilon = 0.0", "privacy.epsilon"),

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from campaign.forging import words
+from cases import few
 from confide.campaign import Campaign
 from confide.contract import Audience, Guarantees, Mechanism, Privacy, Relation, Source
 from confide.contract.kinds import kind
@@ -41,6 +42,7 @@ from confide.privacy.groups import (
     right_at_most,
 )
 from confide.search import PTarget
+from people.all_kinds import KINDS
 
 SOURCE = Source(document="a", statement="b")
 REPLACED = Relation.REPLACE
@@ -205,9 +207,7 @@ def test_the_words_say_what_a_household_is() -> None:
     assert "says nothing" in said(REPLACED, Audience.PUBLIC, ApproxDP(3.0, 1e-3))
 
 
-@pytest.mark.parametrize("name", [
-    "bits", "bits-pair", "bits-unknown-costs", "mean", "program", "queries", "regression", "search",
-    pytest.param("matching", marks=pytest.mark.slow), pytest.param("bundles", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", few(KINDS, ("matching", "bundles")))
 def test_no_page_hides_a_household_better_than_one_person(name: str, tmp_path: Path) -> None:
     """The offer's sentence is the table's row of one person, and the figures grow with the group."""
     file = tmp_path / "campaign.toml"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import subprocess
 import sys
 from pathlib import Path
 
@@ -80,6 +81,39 @@ def test_mypy_names_the_line_of_the_page(page: tuple[Path, dict[Path, Path]], tm
                                                               "--num-workers", "1"])
     assert found.errors[0].startswith(f"{tmp_path / 'page.md'}:11: error: Incompatible types in assignment")
     assert len(found.errors) == 2  # and how many there are
+
+
+@pytest.mark.parametrize(("first", "second", "errors"), [
+    ((2, "x.py: error: INTERNAL ERROR"), (0, "Success"), []), ((-9, ""), (1, "a.py:1: error"), ["a.py:1: error"]),
+    ((2, "INTERNAL ERROR"), (2, "a.py: error: invalid syntax"), ["a.py: error: invalid syntax"])])
+def test_where_mypy_itself_fails_it_is_started_once_more_without_workers(
+    first: tuple[int, str], second: tuple[int, str], errors: list[str], monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    ends, asked = [first, second], list[list[str]]()
+
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        asked.append(command)
+        code, said = ends.pop(0)
+        return subprocess.CompletedProcess(command, code, said, "")
+
+    monkeypatch.setattr(type_checks.subprocess, "run", run)
+    assert type_checks.by_mypy([Path("a.py")], {}).errors == errors
+    assert asked[1] == [*asked[0], "--num-workers", "0"]
+    assert f"mypy ended with {first[0]}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_where_mypy_has_judged_it_is_not_asked_again(code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[list[str]]()
+
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        asked.append(command)
+        return subprocess.CompletedProcess(command, code, "said", "")
+
+    monkeypatch.setattr(type_checks.subprocess, "run", run)
+    assert type_checks.by_mypy([Path("a.py")], {}).errors == ["said"] * code
+    assert len(asked) == 1
 
 
 @pytest.mark.slow

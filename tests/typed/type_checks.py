@@ -42,6 +42,9 @@ _PYRIGHT = {
 }
 
 
+_JUDGED = (0, 1)  # how mypy ends where it has looked at everything: without errors, or with some
+
+
 class Found(NamedTuple):
     """What a checker says.
 
@@ -99,9 +102,17 @@ def _listed(package: str, door: Path) -> Iterator[str]:
 
 
 def by_mypy(files: Iterable[Path], places: Mapping[Path, Path], options: Iterable[str] = ()) -> Found:
-    """What mypy says of files and folders; of the modules of pages in the words of the page."""
-    done = subprocess.run([sys.executable, "-m", "mypy", *options, *map(str, files)], cwd=ROOT, check=False,
-                          capture_output=True, text=True)
+    """What mypy says of files and folders; of the modules of pages in the words of the page.
+
+    Where a worker of mypy dies, as for want of memory, mypy ends with an internal error: it is then started once more,
+    without workers.
+    """
+    command = [sys.executable, "-m", "mypy", *options, *map(str, files)]
+    done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
+    if done.returncode not in _JUDGED:
+        print(f"mypy ended with {done.returncode} ({(done.stdout + done.stderr).strip()[-200:]}): it is started once "
+              "more, without workers", file=sys.stderr, flush=True)
+        done = subprocess.run([*command, "--num-workers", "0"], cwd=ROOT, check=False, capture_output=True, text=True)
     lines = [_PLACE.sub(lambda match: f"{_shown(Path(match['file']), places)}:{match['line']}", line)
              for line in (done.stdout + done.stderr).splitlines()]
     return Found(errors=[] if done.returncode == 0 else lines, files=lines[-1] if lines else "mypy says nothing")

@@ -27,7 +27,7 @@ from confide.contract.guarantees import (
 )
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.renamed import renamed
-from confide.contract.words import number
+from confide.contract.words import number, printable
 
 __all__ = ["AuditReport", "AuditRow", "Concern", "Control", "Finding", "Mutant", "Verdict", "controls"]
 
@@ -437,6 +437,9 @@ def controls(bugs: Iterable[Mutant], attack: Callable[[Any], Finding]) -> tuple[
     return tuple(Control(bug.name, bug.bug, bool(attack(bug.mechanism).flagged)) for bug in bugs)
 
 
+_LONGEST = 72  # letters of a promise, or of a bug, in a line of plain text
+
+
 @dataclass(frozen=True)
 class AuditReport:
     """Promised against measured, with the controls that show that the audit has teeth.
@@ -449,8 +452,17 @@ class AuditReport:
         >>> row = AuditRow.at_most("privacy", 1.0, 0.98, "all pairs enumerated", concern="privacy")
         >>> AuditReport((row,)).problems
         ('no control: nothing shows that this audit could have said no',)
-        >>> AuditReport((row,), (Control("privacy", "no noise", True),)).passed
+        >>> report = AuditReport((row,), (Control("privacy", "no noise", True),))
+        >>> report.passed
         True
+        >>> print(report)
+        verdict  promise  promised   measured
+        kept     privacy  at most 1      0.98
+        <BLANKLINE>
+        control  planted bug
+        flagged  privacy: no noise
+        <BLANKLINE>
+        Passed: 1 of 1 promises were measured (1 kept), 0 are vacuous, 0 were not measured.
     """
 
     rows: tuple[AuditRow, ...]
@@ -547,6 +559,20 @@ class AuditReport:
             Text((f"{self._outcome()}: {self._said()}.", *self.problems)),
         ]
         return Section(title=title, blocks=tuple(blocks), study=study)
+
+    def __str__(self) -> str:
+        """As `print` shows it: a line for each promise and each control, and whether it passed; `to_section` has the
+        evidence.
+        """
+        named = (f"{row.concern}: " * (row.verdict is Verdict.NO_PROMISE) + row.promise for row in self.rows)
+        rows = tuple((str(row.verdict), printable(promise, _LONGEST), row.bound, row.found)
+                     for row, promise in zip(self.rows, named, strict=True))
+        planted = tuple(("flagged" if c.flagged else "NOT flagged", printable(f"{c.name}: {c.mutant}", _LONGEST))
+                        for c in self.controls)
+        return "\n\n".join(str(block) for block in (
+            Table(columns=("verdict", "promise", "promised", "measured"), rows=rows),
+            Table(columns=("control", "planted bug"), rows=planted),
+            Text((f"{self._outcome()}: {self._said()}.", *self.problems))))
 
     def _legend(self) -> str:
         """What the verdicts that stand in the table mean."""

@@ -154,8 +154,7 @@ def plan(campaign: CampaignPath, store: StoreUrl = None, as_json: AsJson = False
         emit(output.PlanOutput(**head(it), plan=json_ready(it.plan.to_dict()),
                                 guarantees=_guarantees(it.plan.guarantees),
                                 groups=_groups(it.plan.mechanism, it.plan.guarantees),
-                                budget=output.BudgetModel(**vars(left)),
-                                offer=output.sections(it.plan.offer())))
+                                budget=left, offer=output.sections(it.plan.offer())))
     else:
         show_title(it.file.title)
         show([*it.plan.sections(), budget_section(left), *it.plan.offer()])

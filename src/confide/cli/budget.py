@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import ConfigDict, Field
 
 from confide.campaign.store.states import State
 from confide.cli.options import store_if_any
@@ -22,16 +24,24 @@ __all__ = ["Budget", "budget", "budget_section"]
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """What is left of the data set's budget; see `confide.cli.output.BudgetModel`."""
+    """What is left of the data set's budget."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")  # it stands in `PlanOutput` as it is
 
     data_set: str
-    asks: str
-    left: str
-    source: Literal["ledger", "file"]
-    store: str | None
-    charged: bool
-    says: str | None
-    another: str | None
+    asks: Annotated[str, Field(description="what this campaign asks for")]
+    left: Annotated[str, Field(description="what is left, in words")]
+    source: Annotated[Literal["ledger", "file"], Field(
+        description="whose word that is: the ledger's, where earlier campaigns were charged, or the campaign file's "
+                    "own [budget]")]
+    store: Annotated[str | None, Field(description="the ledger's database, without its password; null where it is the "
+                                                   "file")]
+    charged: Annotated[bool, Field(description="whether this campaign is charged already: then `left` is what is left "
+                                               "after it")]
+    says: Annotated[str | None, Field(description="what the ledger says of a run, where the campaign is charged, or a "
+                                                  "custodian holds the data")]
+    another: Annotated[str | None, Field(description="the campaign as it was before its file was changed, and what a "
+                                                     "run would charge anew; null where there is none")]
 
 
 _FROM = {

@@ -7,10 +7,11 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from confide.cli.budget import Budget
 from confide.contract.presentation import Section
 from confide.contract.words import json_ready
 
-__all__ = ["AnswerModel", "AnswerOutput", "AuditOutput", "BudgetModel", "ChannelOutput", "CheckOutput", "ClaimModel",
+__all__ = ["AnswerModel", "AnswerOutput", "AuditOutput", "ChannelOutput", "CheckOutput", "ClaimModel",
            "ClaimsOutput", "ContractsOutput", "KindsOutput", "MeasuredModel", "MigrateOutput", "MigratedModel",
            "OfferOutput", "Output", "PlanOutput", "RehearseOutput", "Rejected", "ReproduceAllOutput", "ReproduceOutput",
            "ReproducedModel", "RowsOutput", "RunOutput", "ShareOutput", "StudiesOutput", "SubmitOutput",
@@ -63,22 +64,6 @@ _GROUPS = ("what one person, and groups of 2, 5 and 10, lose together towards ea
            "stated")
 
 
-class BudgetModel(_Model):
-    """What is left of the data set's budget."""
-
-    data_set: str
-    asks: str = Field(description="what this campaign asks for")
-    left: str = Field(description="what is left, in words")
-    source: Literal["ledger", "file"] = Field(description="whose word that is: the ledger's, where earlier campaigns "
-                                              "were charged, or the campaign file's own [budget]")
-    store: str | None = Field(description="the ledger's database, without its password; null where it is the file")
-    charged: bool = Field(description="whether this campaign is charged already: then `left` is what is left after it")
-    says: str | None = Field(description="what the ledger says of a run, where the campaign is charged, or a custodian "
-                                         "holds the data")
-    another: str | None = Field(description="the campaign as it was before its file was changed, and what a run would "
-                                            "charge anew; null where there is none")
-
-
 class PlanOutput(_Campaign):
     """`confide plan --json`."""
 
@@ -86,7 +71,7 @@ class PlanOutput(_Campaign):
     plan: dict[str, Any] = Field(description="the planned numbers, by the kind's own names")
     guarantees: list[dict[str, Any]] = Field(description=_PROMISES)
     groups: list[dict[str, Any]] = Field(description=_GROUPS)
-    budget: BudgetModel
+    budget: Budget
     offer: list[SectionModel]
 
 

@@ -1,6 +1,9 @@
 """The family's mechanisms broken on purpose, in the code or at their noise: the audits must flag each.
 
 What the ledger is charged for each part of a run, and the whole charge summed again from the parameters.
+
+The broken mechanisms stand here, though tests alone run them: a meter leaves those of confide's modules of audits alone
+(`confide.privacy.meter.is_broken_on_purpose`), and would stop them before an audit sees what they do.
 """
 
 from __future__ import annotations

@@ -55,6 +55,10 @@ class DeviceKind(PeoplesKind):
     and returns the rank to report as an `int`, by `confide.privacy.randomized_response` at that epsilon; None of None.
     A page draws by itself, so another law is refused. `run` and `decode` see reports alone.
 
+    Two answers and no more: what a page's device is told (`LocalKind.device`) chooses between two. Where there are
+    more, begin with `PeoplesKind`, whose operator reads records and whose result has the noise; for a number
+    `LocalKind` has the law "lattice", which the kind `mean` follows.
+
     Where `config` has a table `rehearsal` (`RehearsalTable`), `confide rehearse` plays everybody's side.
     """
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Generic
 
@@ -15,11 +15,22 @@ from typing_extensions import TypeVar
 from confide.audit.devices import to_the_collector
 from confide.audit.worst_case_neighbours import corners, interior
 from confide.contract.encoding import encode
-from confide.contract.guarantees import Audience, Guarantees, Privacy, Truthfulness, in_full, promises_table
-from confide.contract.kinds import Trial
+from confide.contract.guarantees import (
+    Audience,
+    Budget,
+    Guarantee,
+    Guarantees,
+    Participation,
+    Privacy,
+    Truthfulness,
+    in_full,
+    promises_table,
+)
+from confide.contract.kinds import PayoutTerms, Trial
 from confide.contract.mechanism import Mechanism
 from confide.contract.offering import Question, answer, lies, withdrawing
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_share
+from confide.contract.parameters import parameters
 from confide.contract.presentation import Section, Table, Text
 from confide.contract.running import ran, written
 from confide.contract.wire import parts_of, wire_name
@@ -45,6 +56,7 @@ class MechanismPlan(Generic[M_co]):
         roles: of the columns of a record.
         share: what each participant gets, in words: "how many answered as you did".
         remarks: what was seen when the mechanism was tried out, in sentences.
+        pays: how shares become money, where they do: which column, in which currency, and how much at most.
     """
 
     config: Any
@@ -52,6 +64,7 @@ class MechanismPlan(Generic[M_co]):
     roles: Sequence[Role]
     share: str = "what the mechanism decodes from your record and the public result"
     remarks: Sequence[str] = ()
+    pays: PayoutTerms | None = None
 
     @cached_property
     def guarantees(self) -> Guarantees:
@@ -60,12 +73,20 @@ class MechanismPlan(Generic[M_co]):
     def sections(self) -> Sequence[Section]:
         """The mechanism's parameters and its promises."""
         it = self.mechanism
-        rows = tuple((word.replace("_", " "), _shown(part)) for word, part in parts_of(it).items())
+        rows = tuple((self._named(word), _shown(part)) for word, part in parts_of(it).items())
         seen = [Section(title="Tried out", blocks=(Text(tuple(self.remarks)),))] if self.remarks else []
         return [Section(title="Plan", blocks=(Table(columns=("parameter", "value"), rows=rows,
                                                     note="All of it is public, and none of it comes from data."),)),
-                Section(title="What is promised", blocks=(promises_table(self.guarantees),)),
+                Section(title="What is promised", blocks=(promises_table(in_currency(self.guarantees, self.pays)),)),
                 groups_section(it, self.guarantees.privacy), *seen]
+
+    def _named(self, word: str) -> str:
+        """A parameter's name with its declared unit."""
+        declared = parameters(type(self.mechanism)).get(word)
+        unit = declared.parameter.unit if declared else ""
+        if unit == "the currency":  # as declarations of prices have it
+            unit = self.pays.currency if self.pays else str(getattr(self.mechanism, "currency", "")) or unit
+        return f"{word.replace('_', ' ')} ({unit})" if unit else word.replace("_", " ")
 
     @property
     def local(self) -> bool:
@@ -74,8 +95,9 @@ class MechanismPlan(Generic[M_co]):
 
     def offer(self) -> Sequence[Section]:
         """What she hands in, who learns what, what she gets, and what she may do about it."""
-        private = [in_full(each) for each in self.guarantees.privacy]
-        others = [in_full(each) for each in self.guarantees
+        promises = in_currency(self.guarantees, self.pays)
+        private = [in_full(each) for each in promises.privacy]
+        others = [in_full(each) for each in promises
                   if each.claimable and not isinstance(each, Privacy | Truthfulness)]
         limits = [f"{role.column}: {role.limit()}." for role in self.roles]
         gone = "counts as none, and only you are told."
@@ -95,11 +117,19 @@ class MechanismPlan(Generic[M_co]):
             answer(Question.SEES, f"{sees} Everybody else sees the public result, and what follows from it. Your share "
                                   f"follows from {self.share_depends_on}."),
             answer(Question.HIDES, *(private or ("Nothing is promised of that.",)), self._guess()),
-            answer(Question.GETS, as_sentence(self.share.rstrip(".")), *others),
-            answer(Question.LIES, lies(self.guarantees)),
+            answer(Question.GETS, as_sentence(self.share.rstrip(".")), *self._paid(), *others),
+            answer(Question.LIES, lies(promises)),
             answer(Question.TRUSTED, trusted),
             answer(Question.WITHDRAWING, *back),
         ]
+
+    def _paid(self) -> Sequence[Table]:
+        """The largest payment, and what she leaves beforehand."""
+        if self.pays is None:
+            return ()
+        left = [("left with your record, and given back", self.pays.deposit)] if self.pays.deposit else []
+        rows = tuple((word, self.pays.money(it)) for word, it in [("at most", self.pays.highest), *left])
+        return (Table(columns=("your payment", "amount"), rows=rows),)
 
     @property
     def share_depends_on(self) -> str:
@@ -121,6 +151,27 @@ class MechanismPlan(Generic[M_co]):
         it = self.mechanism
         return {"mechanism": wire_name(it), "guarantees": self.guarantees.to_dict(),
                 "parameters": {word: encode(part, {}) for word, part in parts_of(it).items()}}
+
+
+def in_currency(promises: Guarantees, pays: PayoutTerms | None) -> Guarantees:
+    """The promises as pages word them: amounts of money that name no unit are in the currency of the payments.
+
+    Args:
+        promises: of a mechanism.
+        pays: how its shares become money; None changes nothing.
+    """
+    return promises if pays is None else Guarantees(tuple(_in_currency(each, pays.currency) for each in promises))
+
+
+def _in_currency(promise: Guarantee, currency: str) -> Guarantee:
+    match promise:
+        case Truthfulness(unit_of_gain=""):
+            return replace(promise, unit_of_gain=currency)
+        case Budget(currency=""):
+            return replace(promise, currency=currency)
+        case Participation():
+            return replace(promise, of=f"{promise.of}, in {currency},")
+    return promise
 
 
 def _shown(value: Any) -> str | int | float:
@@ -192,20 +243,25 @@ def _table(found: pa.Table, note: str = "") -> Table:
     return Table(columns=tuple(found.column_names), rows=rows, note=" ".join(filter(None, (note, more))))
 
 
-def result_sections(outcome: PublicOutcome | SimulatedOutcome, found: pa.Table) -> Sequence[Section]:
+def result_sections(
+    outcome: PublicOutcome | SimulatedOutcome, found: pa.Table, pays: PayoutTerms | None = None
+) -> Sequence[Section]:
     """What everybody sees, and what is promised of it.
 
     Args:
         outcome: of the run.
         found: the public result as a table.
+        pays: how shares become money, where they do.
     """
+    promises = in_currency(outcome.guarantees, pays)
     return [Section(title="Result", blocks=(_table(found),)),
             Section(title="What is promised", blocks=(
-                promises_table(outcome.guarantees), *group_blocks(outcome.mechanism, outcome.guarantees.privacy)))]
+                promises_table(promises), *group_blocks(outcome.mechanism, promises.privacy)))]
 
 
 def explain_sections(
-    outcome: Outcome | PublicOutcome | SimulatedOutcome, record: Any, index: int, share: str, depends_on: str
+    outcome: Outcome | PublicOutcome | SimulatedOutcome, record: Any, index: int, share: str, depends_on: str,
+    pays: PayoutTerms | None = None,
 ) -> Sequence[Section]:
     """One participant's share, decoded anew, and what it follows from.
 
@@ -215,6 +271,7 @@ def explain_sections(
         index: her rank in the public list of ids.
         share: what a share is, in words.
         depends_on: what it follows from.
+        pays: how shares become money, where they do.
 
     Raises:
         Refused: she withdrew, and her share was erased.
@@ -231,25 +288,34 @@ def explain_sections(
                          "settled: either this row was changed since, or the mechanism's `decode` gives another share "
                          "than its `run` did. What counts is the settlement: that is what is shown.")
             decoded = settled
+    if pays is not None and pays.column in decoded:
+        decoded[pays.column] = pays.money(decoded[pays.column])
     rows = tuple((name.replace("_", " "), value) for name, value in decoded.items())
     return [Section(title=f"Participant {index + 1}", private=True, blocks=(
         Table(columns=("what", "yours"), rows=rows), Text(tuple(lines))))]
 
 
-def study_sections(collection: Any, outcome: SimulatedOutcome, tables: Mapping[str, pa.Table]) -> Sequence[Section]:
+def study_sections(
+    collection: Any, outcome: SimulatedOutcome, tables: Callable[[Any], Mapping[str, pa.Table]]
+) -> Sequence[Section]:
     """The released result beside the one without any noise: of private data, never a release.
 
     Args:
         collection: what the run read.
         outcome: of the run with simulated noise.
-        tables: the public result; its first table is compared.
+        tables: the public result of an outcome, as the kind makes it; its first table is compared.
     """
     bare = ran(outcome.mechanism, collection.data, ForcedNoise(()))
-    released, true = next(iter(tables.values())), board_table(bare.billboard)
-    columns: dict[str, Any] = {}
-    for name in released.column_names:
-        columns[name] = released[name]
-        if name in true.column_names and not true[name].equals(released[name]):
-            columns[f"{name} without noise"] = true[name]
-    return [Section(title="Beside the result without noise", study=True, blocks=(
-        _table(pa.table(columns), "Without noise nothing is promised: these numbers are private."),))]
+    released, true = (next(iter(tables(each).values())) for each in (outcome, bare))
+    note = "Without noise nothing is promised: these numbers are private."
+    blocks: tuple[Table, ...]
+    if released.num_rows != true.num_rows:  # the noise decides how long the table is
+        blocks = (_table(released), _table(true, note))
+    else:
+        columns: dict[str, Any] = {}
+        for name in released.column_names:
+            columns[name] = released[name]
+            if name in true.column_names and not true[name].equals(released[name]):
+                columns[f"{name} without noise"] = true[name]
+        blocks = (_table(pa.table(columns), note),)
+    return [Section(title="Beside the result without noise", study=True, blocks=blocks)]

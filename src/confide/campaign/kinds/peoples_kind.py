@@ -9,7 +9,7 @@ own record, and the bytes that she hands in.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -153,8 +153,9 @@ class PeoplesKind:
         return roster.identity(roster.rank(text))
 
     def payouts(self, plan: Any) -> PayoutTerms | None:
-        """Nothing is paid out."""
-        return None
+        """As the plan says in `pays`, where it is a `MechanismPlan`; otherwise nothing is paid out."""
+        terms: PayoutTerms | None = getattr(plan, "pays", None)
+        return terms
 
     # ---- records
 
@@ -265,7 +266,7 @@ class PeoplesKind:
         """The public result as a table, and what is promised of it."""
         from confide.campaign.kinds.mechanism_plan import result_sections
 
-        return result_sections(outcome, next(iter(self.tables(plan, outcome).values())))
+        return result_sections(outcome, next(iter(self.tables(plan, outcome).values())), self.payouts(plan))
 
     def tables(self, plan: Any, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
         """`billboard`: its numbers and lists side by side."""
@@ -279,13 +280,13 @@ class PeoplesKind:
         """One participant's share, and what it follows from."""
         from confide.campaign.kinds.mechanism_plan import explain_sections
 
-        return explain_sections(outcome, record, index, plan.share, plan.share_depends_on)
+        return explain_sections(outcome, record, index, plan.share, plan.share_depends_on, self.payouts(plan))
 
     def study(self, plan: Any, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
         """The released result beside the one without any noise."""
         from confide.campaign.kinds.mechanism_plan import study_sections
 
-        return study_sections(collection, outcome, self.tables(plan, outcome))
+        return study_sections(collection, outcome, partial(self.tables, plan))
 
     def measured(self, plan: Any, seed: int) -> Sequence[AuditRow]:
         """Rows of the audit on what is promised besides privacy; each holding its promise."""
