@@ -181,10 +181,10 @@ class Transcripts:
         rows = [audit.row(self._name(part) if part in self.claims else self.named).holding(*follow.get(part, ()))
                 for part, audit in sound.items()]
         if weak:
-            rows = [row if part in apart or row.flagged else replace(row, note="; ".join(filter(None, (row.note, weak))))
+            rows = [row if part in apart or row.flagged else _noted(row, weak)
                     for part, row in zip(sound, rows, strict=True)]
         if self.note:
-            rows = [replace(row, note=f"{row.note}; {self.note}" if row.note else self.note) for row in rows]
+            rows = [_noted(row, self.note) for row in rows]
         return [replace(row, holds=()).smaller(self.among) for row in rows] if self.among else rows
 
     def _shows(
@@ -352,11 +352,11 @@ class FullSize:
                 break
         if found is not None:
             words = f"noise at {found[0]:g} of its scale"
-            shown = [replace(row, note="; ".join(filter(None, (row.note, f"{words} is flagged here")))) for row in rows]
-            return shown, [Control(row.promise, f"{words}, at this size alone", row.flagged) for row in found[1]]
+            return [_noted(row, f"{words} is flagged here") for row in rows], [
+                Control(row.promise, f"{words}, at this size alone", row.flagged) for row in found[1]]
         least = f"so few people that less noise would not show, down to {min(self.factors):g} of its scale"
         return [row if row.verdict is Verdict.VACUOUS else replace(
-            row, verdict=Verdict.VACUOUS, holds=(), note="; ".join(filter(None, (row.note, least)))) for row in rows], []
+            _noted(row, least), verdict=Verdict.VACUOUS, holds=()) for row in rows], []
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -491,6 +491,10 @@ def _shows_again(run: Run, pair: Neighbours) -> bool:
             moved = tuple(float(a - b) for a, b in zip(one.center, other.center, strict=True))
             moves.setdefault((one.law, one.scale, one.value.size), set()).add(moved)
     return any(len(each) > 1 for each in moves.values())
+
+
+def _noted(row: AuditRow, words: str) -> AuditRow:
+    return replace(row, note=f"{row.note}; {words}" if row.note else words)
 
 
 def _flagged(found: Mapping[str, TranscriptAudit]) -> bool:
