@@ -158,8 +158,10 @@ def covered_rows(lost: Iterable[Lost]) -> tuple[AuditRow, tuple[Control, ...]]:
     """
     priced = [each for each in lost if not math.isnan(each.measured) and math.isfinite(_price(each))]
     if not priced:
-        return AuditRow(COVERED, 1.0, None, "", Verdict.NOT_MEASURED, "no loss was measured in a parameter of which the "
-                        "events have a price", concern=Concern.BUDGET, side="at most", unit="times the charge"), ()
+        return AuditRow(
+            COVERED, 1.0, None, "", Verdict.NOT_MEASURED,
+            "no loss was measured in a parameter of which the events have a price", concern=Concern.BUDGET,
+            side="at most", unit="times the charge"), ()
     row = _covered_row(priced)
     share = float(row.measured or 0.0)
     if row.flagged or not share:
