@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 import confide
-from confide._lazy import MOVED
 from cases import fast, few
+from confide._lazy import MOVED
 from typed import stubs
 
 ROOT = Path(__file__).parents[2]
