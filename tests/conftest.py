@@ -22,7 +22,7 @@ _numbers = count(1)
 # red suite is red for everybody. `make test-all` looks further, each time elsewhere.
 settings.register_profile("suite", deadline=None, derandomize=True, max_examples=25,
                           suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("thorough", deadline=None, max_examples=250, print_blob=True,
+settings.register_profile("thorough", deadline=None, max_examples=100, print_blob=True,
                           suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("suite")
 

@@ -151,6 +151,7 @@ def test_the_same_without_a_disguise_passes() -> None:
     assert found.passed, found.problems
 
 
+@pytest.mark.slow
 def test_what_changes_its_module_is_not_measured_where_that_is_not_imported_anew(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

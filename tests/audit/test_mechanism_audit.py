@@ -226,6 +226,7 @@ def paid(mechanism: Any) -> Any:
     return next(row for row in found.rows if row.promise.startswith("draws that no line"))
 
 
+@pytest.mark.slow
 def test_an_audit_says_whether_all_draws_are_paid_for() -> None:
     row = paid(Paying())
     assert (row.verdict, row.measured) == (Verdict.KEPT, 0.0)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cases import few
 from confide.acquisition import TwoPartMechanism, UniformPrior
 from confide.acquisition.release.lattice import LatticeContract
 from confide.allocation import PAlloc, PMatch, PriceRelease, SinkhornMatch, instance_a
@@ -188,7 +189,7 @@ RUNS: dict[str, Callable[[], Run]] = {
 }
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", few(RUNS, ["MWEM, columns", "MWEM, replay", "PTarget, private"]))
 def test_a_sound_run_keeps_its_lines_and_spends_them(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """All that is drawn is on a line or public; a little more of it raises, and so does any of it twice."""
     run, heard = RUNS[name](), RecordingNoise(Noise.simulated(3))
