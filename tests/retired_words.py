@@ -54,7 +54,7 @@ IN_DOCSTRINGS: dict[str, tuple[str, ...]] = {
     "function, entry point": (r"[Dd]oors?",),
     "says, receives, is known": (r"[Tt]old",),
     "bias, tilt": (r"[Ll]ean(?:s|ed|ing)?",),
-    "unreleased intermediate": (r"[Hh]idden parts?", r"`?HiddenParts?`?"),
+    "unreleased intermediate": (r"[Hh]idden parts?",),
 }
 """Word -> patterns of words that docstrings use no longer, besides those of `PROSE`."""
 

