@@ -28,8 +28,8 @@ SOURCE = ROOT / "src" / "confide"
 
 NOT_YET: dict[str, int] = {
     "__init__.py": 1, "_compiled.py": 4, "_lazy.py": 1, "acquisition": 239, "allocation": 559, "audit": 257,
-    "campaign": 743, "channels": 159, "charts": 38, "cli": 30, "evidence": 430, "market": 297, "numerics": 6,
-    "programs": 628, "regression": 160, "release": 289, "search": 187, "service": 312, "tables": 75,
+    "channels": 159, "charts": 38, "cli": 30, "evidence": 430, "market": 297, "numerics": 6, "programs": 628,
+    "regression": 160, "release": 289, "search": 187, "service": 312, "tables": 75,
 }
 """Package -> how many violations are left. A number falls to nothing and never rises; a clean package is not here."""
 
