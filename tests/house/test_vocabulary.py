@@ -25,40 +25,12 @@ import confide
 from confide.campaign import schema
 from confide.cli.app import app
 from confide.contract import kind_names
+from retired_words import PROSE, VOCABULARY
 
 SOURCE = Path(confide.__file__).parent
 ROOT = Path(__file__).parents[2]
 PACKAGES = sorted(".".join(("confide", *path.parent.relative_to(SOURCE).parts))
                   for path in SOURCE.rglob("__init__.py") if "__all__" in path.read_text(encoding="utf-8"))
-
-VOCABULARY: dict[str, tuple[str, ...]] = {
-    "people, or records of a custodian": ("n", "=rows: int"),
-    "neighbours": ("=null: str", "add_remove", "=unit: Relation"),
-    "failure_probability": ("beta", "gamma", "=failure"),
-    "l1_sensitivity, l2_sensitivity": ("=distance", "=squared"),
-    "noise_std, noise_scale": ("sigma", "sigmas", "deviation", "averaged"),
-    "reserve": ("held_back", "kept_back", "margins"),
-    "fixed-transcript audit": ("door",),
-    "transcript": ("walking",),
-    "worst-case neighbours": ("stretching",),
-    "full-size run": ("whole_crowds",),
-    "side channel": ("overhearing",),
-    "mutant, fault": ("planted", "=mixed", "disguise", "disguises"),
-    "unreleased intermediate": ("hidden",),
-    "baseline": ("trivial", "blind", "beside"),
-    "public randomness, public seed": ("coins",),
-    "order statistics": ("contests",),
-    "temperature": ("hottest", "coolest"),
-    "approximation ratio": ("=grid",),
-    "signal model": ("nature",),
-    "price per nat": ("nat_price",),
-    "largest local loss": ("most_local",),
-}
-"""Word -> words that stand for the same thing no longer.
-
-A word is forbidden as a part of a name: "beta" in `measured_beta` and in `BetaLaw`. "=" forbids it as the whole name
-alone, and a type forbids it for values of that type alone.
-"""
 
 ALLOWED: dict[str, str] = {
     "confide.regression.BetaPrior": "a named law",
@@ -81,19 +53,6 @@ ALLOWED: dict[str, str] = {
 }
 """Where such a word is the right one, and why."""
 
-
-PROSE: dict[str, tuple[str, ...]] = {
-    "reserve": (r"held[ -]back", r"kept[ -]back"),
-    "add_or_remove": (r"add_remove",),
-    "fixed-transcript audit": (r"door audits?",),
-    "mutant": (r"planted bugs?",),
-    "side channel": (r"overhear\w*",),
-    "public randomness": (r"(?:public|published) coins", r"Coins (?:of `\w+` )?are public"),
-    "temperature": (r"hottest", r"coolest"),
-    "largest local loss": (r"most[ _]local",),
-    "price per nat": (r"nat[ _]price",),
-}
-"""Word -> patterns of words that pages and templates use no longer."""
 
 PAGES = [ROOT / "README.md", *(path for path in sorted((ROOT / "docs").rglob("*.md")) if "_build" not in path.parts),
          *(path for path in sorted(SOURCE.rglob("*.toml")) if "campaign" in path.parts)]

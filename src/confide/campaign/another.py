@@ -33,8 +33,8 @@ class Earlier:
 
     Args:
         known: the campaign, as the store knows it.
-        how: what they have in common: its pack lies in a folder of this one's, or they share a data set and a title, or
-            a data set and the name of their files.
+        how: the common points: its pack lies in a folder of this one's, or they share a data set and a title, or a data
+            set and the name of their files.
         folder: where its pack lies, if it is that.
         same_file: whether the file that was settled had this one's name.
     """
@@ -53,13 +53,13 @@ class Earlier:
 
 
 def another_campaign(file: CampaignFile, plan: CampaignPlan, store: Store | None, *folders: Path) -> str:
-    """That a run of the file would be another campaign than an earlier one, and what it would charge; empty where there
+    """Warn that a run of the file would be another campaign than an earlier one, and name its charge; empty where there
     is none, or where the file's own campaign is charged already.
 
     Args:
-        file: what would be run.
-        plan: of it.
-        store: whose ledger would be charged; None where there is none yet.
+        file: the file that would be run.
+        plan: the plan.
+        store: the store whose ledger would be charged; None where there is none yet.
         folders: where its outcome would go, and where it goes by default; they need not be there.
     """
     found = earlier_campaign(file, store, *folders)
@@ -88,8 +88,8 @@ def earlier_campaign(file: CampaignFile, store: Store | None, *folders: Path) ->
     file's own campaign is charged already: then a run charges nothing anew.
 
     Args:
-        file: what would be run.
-        store: whose ledger would be charged; None where there is none yet.
+        file: the file that would be run.
+        store: the store whose ledger would be charged; None where there is none yet.
         folders: where its outcome would go, and where it goes by default; they need not be there.
     """
     if store is None:

@@ -55,7 +55,7 @@ _BROKEN = (tarfile.TarError, EOFError, OSError, ValueError, LookupError, Recursi
 
 @dataclass(frozen=True, kw_only=True)
 class Restored:
-    """What was restored.
+    """The parts that were restored.
 
     Args:
         day: on which the copy was taken, YYYY-MM-DD in UTC.
@@ -77,7 +77,7 @@ def backup(path: str | os.PathLike[str], *, store: Store) -> Path:
 
     Args:
         path: a new file, for its owner alone. Whoever has it has the keys, and all records that are not erased yet.
-        store: what is copied.
+        store: the store to copy.
 
     Raises:
         InvalidInput: something is there, if only a link that leads nowhere, or nothing can be put there.
@@ -128,7 +128,7 @@ def restore(path: str | os.PathLike[str], home: str | os.PathLike[str], *, url: 
     Nobody is logged in, no code works, nothing is under way, and what could still be settled or paid is held.
 
     Args:
-        path: what `backup` wrote.
+        path: the archive that `backup` wrote.
         home: a new folder for the installation.
         url: an empty PostgreSQL database, for a copy of one; a SQLite store goes into the folder.
 
@@ -180,7 +180,7 @@ def held(store: Store) -> tuple[Stored, ...]:
     """The campaigns that are neither settled nor paid here, since their originals may have done so.
 
     Args:
-        store: of a restored installation; of any other one it is nothing.
+        store: the store of a restored installation; of any other one it is nothing.
     """
     return tuple(each for each in store.campaigns() if store.home.restored(each.content))
 
@@ -189,7 +189,7 @@ def confirm(store: Store, campaign: int) -> Stored:
     """Say that the original has neither settled nor paid a campaign since the copy, and never will; it goes on here.
 
     Args:
-        store: of a restored installation.
+        store: the store of a restored installation.
         campaign: its number.
 
     Raises:

@@ -86,7 +86,7 @@ class Campaign:
 
     @cached_property
     def plan(self) -> CampaignPlan:
-        """What it would give, from public parameters alone; refuses hopeless settings, and what `try_out` finds broken.
+        """The plan, from public parameters alone; hopeless settings are refused, and faults that `try_out` finds.
 
         Raises:
             Refused: no setting of these sizes keeps the promise, the campaign's own `[budget]` does not admit it, or
@@ -108,7 +108,7 @@ class Campaign:
 
     @property
     def kind(self) -> Kind:
-        """What its records, results and pages are."""
+        """The kind of the campaign, which defines its records, results and pages."""
         return self.file.kind
 
     @property
@@ -146,7 +146,7 @@ class Campaign:
         """Read the records that the file names, one per participant; where there are contracts, the final ones.
 
         Args:
-            progress: told how far it is.
+            progress: a function that receives the progress.
             home: the installation that signed the contracts; default `Home.default()`.
 
         Raises:
@@ -170,7 +170,7 @@ class Campaign:
         """Write a check's list of rejected records to a file, which its owner alone may read.
 
         Args:
-            found: what `check` returned.
+            found: the result of `check`.
             path: a new file; not in the folder of the outcome, which is public.
 
         Raises:
@@ -182,29 +182,29 @@ class Campaign:
         self, identity: str | int, record: Mapping[str, str], *, contract: str | None = None, key: str | None = None,
         total: float | None = None, largest: float = LARGEST_LEVEL, home: Home | None = None,
     ) -> Mapping[str, str]:
-        """A participant's side: draw her report, once, and note its level in her own book.
+        """A participant's side: draw their report, once, and note its level in their own book.
 
-        A second call gives the same report, whatever the record says then. Nothing but the campaign file and her book
-        is read. Where there are contracts, she first hands in a report, which is not drawn and costs nothing; with her
-        final contract her device draws her record.
+        A second call gives the same report, whatever the record says then. Nothing but the campaign file and the
+        participant's book is read. Where there are contracts, they first hand in a report, which is not drawn and costs
+        nothing; with their final contract their device draws their record.
 
         Args:
-            identity: her id.
-            record: her answer, column -> value; an empty one takes no part, and costs nothing.
-            contract: hers, as the operator gave it to her.
+            identity: the participant's id.
+            record: the participant's answer, column -> value; an empty one takes no part, and costs nothing.
+            contract: the participant's own contract, as the operator gave it to them.
             key: fingerprint of the operator's key, from the offer: no other one's contract is acted on.
             total: the most that the levels about the same bit may sum to, where it was asked for before.
-            largest: the level above which her device draws nothing, in nats, or as rho of a number with noise; the
-                program in the browser has the same.
-            home: the installation that keeps her book; default `Home.default()`.
+            largest: the level above which the participant's device draws nothing, in nats, or as rho of a number with
+                noise; the program in the browser has the same.
+            home: the installation that keeps the participant's book; default `Home.default()`.
 
         Returns:
-            What she hands in: a row of the operator's file.
+            What the participant hands in: a row of the operator's file.
 
         Raises:
             Refused: this kind draws nothing; the contract is not final; the level is above the largest; or the bit was
                 asked for before.
-            InvalidInput: an answer that the campaign cannot use. The message is hers.
+            InvalidInput: an answer that the campaign cannot use. The message is the participant's own.
         """
         from confide.campaign.handing_in import submit
 
@@ -212,13 +212,13 @@ class Campaign:
                       largest=largest, home=home or self.home)
 
     def submitted(self, identity: str | int, *, home: Home | None = None) -> bool:
-        """Whether her book has what she reported to this campaign: then nothing is drawn again."""
+        """Whether the participant's book has what they reported to this campaign: then nothing is drawn again."""
         kind = self._local()
         book, hers = self.book(home or self.home), kind.identity(self.file.config, str(identity))
         return book.stored(hers, self.file.digest) is not None
 
     def caution(self, record: Mapping[str, str]) -> str:
-        """What a participant's device tells her alone about her record; empty where there is nothing to say."""
+        """The warning that a participant's device shows them alone about their record; empty where there is none."""
         kind = self.file.kind
         return kind.caution(self.file.config, record) if isinstance(kind, ContractKind) else ""
 
@@ -232,7 +232,7 @@ class Campaign:
             without: ids that declined or stayed away; those of the rounds before stay out.
             again: ids among them that take part after all.
             home: the installation whose key signs; default `Home.default()`.
-            progress: told how far it is.
+            progress: a function that receives the progress.
             reports: the folder in which the path of reports starts; default the campaign file's.
 
         Raises:
@@ -269,7 +269,7 @@ class Campaign:
             *kind.round_sections(self.plan, drawn.drawn), round_note(drawn)]
 
     def contract(self, identity: str | int, *, home: Home | None = None) -> Contract:
-        """What the round as it stands offers one person, signed.
+        """The contract that the round as it stands offers one person, signed.
 
         Raises:
             Refused: none was drawn up.
@@ -279,7 +279,7 @@ class Campaign:
         return contract_of(self.file, str(identity), home or self.home)
 
     def contract_sections(self, contract: Contract) -> Sequence[Section]:
-        """A contract as she reads it."""
+        """A contract as the participant reads it."""
         from confide.campaign.pages import contract_note
 
         kind = self.file.kind
@@ -287,17 +287,17 @@ class Campaign:
             *kind.terms_sections(self.plan, contract.terms), contract_note(contract)]
 
     def spent(self, identity: str | int, *, home: Home | None = None) -> Spent:
-        """What her own book says that reports on the campaign's bit have cost her."""
+        """The privacy cost so far of reports on the campaign's bit, by the participant's own book."""
         kind, config = self._local(), self.file.config
         return self.book(home or self.home).spent(kind.identity(config, str(identity)), self.file.budget.data_set,
                                      kind.question(config))
 
     @staticmethod
     def book(home: Home | None = None) -> ReportBook:
-        """What the people of an installation have reported; theirs alone.
+        """The book of reports of an installation's people; theirs alone.
 
         Args:
-            home: whose; default `Home.default()`.
+            home: the installation; default `Home.default()`.
         """
         from confide.campaign.handing_in import book_of
 
@@ -314,7 +314,7 @@ class Campaign:
             path: a new CSV file.
             total: as in `submit`.
             home: as in `submit`.
-            progress: told how far it is.
+            progress: a function that receives the progress.
 
         Returns:
             How many reports were written.
@@ -336,19 +336,20 @@ class Campaign:
     def hand_in(self, identity: str | int, values: Mapping[str, str], *, store: Store | None = None) -> None:
         """Take one participant's record into the store, before the collection closes; a later one replaces it.
 
-        Where her device draws what she hands in, the first one stands: another draw would tell more of her answer than
-        is charged. The same one again does no harm.
+        Where the participant's device draws what they hand in, the first one stands: another draw would tell more of
+        their answer than is charged. The same one again does no harm.
 
         Once all is handed in, `Store.close_collection` closes it, and `settle` settles what the store holds.
 
         Args:
-            identity: her id.
-            values: column -> text, as in `share`; where her device draws what she hands in, the row of `submit`.
-            store: of the campaign, which is opened in it where it is not yet.
+            identity: the participant's id.
+            values: column -> text, as in `share`; where the participant's device draws what they hand in, the row of
+                `submit`.
+            store: the store of the campaign, which is opened in it where it is not yet.
 
         Raises:
-            InvalidInput: what she hands in cannot be used. The message is hers.
-            Refused: nobody hands anything in, the collection is closed, she has withdrawn, or it is another draw.
+            InvalidInput: what the participant hands in cannot be used. The message is theirs.
+            Refused: nobody hands anything in, the collection is closed, they have withdrawn, or it is another draw.
         """
         from confide.campaign.handing_in import hand_in
 
@@ -365,8 +366,8 @@ class Campaign:
 
         Args:
             folder: where the pack goes; default `out/NAME` beside the campaign file.
-            store: of the campaign.
-            progress: told how far the collection is.
+            store: the store of the campaign.
+            progress: a function that receives the progress of the collection.
             accept_unusable: whether it goes on where too many rows of the operator's file cannot be used.
 
         Raises:
@@ -422,18 +423,18 @@ class Campaign:
         record: Mapping[str, str] | None = None,
         store: Store | None = None,
     ) -> Sequence[Section]:
-        """What one participant gets and why, decoded from her record and the billboard.
+        """One participant's share and the reasons for it, decoded from their record and the billboard.
 
         Args:
-            identity: her id.
+            identity: the participant's id.
             folder: where the pack lies; default `out/NAME` beside the campaign file. Read where a record is given.
-            record: her record, column -> value. With it, nothing but the campaign file and the public files of the
-                folder is read; without it, her record is looked up in the file that the campaign names.
+            record: the participant's record, column -> value. With it, nothing but the campaign file and the public
+                files of the folder is read; without it, their record is looked up in the file that the campaign names.
             store: where the campaign was settled; asked where no record is given.
 
         Raises:
-            Refused: the campaign has not been settled there; or no record is given, and her share was erased, because
-                she withdrew or because everybody is paid.
+            Refused: the campaign has not been settled there; or no record is given, and the participant's share was
+                erased, because they withdrew or because everybody is paid.
         """
         from confide.campaign.shares import parsed, stored_share
 
@@ -445,12 +446,12 @@ class Campaign:
     def own_file(
         self, identity: str | int, folder: str | os.PathLike[str] | None = None, *, record: Mapping[str, str]
     ) -> dict[str, Any]:
-        """A participant's record and share as one portable file of hers, which `verify` takes beside the pack.
+        """A participant's record and share as one portable file of theirs, which `verify` takes beside the pack.
 
         Args:
-            identity: her id.
+            identity: the participant's id.
             folder: where the pack lies.
-            record: her record, column -> value.
+            record: the participant's record, column -> value.
         """
         from confide.campaign.shares import own_file
 
@@ -459,12 +460,12 @@ class Campaign:
     def withdraw(self, identity: str | int, *, store: Store | None = None) -> bool:
         """Take a participant's record back, at any time: from this campaign, in this store.
 
-        Before the settlement her record counts as empty, whatever the file says; a deposit that she left is returned
-        with the payouts. After it her record and her share are erased.
+        Before the settlement the participant's record counts as empty, whatever the file says; a deposit that they left
+        is returned with the payouts. After it their record and their share are erased.
 
         Args:
-            identity: her id.
-            store: of the campaign.
+            identity: the participant's id.
+            store: the store of the campaign.
 
         Returns:
             Whether this was before the settlement.
@@ -493,7 +494,7 @@ class Campaign:
 
         Args:
             code: `payouts().queue.code`, after a look at the queue.
-            store: of the campaign.
+            store: the store of the campaign.
 
         Returns:
             How many payouts were approved; 0 where none was queued.
@@ -517,7 +518,7 @@ class Campaign:
             payees: CSV of id,name,iban and perhaps bic; `.xml` needs it.
             payer: NAME,IBAN or NAME,IBAN,BIC; `.xml` needs it.
             text: on bank statements; default "Payment for taking part".
-            store: of the campaign.
+            store: the store of the campaign.
 
         Returns:
             The batch's number.
@@ -538,7 +539,7 @@ class Campaign:
 
         Args:
             path: CSV of reference and status (paid or failed), or ISO 20022 pain.002.
-            store: of the campaign.
+            store: the store of the campaign.
 
         Returns:
             "paid", "failed": how many payouts changed; "known": how many were so before.

@@ -27,7 +27,7 @@ __all__ = ["charge_of", "check_budget", "cost_of", "data_set_charge", "ledger_sa
 
 
 def charge_of(file: CampaignFile, plan: CampaignPlan) -> Charge:
-    """What a campaign asks of the ledger."""
+    """The charge that a campaign asks of the ledger."""
     return replace(data_set_charge(file, plan), subjects=file.kind.identities(file.config))
 
 
@@ -73,7 +73,7 @@ def check_budget(file: CampaignFile, plan: CampaignPlan | PublicOutcome) -> None
 
 
 def cost_of(file: CampaignFile, plan: CampaignPlan) -> str:
-    """What the ledger would charge the data set for a campaign, whoever takes part, in words."""
+    """The ledger's charge to the data set for a campaign, whoever takes part, in words."""
     asked = data_set_charge(file, plan)
     return str(Filter(asked.budget, asked.rule, price(asked.rule, asked.events, asked.delta)).spent)
 
@@ -86,7 +86,7 @@ def ledger_says(
     Args:
         file: the campaign.
         plan: its plan, which its own budgets admit.
-        store: whose ledger; None where there is none yet, so that nothing was charged.
+        store: the store of the ledger; None where there is none yet, so that nothing was charged.
     """
     if store is None:
         return "admits", "The ledger admits the campaign: nothing was charged so far."

@@ -56,16 +56,16 @@ def reasons(found: Check) -> dict[str, int]:
 
 
 def cell_texts(found: Check) -> list[str]:
-    """What is wrong with cells and rows, in words with counts."""
+    """The faults of cells and rows, in words with counts."""
     return [text for texts in found.cells.values() for text in texts]
 
 
 def too_many_empty(slots: int, usable: int, tolerated: int | None) -> str:
-    """What the operator is told where more slots are empty than promises allow for; empty where they hold.
+    """The warning to the operator where more slots are empty than promises allow for; empty where they hold.
 
     Args:
         slots: invited ones.
-        usable: those with a usable record.
+        usable: the number of slots with a usable record.
         tolerated: how many empty ones the promises of truth and accuracy allow for; None where they ask for none.
     """
     if tolerated is None or slots - usable <= tolerated:
@@ -76,7 +76,7 @@ def too_many_empty(slots: int, usable: int, tolerated: int | None) -> str:
 
 
 def check_sections(found: Check) -> list[Section]:
-    """What a check found, for the operator alone."""
+    """The findings of a check, for the operator alone."""
     parts = list(found.own) if found.own else _records(found)
     if found.rejected:
         first = tuple(found.rejected.items())[:SHOWN]
@@ -163,9 +163,9 @@ def look(campaign: Planned, home: Home | None = None, progress: Progress | None 
     """One pass over the operator's file, as the run reads it, which is noted before.
 
     Args:
-        campaign: whose file.
+        campaign: the campaign of the file.
         home: the installation; default `Home.default()`.
-        progress: told how far it is.
+        progress: a function that receives the progress.
     """
     file = campaign.file
     accepted(campaign.file, home)
@@ -201,17 +201,18 @@ def harmful(usable: int, lost: int, share: float) -> bool:
     Args:
         usable: rows, or people, that can be used.
         lost: that cannot.
-        share: of unusable rows, that a run goes on with, as `accepted` says.
+        share: the share of unusable rows, that a run goes on with, as `accepted` says.
     """
     return not usable or lost > share * (usable + lost)
 
 
 def harm(campaign: Planned, found: Check, home: Home | None = None) -> InvalidInput | None:
-    """Why a run of the operator's file stops before the charge; None where it does not. For the operator alone.
+    """The reason why a run of the operator's file stops before the charge; None where it does not. For the operator
+    alone. For the operator alone.
 
     Args:
-        campaign: whose file.
-        found: what a look at it found, such as `Campaign.check`.
+        campaign: the campaign of the file.
+        found: the result of a look at it, such as `Campaign.check`.
         home: the installation; default `Home.default()`.
     """
     share, rows, lost = accepted(campaign.file, home), found.usable + len(found.rejected), len(found.rejected)

@@ -1,8 +1,8 @@
-"""Rounds of contracts: what each person is offered, signed, before she hands anything in that could give her away.
+"""Rounds of contracts: what each person is offered, signed, before they hand anything in that could give them away.
 
-The operator draws up a round from everybody's reports, shows each person hers, and draws up another without those who
+The operator draws up a round from everybody's reports, shows each person theirs, and draws up another without those who
 declined. Only the final round is acted on: participants' devices draw nothing for any other. There is one final round
-of a campaign in an installation, whatever happens to the file: two records of one person would cost her twice.
+of a campaign in an installation, whatever happens to the file: two records of one person would cost them twice.
 
 A person's contract is one line of text, a token: the signed statement as base64.
 
@@ -53,7 +53,7 @@ class Round:
         number: from 1.
         final: whether it is acted on.
         without: ids that declined or stayed away.
-        drawn: what the kind drew up.
+        drawn: the contracts that the kind drew up.
         path: where it lies.
     """
 
@@ -69,12 +69,12 @@ class Round:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Contract:
-    """What one person is offered.
+    """The offer to one person.
 
     Args:
-        identity: her id.
+        identity: the participant's id.
         round: its number.
-        final: whether her device may act on it.
+        final: whether the participant's device may act on it.
         terms: the kind's.
         signer: fingerprint of the key that signed it.
         token: all of this as one line of text.
@@ -98,11 +98,11 @@ def draw_up(
     """Draw up the next round from the file of reports; it replaces the one before.
 
     Args:
-        campaign: of a kind with contracts.
+        campaign: the campaign of a kind with contracts.
         without: ids that declined or stayed away, in addition to those of the round before.
         again: ids of those that take part after all.
-        progress: told how far it is.
-        home: whose key signs; default `Home.default()`.
+        progress: a function that receives the progress.
+        home: the installation whose key signs; default `Home.default()`.
         reports: the folder in which the path of reports starts; default the campaign file's.
 
     Raises:
@@ -134,14 +134,14 @@ def finish(
     campaign: Planned, store: Store, home: Home | None = None, check: Callable[[Round], None] = lambda _: None,
     number: int | None = None,
 ) -> Round:
-    """Make the round final; what was final stays so. The ledger is charged: records are sent from here on.
+    """Make the round final; an earlier final round stays so. The ledger is charged: records are sent from here on.
 
     Args:
-        campaign: of a kind with contracts.
+        campaign: the campaign of a kind with contracts.
         store: where it will be settled.
-        home: whose key signs; default `Home.default()`.
+        home: the installation whose key signs; default `Home.default()`.
         check: asked, before anything is noted, whether the round may become final; raises where it may not.
-        number: of the round that was read; None makes final whichever stands.
+        number: the number of the round that was read; None makes final whichever stands.
 
     Raises:
         Refused: there is none, or another one than was read; another one was final; or this is a copy, whose original
@@ -223,8 +223,8 @@ def contract_in(file: CampaignFile, found: Round, identity: str, home: Home) -> 
     Args:
         file: the campaign, of a kind with contracts.
         found: its round.
-        identity: hers.
-        home: whose key signs.
+        identity: the participant's own identity.
+        home: the installation whose key signs.
     """
     kind = _kind(file)
     person = kind.identity(file.config, identity)
@@ -234,11 +234,11 @@ def contract_in(file: CampaignFile, found: Round, identity: str, home: Home) -> 
 
 
 def read_contract(file: CampaignFile, identity: str, token: str, key: str | None = None) -> Contract:
-    """What a token says, if its signature is good.
+    """The contract in a token, if its signature is good.
 
     Args:
         file: the campaign's.
-        identity: whose it should be, as on the public list.
+        identity: the id that the contract should be for, as on the public list.
         token: as `Contract.token`.
         key: fingerprint of the operator's key, from the offer; without it whoever made the token signed it.
 

@@ -97,7 +97,7 @@ class CampaignFile:
         budget: the ledger's budget for the data set.
         config: the kind's own tables, validated.
         text: the file's text.
-        document: what the text says: tables, keys and values, in today's words.
+        document: the contents of the text: tables, keys and values, in today's words.
         words: the old words that its kind reads.
 
     Attributes:
@@ -409,8 +409,8 @@ class Planned:
 
     Args:
         file: the validated campaign file.
-        kind: what its records, results and pages are; the file's own.
-        plan: what the kind plans of it.
+        kind: the kind that defines its records, results and pages; the file's own.
+        plan: the plan of the kind.
 
     Attributes:
         held: whether a custodian holds the records, so that nobody is invited, and nobody has a share.
@@ -448,7 +448,7 @@ class Planned:
         """A participant's record and index, as the file that the campaign names has them.
 
         Args:
-            identity: her id.
+            identity: the participant's id.
         """
         return self.kind.record(self.file.config, self.plan, self.file.folder, identity)
 

@@ -1,4 +1,5 @@
-"""What people hand in: opening their collection, in one file, one by one, and everybody's side played at once.
+"""The collection of records that people hand in: opening it, in one file, one by one, and everybody's side played at
+once.
 
 Where their own devices draw what they hand in, each report is a release to who collects it, whatever becomes of the
 campaign. So the ledger is charged when such a collection is opened, in the same transaction, for all invited slots; a
@@ -40,10 +41,11 @@ When = Literal["opening", "final round", "settlement"]
 
 
 def charged_at(kind: Kind) -> When:
-    """With what the ledger is charged where a campaign's collection is opened for people who hand in one by one.
+    """The event at which the ledger is charged where a campaign's collection is opened for people who hand in one by
+    one.
 
     Args:
-        kind: of the campaign.
+        kind: the kind of the campaign.
 
     Example:
         >>> from confide.contract.kinds import kind
@@ -56,10 +58,10 @@ def charged_at(kind: Kind) -> When:
 
 
 def opening_says(campaign: Planned) -> str:
-    """What opening a collection charges, or that it charges nothing yet, in words.
+    """Describe the charge for opening a collection, or that there is none yet, in words.
 
     Args:
-        campaign: what would be opened.
+        campaign: the campaign that would be opened.
     """
     file = campaign.file
     when, cost = charged_at(file.kind), cost_of(file, campaign.plan)
@@ -79,9 +81,9 @@ def open_collection(
     """Open a campaign's collection, and charge the ledger where reports are drawn before they come in; once.
 
     Args:
-        campaign: what is opened.
+        campaign: the campaign to open.
         store: where.
-        also: done in the same transaction, told the campaign as it stands.
+        also: a function that is called in the same transaction, with the campaign as it stands.
 
     Raises:
         BudgetExceeded: the ledger does not admit it; nothing was opened.
@@ -107,7 +109,7 @@ def collected(campaign: Planned, home: Home | None = None, progress: Progress | 
 
 
 def book_of(home: Home | None = None) -> ReportBook:
-    """What the people of an installation have reported: see `Campaign.book`."""
+    """The book of reports of an installation's people: see `Campaign.book`."""
     return ReportBook((Home.default() if home is None else home).folder / "own" / "reports.json")
 
 
@@ -132,7 +134,7 @@ def submit(
     campaign: Planned, kind: LocalKind, person: str, record: Mapping[str, str], *, contract: str | None,
     key: str | None, total: float | None, largest: float, home: Home | None,
 ) -> Mapping[str, str]:
-    """Draw one participant's report on her own device, once: see `Campaign.submit`."""
+    """Draw one participant's report on their own device, once: see `Campaign.submit`."""
     file, plan = campaign.file, campaign.plan
     largest, person = positive("largest", largest), kind.identity(file.config, person)
     if not isinstance(kind, ContractKind):

@@ -28,7 +28,7 @@ def key_sections(name: str) -> list[Section]:
     """The keys of a kind's campaign file: those at its top, then a section for each table.
 
     Args:
-        name: of the kind, as `confide kinds` lists it.
+        name: the name of the kind, as `confide kinds` lists it.
 
     Raises:
         InvalidInput: no such kind; names the nearest one.

@@ -1,4 +1,5 @@
-"""What the ledger may not know of the same people: names that are nearly alike, and packs of campaigns of other stores.
+"""Gaps in the ledger's knowledge of the same people: names that are nearly alike, and packs of campaigns of other
+stores.
 
 A data set under two names has two budgets, and so has one that two stores were charged for. Both are warned of, and
 neither is refused: names may be alike on purpose. All of it is for the operator, who may see the whole ledger and the
@@ -59,7 +60,7 @@ def foreign_letters(name: str) -> tuple[str, ...]:
     """The letters of another script in words that mix scripts whose letters look alike, as Unicode calls them.
 
     Args:
-        name: of a data set.
+        name: the name of a data set.
 
     Example:
         >>> foreign_letters("h\N{CYRILLIC SMALL LETTER O}usehold survey"), foreign_letters("household")
@@ -81,7 +82,7 @@ def near_names(name: str, known: Iterable[str]) -> tuple[str, ...]:
     """The known names that differ from a name in case, blanks, marks, letters that look alike or a number at its end.
 
     Args:
-        name: of a data set.
+        name: the name of a data set.
         known: names that the reader may see.
 
     Example:
@@ -123,11 +124,11 @@ def _cores(name: str) -> frozenset[str]:
 
 
 def ledger_warnings(file: CampaignFile, store: Store | None, *folders: Path) -> tuple[str, ...]:
-    """What an operator is warned of before a campaign is charged, each a sentence.
+    """The warnings to an operator before a campaign is charged, each a sentence.
 
     Args:
-        file: of the campaign.
-        store: whose ledger would be charged; None where there is none yet.
+        file: the file of the campaign.
+        store: the store whose ledger would be charged; None where there is none yet.
         folders: where the outcome goes, and where it goes by default: packs may lie beside it.
     """
     name, known = file.budget.data_set, () if store is None else store.data_sets()

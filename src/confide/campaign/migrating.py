@@ -49,7 +49,7 @@ class Place:
         path: the keys that lead to it, as they are written, without lists on the way. Of a key, itself is the last.
         start: where it begins.
         end: where it ends.
-        text: what it says.
+        text: its value.
         is_key: whether it is a key.
     """
 
@@ -64,7 +64,7 @@ def places(document: str) -> Iterator[Place]:
     """All keys and texts, in their order.
 
     Args:
-        document: what `tomllib.loads` accepts.
+        document: a text that `tomllib.loads` accepts.
 
     Example:
         >>> [(".".join(each.path), each.text) for each in places('goods = { name = "a" } # b = "c"')]
@@ -156,9 +156,9 @@ class WordChange:
 
     Args:
         line: where it stands, from 1.
-        place: of the key, as the file writes it.
+        place: the place of the key, as the file writes it.
         old: the word.
-        new: what it is called today.
+        new: the word of today.
     """
 
     line: int
@@ -169,7 +169,7 @@ class WordChange:
 
 @dataclass(frozen=True, kw_only=True)
 class Looked:
-    """What a file is, and what would be rewritten in it.
+    """The form of a file, and the changes that a migration would make in it.
 
     Args:
         path: where it is; of a store by URL, the URL without a password.
@@ -219,7 +219,7 @@ def rewrite(found: Looked) -> Path:
     """Rewrite a campaign file; a link to one stays a link.
 
     Args:
-        found: what `look` found, with changes.
+        found: the result of `look`, with changes.
 
     Returns:
         Where the file as it was lies now: beside it.

@@ -53,8 +53,8 @@ class KeptNoise:
     """The noise of one campaign's run, and the private folder in which it is kept.
 
     Args:
-        noise: what the run draws from.
-        folder: of this campaign alone.
+        noise: the noise that the run draws from.
+        folder: the folder of this campaign alone.
     """
 
     def __init__(self, noise: JournalNoise, folder: Path) -> None:
@@ -138,7 +138,7 @@ def charged_code(file: CampaignFile, plan: CampaignPlan) -> str:
 
     Args:
         file: the campaign.
-        plan: of it.
+        plan: the plan.
 
     Raises:
         InvalidInput: the code lies in no file.
@@ -151,7 +151,7 @@ def run_noise(campaign: Planned, store: Store, withdrawals: int) -> Iterator[Noi
     """The noise of a run: where the mechanism or its kind is not confide's, the one that its first attempt was given.
 
     Args:
-        campaign: which is charged.
+        campaign: the campaign that is charged.
         store: where.
         withdrawals: how many had withdrawn when its records were taken.
 
@@ -174,8 +174,8 @@ def same_code(campaign: Planned, noise: JournalNoise) -> None:
     """Whether a run that goes on has the code with which it was begun; nothing, where all of it is confide's.
 
     Args:
-        campaign: which is charged.
-        noise: of the run.
+        campaign: the campaign that is charged.
+        noise: the noise of the run.
 
     Raises:
         Refused: the code was changed.
@@ -196,12 +196,12 @@ def _noted(noise: JournalNoise, name: tuple[str, ...], text: str, why: str, reme
 
 @contextmanager
 def until_published(campaign: Planned, store: Store, number: int) -> Iterator[None]:
-    """Around what runs and publishes: afterwards the noise is destroyed, as nobody will ask for it again.
+    """Destroy the noise after a run is published, as nobody will ask for it again.
 
     Where somebody else published meanwhile, and destroyed the noise that is looked for, nothing is raised.
 
     Args:
-        campaign: which is charged.
+        campaign: the campaign that is charged.
         store: where.
         number: the campaign's.
     """

@@ -43,7 +43,7 @@ _NO_TIME = 315_619_200  # 1980-01-02: an archive of any format can hold it
 
 
 def public_files(file: CampaignFile, plan: CampaignPlan, outcome: Outcome) -> dict[str, bytes]:
-    """What a pack holds of a campaign and its outcome, path -> bytes: all but the events and the signed statement.
+    """The files of a pack for a campaign and its outcome, path -> bytes: all but the events and the signed statement.
 
     Raises:
         Refused: the outcome was made with an audit's noise.
@@ -60,17 +60,17 @@ def public_files(file: CampaignFile, plan: CampaignPlan, outcome: Outcome) -> di
 
 
 def table_files(found: Mapping[str, pa.Table]) -> dict[str, str]:
-    """Those tables of a result that people read, path -> CSV."""
+    """The tables of a result that people read, path -> CSV."""
     return {f"{name}.csv": as_csv(table) for name, table in found.items() if not is_rows(table)}
 
 
 def row_files(found: Mapping[str, pa.Table]) -> dict[str, bytes]:
-    """Its long tables, which are for programs, path -> Parquet."""
+    """The long tables of a result, which are for programs, path -> Parquet."""
     return {f"{name}.parquet": as_parquet(table) for name, table in found.items() if is_rows(table)}
 
 
 def sections(file: CampaignFile, plan: CampaignPlan, outcome: PublicOutcome) -> list[Section]:
-    """What the page of a result shows; it follows from the public part of an outcome."""
+    """The page of a result; it follows from the public part of an outcome."""
     return [*file.kind.result(plan, outcome), *plan.sections(), *plan.offer()]
 
 
@@ -78,7 +78,7 @@ def picture_data(shown: Sequence[Section], text: str) -> bytes:
     """The data of all pictures of a page, in order: Vega-Lite specifications, words, and whether each was drawn.
 
     Args:
-        shown: what the page shows.
+        shown: the sections of the page.
         text: the page.
     """
     return canonical([{"alt": each.alt, "drawn": there.state, "vega_lite": each.spec}
@@ -95,7 +95,7 @@ def signed_digest(files: Mapping[str, bytes]) -> str:
     """SHA-256 of what was signed, as `confide verify` shows it: everybody should have been given the same.
 
     Args:
-        files: of the pack, path -> bytes.
+        files: the files of the pack, path -> bytes.
     """
     note = json.loads(files[NOTE])
     return digest(canonical({name: value for name, value in note.items() if name != "signature"}))
@@ -173,7 +173,7 @@ def check_empty(folder: Path) -> None:
 
 
 def earlier_study(folder: Path, tables: Collection[str] | None = None) -> list[Path]:
-    """What a study may replace in its folder: the files of an earlier study.
+    """The files that a study may replace in its folder: the files of an earlier study.
 
     Args:
         folder: where the study goes.
@@ -242,9 +242,10 @@ def replace(
     """Write a new directory beside the folder, then move it into the folder's place, whole also after a loss of power.
 
     Args:
-        folder: what it becomes.
+        folder: the folder that it becomes.
         write: fills the new directory.
-        replaceable: what may go from the folder, asked for at the last moment; anything else in it stops the move.
+        replaceable: the files that may go from the folder, asked for at the last moment; anything else in it stops the
+            move.
         private: whether only its owner may look into it.
     """
     make_folder(folder.parent)

@@ -1,4 +1,4 @@
-"""What the store and a verification have to say, as sections."""
+"""The reports of the store and of a verification, as sections."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def key_section(fingerprint: str, *, shares: bool = True) -> Section:
     """How a participant can check the result later.
 
     Args:
-        fingerprint: of the operator's key.
+        fingerprint: the fingerprint of the operator's key.
         shares: whether participants have shares.
     """
     own = "; with your own file it checks your share too" if shares else ""
@@ -42,10 +42,10 @@ def key_section(fingerprint: str, *, shares: bool = True) -> Section:
 
 
 def warning_sections(plan: CampaignPlan) -> list[Section]:
-    """What a participant should know before all else: that her privacy is promised, and next to nothing of it.
+    """The warning to a participant before all else: that their privacy is promised, and next to nothing of it.
 
     Args:
-        plan: of a campaign.
+        plan: the plan of a campaign.
     """
     found = hides_next_to_nothing(plan.guarantees.privacy)
     return [Section(title="Warning", blocks=(Text(tuple(map(as_sentence, found))),))] if found else []
@@ -55,7 +55,7 @@ def share_section(share: Mapping[str, Any], terms: PayoutTerms | None = None, *,
     """A stored share of which no record is stored.
 
     Args:
-        share: of one participant.
+        share: the share of one participant.
         terms: by which a part of it is money; None where none is.
         none: whether it is known that no record was handed in; else it may have been erased.
     """
@@ -68,11 +68,11 @@ def share_section(share: Mapping[str, Any], terms: PayoutTerms | None = None, *,
 
 
 def handed_section(goods: pa.Table, *, none: bool = False) -> Section:
-    """What somebody is handed, where no record of hers is stored.
+    """The goods that somebody is handed, where no record of theirs is stored.
 
     Args:
-        goods: a line for each thing; no line where she gets nothing.
-        none: whether it is known that she has handed in none; else it may have been erased.
+        goods: a line for each thing; no line where they get nothing.
+        none: whether it is known that the participant has handed in none; else it may have been erased.
     """
     shown: tuple[Block, ...] = (Table(columns=tuple(name.replace("_", " ") for name in goods.column_names), rows=tuple(
         tuple(row.values()) for row in goods.to_pylist())),) if goods.num_rows else (Text(("You get nothing.",)),)
@@ -80,7 +80,7 @@ def handed_section(goods: pa.Table, *, none: bool = False) -> Section:
 
 
 def contract_note(contract: Contract) -> Section:
-    """What is to be done with a contract, and whose signature it bears."""
+    """The next step with a contract, and the owner of the key that signed it."""
     state = ("It is final: with it, your device draws and hands in your record, once." if contract.final else
              "It is not final: agree or decline. If somebody declines, everybody's contract changes.")
     return Section(title=f"Round {contract.round}", private=True, blocks=(Text((
@@ -88,7 +88,7 @@ def contract_note(contract: Contract) -> Section:
 
 
 def round_note(drawn: Round) -> Section:
-    """Where a round of contracts stands; the operator's alone."""
+    """The state of a round of contracts; the operator's alone."""
     state = ("It is final: devices act on it, and no other round is drawn up. Who stays away now is made up for by "
              "noise, and is not paid." if drawn.final else
              "Show each participant hers (--id). If somebody declines or does not answer, draw up another round "
@@ -120,10 +120,10 @@ _WAITS = {
 
 
 def campaigns_section(campaigns: Sequence[Stored], charged: Collection[int]) -> Section:
-    """Where each campaign of a store stands: the operator's alone, since it says how many withdrew.
+    """The state of each campaign of a store: the operator's alone, since it says how many withdrew.
 
     Args:
-        campaigns: of a store.
+        campaigns: the campaigns of a store.
         charged: the numbers of those that its ledger was charged for.
     """
     title = "Campaigns (private: for the operator alone)"
@@ -137,10 +137,10 @@ def campaigns_section(campaigns: Sequence[Stored], charged: Collection[int]) -> 
 
 
 def ledger_sections(standings: Sequence[Standing], *, elsewhere: int = 0) -> list[Section]:
-    """Who has been exposed to how much, by which campaigns.
+    """The exposure of people, by campaign.
 
     Args:
-        standings: of the data sets that the reader may see.
+        standings: the standings of the data sets that the reader may see.
         elsewhere: how many campaigns the installation has released that this ledger does not know.
     """
     gaps = [] if not elsewhere else [
@@ -181,8 +181,8 @@ def subject_section(identity: str, found: Standing | None, data_set: Standing | 
     """How one person stands: the operator's alone.
 
     Args:
-        identity: her id.
-        found: her own standing, where she has one.
+        identity: the participant's id.
+        found: the participant's own standing, where they have one.
         data_set: that of the data set.
     """
     if found is None and data_set is not None and any(not entry.subjects for entry in data_set.debits):
@@ -203,10 +203,10 @@ def subject_section(identity: str, found: Standing | None, data_set: Standing | 
 
 
 def payout_sections(found: Payouts, *, listed: bool, commands: bool = True) -> list[Section]:
-    """How the payouts stand: the operator's alone, as totals tell of records.
+    """The state of the payouts: the operator's alone, as totals disclose records.
 
     Args:
-        found: what `Campaign.payouts` returned.
+        found: the result of `Campaign.payouts`.
         listed: whether each entry is shown, and who withdrew.
         commands: whether what can be done is said in the words of the command line.
     """
@@ -260,11 +260,12 @@ def _amount(coins: int | None, found: Payouts) -> str:
 
 
 def withdrawn_section(identity: str, deposit: str | None, *, pays: bool = True) -> Section:
-    """What one participant gets who withdrew before the settlement.
+    """The page of one participant who withdrew before the settlement.
 
     Args:
-        identity: her id.
-        deposit: what is returned to her, in words; empty where she had left none; None where nobody leaves one.
+        identity: the participant's id.
+        deposit: the deposit that is returned to the participant, in words; empty where they had left none; None where
+            nobody leaves one.
         pays: whether anybody is paid.
     """
     nothing = "nothing is paid for it" if pays else "nothing follows from it"
@@ -275,7 +276,7 @@ def withdrawn_section(identity: str, deposit: str | None, *, pays: bool = True) 
 
 
 def verification_section(found: Verification) -> Section:
-    """What a verification found."""
+    """The findings of a verification."""
     rows = tuple((finding.check, finding.verdict, finding.detail) for finding in found.findings)
     whole = "The pack is whole." if found.complete else (
         "What could be checked holds, but not everything could be: this does not show that the pack is right."

@@ -33,7 +33,7 @@ _MAY_BE_NONE = ("radius", "radius_trivial")
 
 
 def planned(file: CampaignFile, home: Home | None = None) -> CampaignPlan:
-    """What `Campaign.plan` is.
+    """The plan of a campaign file, as `Campaign.plan` gives it.
 
     Args:
         file: the campaign.
@@ -128,7 +128,7 @@ def affordable(file: CampaignFile, plan: Callable[[CampaignFile], Any]) -> Itera
 
     Args:
         file: the campaign.
-        plan: of a whole campaign, its budget included.
+        plan: the plan of a whole campaign, its budget included.
     """
     try:
         yield

@@ -125,7 +125,7 @@ class Placed:
     """A picture as it stands in a page.
 
     Args:
-        words: of the picture, escaped as HTML.
+        words: the words of the picture, escaped as HTML.
         drawing: the SVG; None where it was left out.
         state: whether it is `DRAWN`, or why it was left out: `NO_SOFTWARE` or `UNKNOWN_FORM`.
     """

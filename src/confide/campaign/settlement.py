@@ -90,13 +90,13 @@ def settle(
     campaign: Planned, folder: Path, store: Store | None = None, *,
     progress: Progress | None = None, accept_unusable: bool = False,
 ) -> Settled:
-    """Settle a campaign once; what was settled, or died on the way, is returned or resumed.
+    """Settle a campaign once; a campaign that was settled, or died on the way, is returned or resumed.
 
     Args:
-        campaign: what to settle.
+        campaign: the campaign to settle.
         folder: where the pack goes.
         store: where; default the installation's own.
-        progress: told how far the collection is, and then the run where it takes long.
+        progress: a function that receives the progress of the collection, and then that of the run where it takes long.
         accept_unusable: whether it goes on where too many rows of the operator's file cannot be used. It stands in
             nothing that is written.
 
@@ -173,7 +173,7 @@ def commit(campaign: Planned, store: Store, batches: Iterable[Any]) -> None:
     """Keep the contracts that become final, and charge the ledger for what is sent on them; once.
 
     Args:
-        campaign: of a kind with contracts.
+        campaign: the campaign of a kind with contracts.
         store: where it will be settled.
         batches: the contracts, as the kind's codec packs them.
 
@@ -362,13 +362,13 @@ def _held(campaign: Planned, progress: Progress | None) -> Any:
 
 @contextmanager
 def charged_once(campaign: Planned, *, pausing: bool = False) -> Iterator[None]:
-    """Around what follows the charge: a fault says that the charge stays and how it goes on, and nothing of what it
-    met, which may tell of records.
+    """Raise a fault after the charge as one that says that the charge stays and how it goes on, and nothing of what it
+    met, which may disclose records.
 
-    What confide's own mechanisms and kinds refuse is built from public parameters, and told as it is.
+    What confide's own mechanisms and kinds refuse is built from public parameters, and raised as it is.
 
     Args:
-        campaign: whose run it is.
+        campaign: the campaign that runs.
         pausing: whether its kind may have to wait, and says so by a refusal.
 
     Raises:

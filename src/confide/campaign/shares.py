@@ -1,4 +1,4 @@
-"""What one participant gets of a settled campaign, taking her record back, and the list of who is handed what.
+"""The share of one participant of a settled campaign, taking their record back, and the list of who is handed what.
 
 The list is of kinds that hand out goods, and the operator's; where goods are paid out as money the queue of payouts
 does this. It is made from what was settled, not from a file of records that may have changed; who withdrew is not on
@@ -33,15 +33,15 @@ __all__ = ["check_handout", "hand_out", "own_file", "parsed", "stored_share", "w
 
 
 def stored_share(campaign: Planned, identity: str, store: Store | None = None) -> Sequence[Section]:
-    """A participant's share as the store has it, of her record in the file that the campaign names.
+    """A participant's share as the store has it, of their record in the file that the campaign names.
 
     Args:
         campaign: a settled one.
-        identity: her id.
+        identity: the participant's id.
         store: where it was settled; default the installation's own.
 
     Raises:
-        Refused: it was not settled there, or her share was erased, because everybody is paid.
+        Refused: it was not settled there, or the participant's share was erased, because everybody is paid.
     """
     file, kind, plan = campaign.file, campaign.kind, campaign.plan
     with existing(file) if store is None else nullcontext(store) as there:
@@ -64,15 +64,15 @@ def stored_share(campaign: Planned, identity: str, store: Store | None = None) -
 
 
 def parsed(campaign: Planned, identity: str, record: Mapping[str, str]) -> tuple[Any, int]:
-    """A participant's record and index, of what she says herself.
+    """A participant's record and index, from the record that they give.
 
     Args:
         campaign: a planned one.
-        identity: her id.
+        identity: the participant's id.
         record: column -> value.
 
     Raises:
-        InvalidInput: it is no record of this campaign, or her contract is not good.
+        InvalidInput: it is no record of this campaign, or the participant's contract is not good.
     """
     file, kind = campaign.file, campaign.kind
     if not isinstance(record, Mapping):
@@ -83,7 +83,7 @@ def parsed(campaign: Planned, identity: str, record: Mapping[str, str]) -> tuple
 
 
 def own_file(campaign: Planned, identity: str, record: Mapping[str, str], shown: PublicOutcome) -> dict[str, Any]:
-    """A participant's record and share as one portable file of hers: see `Campaign.own_file`."""
+    """A participant's record and share as one portable file of theirs: see `Campaign.own_file`."""
     hers, index = parsed(campaign, identity, record)
     return {"format": 1, "content": campaign.file.digest, "id": identity, "index": index, "record": dict(record),
             "share": dict(shown.mechanism.decode(hers, index, shown.billboard))}
@@ -109,7 +109,7 @@ def check_handout(campaign: Planned, path: str | os.PathLike[str], folder: Path 
     """Whether a list could be written there: asked before a run is charged.
 
     Args:
-        campaign: of a kind that hands out goods.
+        campaign: the campaign of a kind that hands out goods.
         path: a new file.
         folder: where the pack will lie.
 
@@ -136,7 +136,7 @@ def hand_out(campaign: Planned, path: str | os.PathLike[str], outcome: Outcome) 
     """Write who is handed what, a line for each copy of a good.
 
     Args:
-        campaign: of a kind that hands out goods.
+        campaign: the campaign of a kind that hands out goods.
         path: a new CSV file; its owner alone may read it.
         outcome: as it was settled: `campaign.settle().outcome`, or `campaign.settled()`.
 

@@ -30,13 +30,13 @@ def fingerprint(key: Ed25519PublicKey) -> str:
 
 
 def statement(kind: str, title: str, content: str, files: Mapping[str, bytes]) -> dict[str, Any]:
-    """What the operator signs of a pack.
+    """The statement on a pack that the operator signs.
 
     Args:
-        kind: of the campaign.
-        title: of the campaign.
+        kind: the kind of the campaign.
+        title: the title of the campaign.
         content: digest of what its file says.
-        files: of the pack, path -> bytes.
+        files: the files of the pack, path -> bytes.
     """
     return {"format": FORMAT, "kind": kind, "title": title, "content": content, "manifest": digest(files[MANIFEST]),
             "files": {path: digest(data) for path, data in sorted(files.items())}}

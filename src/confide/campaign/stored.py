@@ -119,7 +119,7 @@ def existing(file: CampaignFile, url: str | None = None) -> Store:
 
     Args:
         file: the campaign.
-        url: of the store; default the installation's own.
+        url: the URL of the store; default the installation's own.
 
     Raises:
         Refused: the installation has no store of its own yet, so nothing is settled there.

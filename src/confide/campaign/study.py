@@ -27,11 +27,11 @@ def study(
     """Run with simulated noise, beside what it would be without privacy: see `Campaign.study`.
 
     Args:
-        campaign: what is studied.
-        folder: of the study; it replaces an earlier one, nothing else.
-        seed: of the noise.
+        campaign: the campaign to study.
+        folder: the folder of the study; it replaces an earlier one, nothing else.
+        seed: the seed of the noise.
         home: the installation, which notes the look at the records; default `Home.default()`.
-        progress: told how far it is.
+        progress: a function that receives the progress.
         accept_unusable: whether it goes on where too many rows of the operator's file cannot be used.
 
     Raises:

@@ -1,8 +1,8 @@
-"""What other levels of privacy would give: the loss, the error and the money that a campaign would promise at each.
+"""The trade-off between levels of privacy: the loss, the error and the money that a campaign would promise at each.
 
 The campaign is planned again on a public grid of levels: every level that its `[privacy]` table states is multiplied by
 the same factor. No data is read, so that looking costs nothing; a level that is refused, or at which nothing is
-promised, is told and left out of the picture. Privacy, error and money are on one chart of logarithmic axes.
+promised, is reported and left out of the picture. Privacy, error and money are on one chart of logarithmic axes.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ _DELTA = 1e-6  # at which a loss is told as an epsilon, where the campaign's bud
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """What one level would give.
+    """The prediction at one level.
 
     Args:
         factor: by what the campaign's own levels are multiplied.
         epsilon: loss of the first privacy guarantee, in nats; nan where nothing was planned.
         error: bound of the first accuracy guarantee that is above 0; nan where none is.
         money: bound on the expected total; nan where nothing is paid or promised.
-        vacuous: what says nothing at this level: "privacy", "error", "money".
+        vacuous: the promises that say nothing at this level: "privacy", "error", "money".
         problem: why nothing can be planned there, or which budget it exceeds; empty where it can run.
     """
 
@@ -60,7 +60,7 @@ class Point:
 
 
 def points(campaign: Campaign, factors: Sequence[float] = FACTORS) -> tuple[Point, ...]:
-    """What each level would give, from public parameters alone.
+    """The prediction at each level, from public parameters alone.
 
     Args:
         campaign: planned at its own levels, which say what is measured.

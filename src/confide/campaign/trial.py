@@ -1,9 +1,9 @@
 """A mechanism is tried out before anything is charged: a made-up crowd's settlement, but for the store.
 
-What somebody wrote herself may break off, or return what nobody can publish. After the charge that would be late. So
+What somebody wrote themselves may break off, or return what nobody can publish. After the charge that would be late. So
 each trial of a kind (`TriedKind`) goes the way of a settlement when the campaign is planned: records are stored and
 read, the mechanism runs, with simulated noise; what it returned becomes public files and is read back; shares are
-decoded again, paid, and explained. Everything in it is made up, so a fault is told with its type, place and words.
+decoded again, paid, and explained. Everything in it is made up, so a fault is reported with its type, place and words.
 
 What depends on what people really hand in, or on a crowd of another size, cannot be seen here.
 """
@@ -45,7 +45,7 @@ def try_out(file: CampaignFile, plan: CampaignPlan) -> tuple[str, ...]:
 
     Args:
         file: the campaign.
-        plan: of it.
+        plan: the plan.
 
     Returns:
         What is no fault by itself and should be known, in sentences.

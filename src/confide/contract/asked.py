@@ -1,4 +1,5 @@
-"""What a form asks of one participant, field by field: a kind says it, and whoever draws forms knows no kind.
+"""The form that a kind asks one participant to fill in, field by field: a kind says it, and the code that draws forms
+knows no kind.
 
 A field is judged alone, by public limits. What a kind asks of several fields together stands in their notes, and is
 judged where the whole record is.
@@ -37,17 +38,17 @@ class Field:
     """One thing that is asked of a participant.
 
     Args:
-        column: under which name her text is handed on.
-        label: what is asked, in the campaign's own words.
+        column: under which name the participant's text is handed on.
+        label: the question, in the campaign's own words.
         form: "choice", one of `choices`; "number"; or "text", of which only the kind knows what it may be.
-        choices: of a choice, as they are handed on.
-        lowest: what a number is at least; None where anything below is accepted too.
-        above: what a number has to exceed.
-        highest: what a number is at most.
+        choices: the choices of a field whose form is a choice, as they are handed on.
+        lowest: the least number that is accepted; None where anything below is accepted too.
+        above: the number that an answer has to exceed.
+        highest: the largest number that is accepted.
         gaps: open intervals in which no number may lie.
         whole: whether a number has to be whole.
-        unit: of a number, for people.
-        note: what she has to know beside it, in whole sentences.
+        unit: the unit of a number, for people.
+        note: the facts that the participant has to know beside it, in whole sentences.
         required: whether it may not be left empty.
 
     Raises:
@@ -80,20 +81,23 @@ class Field:
             raise InvalidInput("choices", "do not fit the form", "a choice needs some, and nothing else has any")
 
     def problem(self, text: str | None) -> str:
-        """What is wrong with what she typed, in public terms, and what would be right; empty where nothing is.
+        """Describe, in public terms, the fault in a typed text and what would be right; the result is empty where there
+        is no fault.
 
         Args:
-            text: hers; None or white space where she left it empty.
+            text: the participant's own text; None or white space where they left it empty.
         """
         fault = self.fault(text)
         return f"{fault}; {limit}" if fault and (limit := self.limit_of(text)) else fault
 
     def limit_of(self, text: str | None) -> str:
-        """What would be right where something is wrong; empty where she left the field empty."""
+        """Describe what would be right where a typed text has a fault; the result is empty where the participant left
+        the field empty.
+        """
         return self.limit() if text is not None and text.strip() else ""
 
     def fault(self, text: str | None) -> str:
-        """What is wrong with what she typed, without what would be right."""
+        """Describe the fault in a typed text, without what would be right."""
         given = "" if text is None else text
         if not given.strip():
             return worded("is missing") if self.required else ""
@@ -113,7 +117,7 @@ class Field:
         return worded("is not whole") if self.whole and value != math.floor(value) else ""
 
     def limit(self) -> Worded:
-        """What is accepted, in words; the field's unit and its choices are the campaign's."""
+        """The texts that are accepted, in words; the field's unit and its choices are the campaign's."""
         if self.form == "choice":
             shown = f"{', '.join(self.choices[:_SHOWN])}{', ...' * (len(self.choices) > _SHOWN)}"
             return worded("must be one of %(choices)s", choices=shown)
@@ -161,11 +165,11 @@ def judge(asked: Sequence[Field], values: Mapping[str, str]) -> None:
 
     Args:
         asked: the fields.
-        values: column -> what she typed; what is left out is empty.
+        values: column -> what the participant typed; what is left out is empty.
 
     Raises:
-        InvalidInput: a column that is not asked for, or the first field that is not as it should be. The message is
-            hers, and does not repeat what she typed.
+        InvalidInput: a column that is not asked for, or the first field that is not as it should be. The message is the
+            participant's own, and does not repeat what they typed.
 
     Example:
         >>> judge([Field(column="age", label="age", form="number")], {"age": "old"})
@@ -182,11 +186,11 @@ def judge(asked: Sequence[Field], values: Mapping[str, str]) -> None:
 
 
 def faults(asked: Sequence[Field], values: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """column -> what is wrong there, and what would be right, of every field that is not as it is asked for.
+    """Map column -> the fault there and what would be right, for every field that is not as it is asked for.
 
     Args:
         asked: the fields, in the form's order.
-        values: column -> what she typed; what is left out is empty.
+        values: column -> what the participant typed; what is left out is empty.
 
     Example:
         >>> faults([Field(column="age", label="age", form="number", whole=True)], {"age": "0.5"})
@@ -215,7 +219,7 @@ class CustodiansKind:
         return ()
 
     def codec(self, plan: Any) -> None:
-        """What the custodian holds stays where it is."""
+        """The custodian's data stay where they are."""
         return
 
     def payouts(self, plan: Any) -> None:
@@ -223,7 +227,7 @@ class CustodiansKind:
         return
 
     def record(self, config: Any, plan: Any, folder: Path, identity: str) -> tuple[None, int]:
-        """Nothing is looked up: who is in the data is not to be told."""
+        """Nothing is looked up: membership in the data is not disclosed."""
         return None, 0
 
     def submission(self, config: Any, plan: Any, identity: str, values: Mapping[str, str]) -> tuple[int, bytes]:

@@ -75,8 +75,8 @@ class InvalidInput(ConfideError, ValueError):
 
     Args:
         field: the name the caller knows the thing by.
-        problem: what is wrong with it.
-        limit: what would be right.
+        problem: the fault.
+        limit: the values that would be right.
     """
 
     exit_code = 2
@@ -94,7 +94,7 @@ class Unsupported(InvalidInput):
     Args:
         field: the name the caller knows the thing by.
         what: the thing that has no rule.
-        limit: what would have one.
+        limit: the settings for which a rule is proved.
     """
 
     def __init__(self, field: str, what: str, limit: str = "no proved rule is known") -> None:
@@ -107,7 +107,7 @@ class Refused(ConfideError):
 
     Args:
         reason: why it is declined.
-        remedy: what would be accepted instead.
+        remedy: the request that would be accepted instead.
     """
 
     exit_code = 3
@@ -124,9 +124,9 @@ class BudgetExceeded(Refused):
     Args:
         account: the public name of the account that is full.
         requested: the spend, in the units of the budget.
-        remaining: what the account still admits; at most, where it is the whole of a budget.
-        remedy: what would do, where that is known better than by the usual words.
-        whole: whose whole budget that is, where nobody looked at what was spent of it: "the campaign file".
+        remaining: the amount that the account still admits; at most, where it is the whole of a budget.
+        remedy: the change that would do, where that is known better than by the usual words.
+        whole: the owner of the whole budget, where nobody looked at the amount spent of it: "the campaign file".
     """
 
     def __init__(self, account: str, requested: str, remaining: str, remedy: str = "", *, whole: str = "") -> None:
@@ -147,7 +147,7 @@ class NotGuaranteed(Refused):
     Args:
         claim: the promise, in words.
         why: the reason it fails.
-        remedy: which setting carries it.
+        remedy: the setting that carries it.
     """
 
     def __init__(self, claim: str, why: str, remedy: Ways = "") -> None:
@@ -162,7 +162,7 @@ class RunFailed(ConfideError):
     It says nothing of what went wrong: what a run meets depends on records. The cause is at `__cause__`, private.
 
     Args:
-        mechanism: whose run.
+        mechanism: the mechanism that ran.
         own: whether the mechanism is somebody's own, and not confide's: then its noise is kept, and nothing that it
             does by itself is otherwise the next time.
     """
@@ -183,8 +183,8 @@ class SolverFailed(ConfideError):
     """A numerical routine ended without a certified answer.
 
     Args:
-        routine: which routine.
-        detail: what it could not show, in public terms.
+        routine: the name of the routine.
+        detail: the property that it could not show, in public terms.
     """
 
     def __init__(self, routine: str, detail: str) -> None:
@@ -201,8 +201,8 @@ class StoreFailed(ConfideError):
 
     Args:
         store: its URL without a password.
-        problem: what is wrong, without anything that was to be stored.
-        remedy: what to do.
+        problem: the fault, without anything that was to be stored.
+        remedy: the step to take.
     """
 
     def __init__(self, store: str, problem: str, remedy: str = "") -> None:
@@ -216,19 +216,19 @@ class StoreFailed(ConfideError):
 
 
 class PublicWarning(UserWarning):
-    """What confide warns of: its words are built from public facts alone, like those of its errors.
+    """A warning of confide: its words are built from public facts alone, like those of its errors.
 
     Any other warning that comes up in a run may quote records, Python's own default category among them.
     """
 
 
 def show_public_warnings(show: Callable[[str], None]) -> None:
-    """From now on, of all warnings of this process only `PublicWarning` is shown; with CONFIDE_DEBUG set, all are.
+    """Show no warning but `PublicWarning` in this process from now on; with CONFIDE_DEBUG set, show all.
 
     `warnings.catch_warnings` around it undoes it.
 
     Args:
-        show: told a warning as one printable line.
+        show: receives a warning as one printable line.
 
     Example:
         >>> import warnings

@@ -58,7 +58,7 @@ class FileWords:
         return FileWords(keys={**self.keys, **other.keys}, values={**self.values, **other.values})
 
     def key_today(self, above: tuple[str, ...], key: str) -> str:
-        """What a key is called today.
+        """Today's name of a key.
 
         Args:
             above: the tables around it, in today's words.
@@ -67,16 +67,16 @@ class FileWords:
         return self.keys.get(".".join((*above, key)), key)
 
     def value_today(self, place: tuple[str, ...], value: str) -> str:
-        """What a text is today.
+        """Today's word for a text.
 
         Args:
-            place: of its key, in today's words.
+            place: the place of its key, in today's words.
             value: as it is written.
         """
         return self.values.get(".".join(place), {}).get(value, value)
 
     def today(self, document: Mapping[str, Any]) -> dict[str, Any]:
-        """What a campaign file says, in today's words.
+        """The contents of a campaign file, in today's words.
 
         Args:
             document: as it is written.
@@ -122,7 +122,7 @@ class FileWords:
         """An error about a campaign file, with the place as the file writes it.
 
         Args:
-            error: whose place is in today's words.
+            error: the error, with its place in today's words.
             document: the file, as it is written.
         """
         place, steps, here = tuple[str, ...](), list[str](), [document]

@@ -60,7 +60,7 @@ def as_path(field: str, value: str | os.PathLike[str]) -> Path:
 
 @contextmanager
 def reading(field: str, path: Path) -> Iterator[None]:
-    """Whatever a file's contents break below is told as a fault of that file.
+    """Raise every fault that a file's contents cause inside the block as a fault of that file.
 
     Raises:
         InvalidInput: names the file and what was wrong with it.
@@ -103,7 +103,7 @@ def read_json(field: str, path: Path) -> tuple[Any, bytes]:
 
 
 def parse_json(data: bytes) -> Any:
-    """What a JSON text says; to be called within `reading`, since a hostile one can break the reader.
+    """The value of a JSON text; to be called within `reading`, since a hostile text can break the reader.
 
     Raises:
         InvalidInput: no JSON, and where; a key that stands twice, of which readers would choose different ones, or a
@@ -145,7 +145,7 @@ def make_folder(path: Path, *, private: bool = False) -> Path:
     """The folder; where it was not there it is made, with its parents, and survives a loss of power.
 
     Args:
-        path: of the folder.
+        path: the path of the folder.
         private: whether a new one is for its owner alone; one that was there keeps its mode.
     """
     missing = [each for each in (path, *path.parents) if not each.exists()]
@@ -189,7 +189,7 @@ def replace_private(path: Path, text: str) -> None:
 
     Args:
         path: where; what stands there is replaced.
-        text: what.
+        text: the text to write.
     """
     replace_whole(path, text.encode(), 0o600)
 
@@ -199,8 +199,8 @@ def replace_whole(path: Path, data: bytes, mode: int) -> None:
 
     Args:
         path: where; what stands there is replaced.
-        data: what.
-        mode: who may read it.
+        data: the bytes to write.
+        mode: the permissions of the file.
     """
     descriptor, draft = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)  # 0600
     try:
@@ -219,7 +219,7 @@ def sweep_drafts(path: Path) -> None:
     """Remove what writers of a file have left that died; to be called where nobody else writes it meanwhile.
 
     Args:
-        path: of a file that `replace_private` writes.
+        path: the path of a file that `replace_private` writes.
     """
     for each in path.parent.glob(f".{glob.escape(path.name)}-*"):
         if re.fullmatch(re.escape(f".{path.name}-") + "[a-z0-9_]{8}", each.name) and each.is_file():
@@ -231,8 +231,8 @@ def locked(field: str, path: Path, *, shared: bool = False) -> Iterator[None]:
     """Wait until nobody else holds a lock, and hold it; it ends with its process.
 
     Args:
-        field: what to name in errors.
-        path: of a file that is made for it, and stays; its folder is made for its owner alone.
+        field: the name for errors.
+        path: the path of a file that is made for it, and stays; its folder is made for its owner alone.
         shared: hold it together with others who share it, so that only those wait who do not.
 
     Raises:
@@ -244,10 +244,11 @@ def locked(field: str, path: Path, *, shared: bool = False) -> Iterator[None]:
 
 
 def is_locked(field: str, path: Path) -> bool:
-    """Whether somebody holds a lock just now; nobody waits. Of two who ask at once, one may be told of the other.
+    """Whether somebody holds a lock just now; nobody waits. Of two who ask at once, one may be taken for a holder by
+    the other.
 
     Args:
-        field: what to name in errors.
+        field: the name for errors.
         path: as for `locked`.
 
     Raises:
@@ -296,10 +297,10 @@ def _lock(field: str, path: Path, descriptor: int, how: int) -> None:
 def write_once(field: str, path: Path, data: str) -> None:
     """Write a private file for good, where none is. Who finds it there finds it whole, and it survives a loss of power.
 
-    Of several who write it at once one wins; nobody is told who: read it.
+    Of several who write it at once one wins; the winner is not named: read the file.
 
     Args:
-        field: what names the file, for the error.
+        field: the name of the file, for the error.
         path: where; a folder that is not there is made, for its owner alone.
         data: the text.
 
@@ -331,12 +332,12 @@ def write_new(
     """Write a file where none is.
 
     Args:
-        field: what names the file, for the error.
+        field: the name of the file, for the error.
         path: where.
         data: bytes, or text that is written as UTF-8.
         private: whether its owner alone may read it; then it is written into no pack.
-        taken: what to do where there is one.
-        barred: what to do where none can be written.
+        taken: the remedy where there is such a file.
+        barred: the remedy where none can be written.
 
     Raises:
         InvalidInput: something is there, or nothing can be written there, or it is no place for a private file.

@@ -65,7 +65,7 @@ class Relation(StrEnum):
 
     @property
     def words(self) -> str:
-        """What changes from one data set to its neighbour."""
+        """The change from one data set to its neighbour."""
         return _CHANGES[self.value]
 
     @property
@@ -94,7 +94,7 @@ _STEPS = {
 
 
 class Audience(StrEnum):
-    """Who looks."""
+    """The people who see an output."""
 
     PUBLIC = "public"
     """everybody: central differential privacy"""
@@ -131,13 +131,13 @@ class PrivacyLoss(Protocol):
 @wire("Source", "document statement spec erratum")
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """Where a statement comes from.
+    """The place that a statement comes from.
 
     Args:
         document: author and year, or "confide" where the statement is ours.
         statement: theorem, lemma, algorithm or equation.
         spec: section of the specification that re-derives it.
-        erratum: what was corrected, in a few words; empty where the print stands.
+        erratum: the correction, in a few words; empty where the print stands.
     """
 
     document: str
@@ -162,7 +162,7 @@ _ABSENT = {"condition": ""}
 @wire("guarantee", _EVERY, absent=_ABSENT)
 @dataclass(frozen=True, kw_only=True)
 class Guarantee:
-    """What every guarantee carries.
+    """The fields that every guarantee carries.
 
     Args:
         source: where it comes from.
@@ -170,8 +170,8 @@ class Guarantee:
         vacuous: True when it says nothing at these sizes.
         claimable: False for a printed claim that is false; it is kept for comparison only.
         note: one sentence about its reach.
-        condition: what must turn out to be so for it to hold, where nobody can know that before the run. To a
-            participant who decides beforehand such a promise says nothing. What they do know belongs elsewhere.
+        condition: the event on which it holds, where nobody can know that before the run. To a participant who decides
+            beforehand such a promise says nothing. Facts that they do know belong elsewhere.
     """
 
     source: Source
@@ -183,7 +183,9 @@ class Guarantee:
 
     @property
     def name(self) -> str:
-        """What it is called where it is written, and in messages; as the class above where its own declares nothing."""
+        """The name of this guarantee where it is written, and in messages; that of the class above where its own
+        declares nothing.
+        """
         return declared(type(self)).name
 
     def __post_init__(self) -> None:
@@ -211,7 +213,7 @@ class Guarantee:
                 **{name: _plain(part) for name, part in parts_of(self).items()}}
 
     def to_wire(self) -> dict[str, Any]:
-        """As `to_dict`, under the names that packs have for ever (`confide.contract.wire`)."""
+        """The same as `to_dict`, under the names that packs have for ever (`confide.contract.wire`)."""
         tag = declared(type(self))._replace(name=self.name).tag
         return {"guarantee": tag, "sentence": self.sentence(),
                 **{word: _plain(part) for word, part in wire_parts(self).items()}}
@@ -337,7 +339,8 @@ class Participation(Guarantee):
     Args:
         utility: at least this.
         who: the players for whom it holds.
-        of: what utility is, in words: of sellers of data as it stands, of buyers what they get less its price.
+        of: the meaning of the utility, in words: for sellers of data it counts as it stands, for buyers it is the value
+            they get less its price.
     """
 
     utility: float
@@ -431,7 +434,7 @@ class Guarantees(Shown):
         return [g.to_dict() for g in self.items]
 
     def to_wire(self) -> list[dict[str, Any]]:
-        """As `to_dict`, under the names that packs have for ever."""
+        """The same as `to_dict`, under the names that packs have for ever."""
         return [g.to_wire() for g in self.items]
 
 
@@ -450,7 +453,7 @@ def in_full(promise: Guarantee, sentence: Sentence = _own_words) -> str:
     """A promise with all that belongs to it, in whole sentences.
 
     Args:
-        promise: of a mechanism.
+        promise: the promise of a mechanism.
         sentence: its words, where a kind has its own.
 
     Example:
@@ -466,7 +469,7 @@ def sentences_of(promise: Guarantee, sentence: Sentence = _own_words) -> tuple[s
     """The sentences of a promise, one after another; `worded` where they are not a kind's own words.
 
     Args:
-        promise: of a mechanism.
+        promise: the promise of a mechanism.
         sentence: its words, where a kind has its own.
     """
     said = as_sentence(sentence(promise).rstrip("."))
@@ -491,7 +494,7 @@ def says_something(promise: Guarantee) -> str:
     """Whether a promise says anything, and to whom, in a table's cell.
 
     Args:
-        promise: of a mechanism.
+        promise: the promise of a mechanism.
     """
     if not promise.claimable:
         return "no: as printed, and false"
@@ -507,8 +510,8 @@ def promises_table(
     """Every promise with its condition and note, its source, how often it may fail, and whether it says anything.
 
     Args:
-        promises: of a mechanism, in reading order.
-        note: what holds for all of them.
+        promises: the promises of a mechanism, in reading order.
+        note: a sentence that holds for all of them.
         sentence: the words of a promise, where a kind has its own.
         says: the cell of whether it says anything.
     """
@@ -525,10 +528,10 @@ def _beside(promise: Guarantee) -> str:
 
 
 def stated(promises: Iterable[Guarantee], sentence: Sentence = _own_words) -> tuple[str, ...]:
-    """What is promised, a paragraph each: all that can be claimed and says anything.
+    """The promises, a paragraph each: all that can be claimed and says anything.
 
     Args:
-        promises: of a mechanism.
+        promises: the promises of a mechanism.
         sentence: the words of a promise, where a kind has its own.
     """
     return tuple(in_full(each, sentence) for each in promises if each.claimable and not each.vacuous)
@@ -538,6 +541,6 @@ def promises_json(promises: Iterable[Guarantee]) -> list[dict[str, Any]]:
     """Every promise for programs: its fields, the whole of it in words, and whether it says anything.
 
     Args:
-        promises: of a mechanism.
+        promises: the promises of a mechanism.
     """
     return [{**each.to_dict(), "in_full": in_full(each), "says": says_something(each)} for each in promises]

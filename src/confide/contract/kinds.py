@@ -63,10 +63,10 @@ _MOST_COINS = 2**63 - 1  # what a database's integers hold, and Arrow's
 
 
 class ReportCodec(Protocol):
-    """How a kind's reports are stored: one participant's bytes are a function of her report alone."""
+    """How a kind's reports are stored: one participant's bytes are a function of their report alone."""
 
     def pack(self, batch: Any) -> tuple[np.ndarray, list[bytes]]:
-        """(slots, reports) of one batch of a collection."""
+        """The slots and the reports of one batch of a collection."""
         ...
 
     def unpack(self, slots: np.ndarray, reports: Sequence[bytes]) -> Any:
@@ -79,11 +79,11 @@ class PayoutTerms:
     """How shares become money.
 
     Args:
-        column: of the shares, whole numbers of the smallest coin.
+        column: the column of the shares, whole numbers of the smallest coin.
         currency: its name.
         minor_units: how many of the smallest coin make one unit; a power of ten.
         highest: in the smallest coin, what no share exceeds by the plan's own promise.
-        deposit: in the smallest coin, what each participant has left beforehand and gets back with her payment.
+        deposit: in the smallest coin, what each participant has left beforehand and gets back with their payment.
 
     Raises:
         InvalidInput: no such number of coins.
@@ -121,11 +121,11 @@ class PayoutTerms:
                           "choose larger coins (smaller minor_units), smaller payments, or fewer people")
 
     def amounts(self, shares: pa.Table, deposited: np.ndarray | None = None) -> Iterator[list[tuple[int, int]]]:
-        """(slot, amount) of everybody who is paid, in blocks: her share and the deposit that she left, never below 0.
+        """The slot and the amount of everybody who is paid, in blocks: share plus deposit left, never below 0.
 
         Args:
             shares: whole coins, one row a slot.
-            deposited: the slots of who left a deposit, with her report; None for nobody.
+            deposited: the slots of who left a deposit, with their report; None for nobody.
         """
         coins = shares[self.column].to_numpy().copy()
         if deposited is not None:
@@ -141,7 +141,7 @@ class PayoutTerms:
 
 
 class CampaignPlan(Protocol):
-    """What a campaign would give, from the public parameters of its file alone."""
+    """The predicted outcome of a campaign, from the public parameters of its file alone."""
 
     @property
     def mechanism(self) -> Mechanism: ...
@@ -167,11 +167,11 @@ class HeldData(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Collection:
-    """What was collected: the data a mechanism runs on, and the operator's own list of rejected ids.
+    """The data a mechanism runs on, as they were collected, and the operator's own list of rejected ids.
 
     Args:
-        data: what `Mechanism.run` takes, or `HeldData` that gives it; opened and checked for its columns, its rows are
-            read by the run, after the ledger was charged.
+        data: the input of `Mechanism.run`, or `HeldData` that gives it; opened and checked for its columns, its rows
+            are read by the run, after the ledger was charged.
         rejected: id -> reason, complete once the rows were read. A function of private records: the operator's alone,
             never published or counted aloud.
     """
@@ -194,7 +194,7 @@ class Check:
         tolerated: how many lies and empty slots the promises of truth and accuracy allow for; None where they speak of
             those who take part, and who does is public, or where nobody takes part.
         held: whether a custodian holds the records, and nobody was invited.
-        missing_as: of a custodian's records, what each counts as that is missing or unusable; empty where nobody says.
+        missing_as: the value that a custodian's missing or unusable record counts as; empty where nobody says.
         own: the kind's own view of what it found, in place of the usual tables of records.
         cells: column -> what is wrong with its cells, a text with a count for each reason; "" -> with whole rows. Of a
             column that is not there nobody says.
@@ -219,9 +219,9 @@ class Kind(Protocol):
     """One kind of campaign. Everything that needs no private data comes before `collect`.
 
     `check` is the operator's look at the records before a run. `record` finds a participant's record in the file that
-    the campaign names, `parse_record` makes one of what she types (column -> text), exactly as the file's row would be
-    coded; both give the record and her index. `submission` is (slot, report) of what she hands in, column -> text as in
-    `parse_record`: exactly the bytes that `collect` and `codec` make of a file with that row. `identities` is the
+    the campaign names, `parse_record` makes one of what they type (column -> text), exactly as the file's row would be
+    coded; both give the record and their index. `submission` is (slot, report) of what they hand in, column -> text as
+    in `parse_record`: exactly the bytes that `collect` and `codec` make of a file with that row. `identities` is the
     public list of ids in the order of slots, empty where a custodian holds the data; `codec` stores reports, None where
     they stay in the custodian's engine; `payouts` says how shares become money, None where nothing is paid. `tables` is
     the public result as tables in natural units, by name; those that `as_rows` marks are written as Parquet, all others
@@ -229,7 +229,7 @@ class Kind(Protocol):
     (`confide.contract.wire.wire_types`): nothing else is rebuilt from a file.
 
     `asked` is the form of one participant, empty where a custodian holds the data: what it lets through is accepted by
-    `submission`, or by `private` where her own device draws what she hands in, unless it breaks a rule on several
+    `submission`, or by `private` where their own device draws what they hand in, unless it breaks a rule on several
     fields that one of their notes states. `files` are the files and folders that the campaign file names: (key such as
     "data.source", what stands there), sources that are no paths among them.
 
@@ -290,8 +290,8 @@ class Trial:
 
     Args:
         config: the campaign's tables; with fewer people, where that is possible and many are invited.
-        plan: of these tables.
-        batches: what made-up people hand in, as the kind's codec packs it.
+        plan: the plan of these tables.
+        batches: the records that made-up people hand in, as the kind's codec packs them.
     """
 
     config: Any
@@ -334,8 +334,8 @@ class RewordedKind(Kind, Protocol):
 class HandingKind(Kind, Protocol):
     """A kind whose operator hands something out after the run.
 
-    `handout` is his list: a table with the columns "id" and "good", a line for each thing that somebody gets, and
-    perhaps what she owes for it. It follows from shares, so it is his alone; who withdrew is not on it.
+    `handout` is the operator's list: a table with the columns "id" and "good", a line for each thing that somebody
+    gets, and perhaps what they owe for it. It follows from shares, so it is private; who withdrew is not on it.
     """
 
     def handout(
@@ -371,21 +371,21 @@ class PausingKind(Kind, Protocol):
 class LocalKind(Kind, Protocol):
     """A kind whose reports are drawn on the participants' side, before anybody else sees anything.
 
-    `private` reads what a participant types into what `Mechanism.submit` takes, and the level that a report costs
-    her; None takes no part, and costs nothing. `notion` is that of all its levels, "epsilon" or "rho". `identity`
-    is the one spelling of an id that is on the list, `question` what is asked, `level` what a report costs at most.
-    `row` is what she hands in: a row of the operator's file, but for what the operator knows; `rows` are those of
-    everybody in a collection that was played. `submission` takes such a row, with her id in it or without. `rehearse`
-    plays everybody's side with true answers that are public already: a collection whose `data` is what the run takes.
+    `private` reads what a participant types into what `Mechanism.submit` takes, and the level that a report costs them;
+    None takes no part, and costs nothing. `notion` is that of all its levels, "epsilon" or "rho". `identity` is the one
+    spelling of an id that is on the list, `question` what is asked, `level` what a report costs at most. `row` is what
+    they hand in: a row of the operator's file, but for what the operator knows; `rows` are those of everybody in a
+    collection that was played. `submission` takes such a row, with their id in it or without. `rehearse` plays
+    everybody's side with true answers that are public already: a collection whose `data` is what the run takes.
 
-    `device` says in public terms what her device does with what she types, JSON-ready, and for a `ContractKind` on her
-    own terms; it makes the row of `row` without the id. Whole numbers and rationals that a double may not hold are
-    texts. "law" is one of:
+    `device` says in public terms what the participant's device does with what they type, JSON-ready, and for a
+    `ContractKind` on their own terms; it makes the row of `row` without the id. Whole numbers and rationals that a
+    double may not hold are texts. "law" is one of:
 
-    - "response": of `answers`, the one that she typed under `input` with the odds e^epsilon against the other, under
-      `column`. "epsilon" is an exact rational; or "levels" are the doubles by which a device finds her own level from
-      what she types under `worth`: xi(c) = 2 arsinh sqrt(cosh^2(epsilon/2) (threshold - c)/c + sinh^2(epsilon/2)), at
-      least epsilon and at most ceiling, and no part above the threshold. That double is the rational.
+    - "response": of `answers`, the one that was typed under `input` with the odds e^epsilon against the other, under
+      `column`. "epsilon" is an exact rational; or "levels" are the doubles by which a device finds the level from
+      `worth`: xi(c) = 2 arsinh sqrt(cosh^2(epsilon/2) (threshold - c)/c + sinh^2(epsilon/2)), at least epsilon and at
+      most ceiling, and no part above the threshold. That double is the rational.
     - "lattice": the number under `input`, moved into [low, high], counted in `steps` from low to high, rounded to the
       nearest whole number, the even one of two; plus a discrete Gaussian draw of standard deviation `sigma`; as 16
       hexadecimal digits of two's complement under `column`. 0 steps ask for nothing. low and high are doubles, spelled
@@ -398,8 +398,8 @@ class LocalKind(Kind, Protocol):
     The program in the browser follows no instructions of a level above `LARGEST_LEVEL` there (of a lattice,
     rho = steps^2/(2 sigma^2)), nor above `level`, which the page states.
 
-    What she leaves empty under `input` is handed in empty: she takes no part. `known` are the fields that the operator
-    adds to her row, because he knows them of everybody.
+    What the participant leaves empty under `input` is handed in empty: they take no part. `known` are the fields that
+    the operator adds to their row, because these are known of everybody.
     """
 
     notion: Literal["epsilon", "rho"]
@@ -430,15 +430,15 @@ class ContractKind(LocalKind, Protocol):
     """A kind that asks twice: for a report first, which is no secret from the operator, and for a record on the terms
     that follow from everybody's reports.
 
-    `reported` is the row that she hands in first, and `asked_first` its form; `asked` is that of the record.
-    `contracts_file` is where the round of contracts lies, from the campaign file's folder. `draw_up` makes a round,
-    JSON-ready, from the file of reports, with `without` as if they had never reported; `committed` are its contracts as
-    batches of the codec, and `answered` those that were stored, with what was sent on them, as the run takes it. What
-    she hands in is a row of the file of reports, and then one of the file of records, with her final contract; the
-    contracts are what is stored, all together when they become final, so that `submission` refuses. `round_sections` is
-    the operator's look at it. `terms` are one person's of a round, `terms_sections` what she reads. `on_terms` is
-    `private` of the record, on these terms. `caution` is what her device tells her alone about her record, empty where
-    there is nothing to say.
+    `reported` is the row that the participant hands in first, and `asked_first` its form; `asked` is that of the
+    record. `contracts_file` is where the round of contracts lies, from the campaign file's folder. `draw_up` makes a
+    round, JSON-ready, from the file of reports, with `without` as if they had never reported; `committed` are its
+    contracts as batches of the codec, and `answered` those that were stored, with what was sent on them, as the run
+    takes it. What they hand in is a row of the file of reports, and then one of the file of records, with their final
+    contract; the contracts are what is stored, all together when they become final, so that `submission` refuses.
+    `round_sections` is the operator's look at it. `terms` are one person's of a round, `terms_sections` what they read.
+    `on_terms` is `private` of the record, on these terms. `caution` is what their device tells them alone about their
+    record, empty where there is nothing to say.
     """
 
     def asked_first(self, config: Any, plan: CampaignPlan) -> Sequence[Field]: ...
@@ -563,10 +563,10 @@ def summaries() -> tuple[dict[str, str], dict[str, str]]:
 
 
 def may_wait(name: str) -> bool:
-    """Whether runs of this kind may have to wait: then no day of a publication is told. False where it is none.
+    """Whether runs of this kind may have to wait: then no day of a publication is announced. False where it is none.
 
     Args:
-        name: of a kind.
+        name: the name of a kind.
     """
     try:
         return isinstance(kind(name), PausingKind)

@@ -1,4 +1,4 @@
-"""What a mechanism signs: public parameters, guarantees without data, one run, and a decode for each participant.
+"""The contract of a mechanism: public parameters, guarantees without data, one run, and a decode for each participant.
 
 What becomes of a record that cannot be used, and how many such rows of a file a run goes on with.
 """
@@ -51,7 +51,7 @@ class Phase:
 
 @runtime_checkable
 class NoiseSource(Protocol):
-    """What every source of noise shows (`confide.privacy.noise`)."""
+    """The interface of every source of noise (`confide.privacy.noise`)."""
 
     @property
     def kind(self) -> str: ...
@@ -61,7 +61,7 @@ class NoiseSource(Protocol):
 
 
 class Spend(Protocol):
-    """What every privacy event shows (`confide.privacy.events`)."""
+    """The interface of every privacy event (`confide.privacy.events`)."""
 
     @property
     def neighbours(self) -> Relation: ...
@@ -121,7 +121,7 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
 
     @abstractmethod
     def events(self) -> Sequence[Spend]:
-        """What a run spends; charged before the data is touched."""
+        """The privacy events of a run; charged before the data is touched."""
 
     def group_steps(self, size: int) -> int:
         """How many neighbour steps change so many units of protection together, each step within what is promised.
@@ -136,7 +136,7 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
 
         Args:
             size: how many records, bits or people, >= 1.
-            audience: who looks, and has even money beforehand.
+            audience: the audience that guesses, with even odds beforehand.
 
         Returns:
             In [1/2, 1]; 1 where no more is known than what follows from the losses.
@@ -155,7 +155,7 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
         """The whole mechanism on everybody's records.
 
         Args:
-            data: what the mechanism takes.
+            data: the records of all participants, or of the custodian, in a form that the mechanism takes.
             noise: the source of its draws, such as `Noise.secure()`.
             progress: called as the run goes on, with public numbers alone; a campaign always gives something to call
                 (`confide.contract.running.Told`). A mechanism of one's own may leave this argument out.
@@ -166,13 +166,13 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
         """One participant's share.
 
         Args:
-            record: her own record, None for a slot without one.
-            index: her rank in the public list of ids.
+            record: the participant's own record, None for a slot without one.
+            index: the participant's rank in the public list of ids.
             billboard: the public record of the run.
         """
 
     def certify(self, billboard: Billboard) -> C_co | None:
-        """What can be claimed after the run, computed again from the billboard; None where nothing is."""
+        """The certificate of a run, computed again from the billboard; None where there is none."""
         return None
 
     def check(self, billboard: Billboard) -> None:
@@ -186,7 +186,7 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
         return
 
     def drawn(self, billboard: Billboard) -> Iterable[tuple[str, Any, int]]:
-        """What a billboard shows to have been drawn: (line of the charge, cost of one draw, number of draws).
+        """The draws that a billboard shows: (line of the charge, cost of one draw, number of draws).
 
         Whoever verifies a pack adds it up again. Left out where all draws follow from the parameters.
         """
@@ -216,7 +216,9 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
         return {}
 
     def submit(self, private: Any, offer: Any = None, noise: NoiseSource | None = None) -> Any:
-        """The participant's side of collection: what leaves her device. The identity unless noise is drawn locally."""
+        """The participant's side of collection: what leaves their device. The identity unless noise is drawn
+        locally.
+        """
         return private
 
     def _outcome(
@@ -263,9 +265,9 @@ Unusable = Literal["refuse", "null"]
 
 
 def unusable_in(noise: NoiseSource) -> Unusable:
-    """What a run does with a bad row: in a release nothing that anybody sees may depend on it.
+    """The rule for a bad row in a run: in a release nothing that anybody sees may depend on it.
 
     Args:
-        noise: of the run.
+        noise: the noise of the run.
     """
     return "null" if noise.release_safe else "refuse"

@@ -1,4 +1,4 @@
-"""What a pack says of the meter of its run, and the error of a draw that was not charged."""
+"""The record of a run's meter in its pack, and the error of a draw that was not charged."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Overspent(ConfideError):
 
     Args:
         line: name of the line.
-        asked: what the draw would cost, in words.
-        left: what was charged and spent, in words.
+        asked: the cost of the draw, in words.
+        left: the amounts charged and spent, in words.
     """
 
     def __init__(self, line: str, asked: str, left: str) -> None:
@@ -51,7 +51,7 @@ class Metered:
     """The meter of a run.
 
     Args:
-        lines: of the charge, in its order.
+        lines: the lines of the charge, in its order.
         around: whether anything was drawn that no line paid for. Only a mechanism that is not confide's can do that.
     """
 

@@ -48,7 +48,7 @@ def names_missing(*groups: str, **where: str) -> Callable[[_Door], _Door]:
     """Let a function name all arguments that a call lacks in one error: those without a default, and these.
 
     Args:
-        groups: of arguments with the default None that are needed as well; "budget | error" needs one of both.
+        groups: arguments with the default None that are needed as well; "budget | error" needs one of both.
         where: argument = the other one that needs it, where that is given.
 
     Example:

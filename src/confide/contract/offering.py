@@ -1,4 +1,4 @@
-"""What every offer has to answer, whatever is asked: a participant decides by it, so no answer may be left out.
+"""The questions that every offer has to answer: a participant decides by it, so no answer may be left out.
 
 A section of an offer says which question it answers (`Section.answers`); a kind may add sections of its own between
 them. Where all kinds say the same, they say it by one function here.
@@ -20,7 +20,9 @@ _LARGEST_POWER = 700.0  # of e that a number holds
 
 
 class Question(StrEnum):
-    """What a participant has to know before she agrees; the value is the title of the section that answers it."""
+    """A question that an offer answers for a participant before they agree; the value is the title of the answering
+    section.
+    """
 
     REPORT = "What you report"
     SEES = "Who sees what"
@@ -44,7 +46,7 @@ def answer(question: Question, *parts: str | Block) -> Section:
     """The section that answers a question.
 
     Args:
-        question: which.
+        question: the question.
         parts: paragraphs, and other blocks between them; empty ones are left out.
 
     Example:
@@ -104,11 +106,11 @@ def likelier(level: float) -> str:
 
 
 def lies(promises: Guarantees, otherwise: str = NO_TRUTH, *, sentence: Sentence = Truthfulness.sentence) -> str:
-    """What a lie would gain, by the guarantees of truthfulness: each with its condition and its note.
+    """The gain from a lie, by the guarantees of truthfulness: each with its condition and its note.
 
     Args:
-        promises: of the mechanism.
-        otherwise: what is said where none of them says anything.
+        promises: the promises of the mechanism.
+        otherwise: the text where none of them says anything.
         sentence: the words of a promise, where a kind has its own.
     """
     return " ".join(stated(promises.of(Truthfulness), sentence)) or otherwise
@@ -116,12 +118,12 @@ def lies(promises: Guarantees, otherwise: str = NO_TRUTH, *, sentence: Sentence 
 
 def withdrawing(*more: str, absent: str = "your record counts as empty, and nobody but the operator can tell",
                 deposit: bool = False) -> Sequence[str]:
-    """Paragraphs on how a participant of any kind takes back what she handed in.
+    """Paragraphs on how a participant of any kind takes back what they handed in.
 
     Args:
-        more: what else she has to know, in whole sentences.
-        absent: what becomes of it before the publication.
-        deposit: whether she leaves one.
+        more: further facts that the participant has to know, in whole sentences.
+        absent: the fate of their record before the publication.
+        deposit: whether the participant leaves one.
     """
     back = " A deposit that you left is returned." if deposit else ""
     return (*more, "You can withdraw at any time and without a reason: on your own page, where you have one, or by "

@@ -1,6 +1,6 @@
-"""What a mechanism hands back: a public billboard, one private share per participant, and the guarantees.
+"""The result of a mechanism: a public billboard, one private share per participant, and the guarantees.
 
-The billboard is everything that anyone may see. A share is what one participant gets; it is a function of her own
+The billboard is everything that anyone may see. A share is what one participant gets; it is a function of their own
 record and the billboard. An outcome made with simulated noise is of another type, `SimulatedOutcome`: it says
 `release_safe = False`, may carry diagnostics computed from private data, and cannot be settled.
 
@@ -106,7 +106,7 @@ def _short(value: Any) -> str | int | float:
 
 
 def as_billboard(given: object) -> Billboard:
-    """What was given where a billboard is wanted.
+    """The given object, where it is a billboard.
 
     Args:
         given: perhaps an outcome, which has one, or nothing.
@@ -122,13 +122,13 @@ def as_billboard(given: object) -> Billboard:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Certificate:
-    """What can be claimed after the run from the billboard alone: free, because it is post-processing."""
+    """The claims that follow after the run from the billboard alone: free, because they are post-processing."""
 
 
 @wire("Provenance", "confide python parts noise")
 @dataclass(frozen=True, kw_only=True)
 class Provenance:
-    """What made an outcome: versions of confide and of the parts it computes with, and the kind of noise."""
+    """The makers of an outcome: versions of confide and of the parts it computes with, and the kind of noise."""
 
     confide: str
     python: str
@@ -204,7 +204,7 @@ class _Public(Generic[B_co, C_co]):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class PublicOutcome(_Public[B_co, C_co]):
-    """What anyone may see of a settled campaign: everything but the shares. A participant decodes hers from it."""
+    """The public part of a settled campaign: everything but the shares. A participant decodes theirs from it."""
 
     release_safe: ClassVar[bool] = True
 
@@ -214,7 +214,7 @@ class PublicOutcome(_Public[B_co, C_co]):
 
         Args:
             folder: where they lie.
-            sha256: what the manifest's digest must be, where it is known.
+            sha256: the digest that the manifest must have, where it is known.
 
         Raises:
             InvalidInput: names the file that is missing, altered or no outcome's.
@@ -300,7 +300,7 @@ def check_release(outcome: _Public) -> None:
     """Whether an outcome may leave the process as what it says that it is.
 
     Args:
-        outcome: of a run.
+        outcome: the outcome of a run.
 
     Raises:
         Refused: an audit listened to the run, or forced its noise, and nothing of that shows on the outcome.
@@ -310,16 +310,16 @@ def check_release(outcome: _Public) -> None:
 
 
 def settled_coins(outcome: Outcome | SimulatedOutcome, index: int, column: str = "payment") -> int:
-    """What was settled for one participant, in the smallest coin.
+    """The amount that was settled for one participant, in the smallest coin.
 
     Args:
         outcome: with its shares.
-        index: her rank in the public list of ids.
-        column: of the shares.
+        index: the participant's rank in the public list of ids.
+        column: the column of the shares.
 
     Raises:
         InvalidInput: shares of another campaign.
-        Refused: she withdrew, and her share was erased.
+        Refused: the participant withdrew, and their share was erased.
     """
     try:
         paid = outcome.shares[column][index].as_py()
@@ -334,14 +334,14 @@ def settled_coins(outcome: Outcome | SimulatedOutcome, index: int, column: str =
 
 
 def settled_share(outcome: Outcome | SimulatedOutcome, index: int) -> dict[str, Any]:
-    """What was settled for one participant, column -> value.
+    """The share that was settled for one participant, column -> value.
 
     Args:
         outcome: with its shares.
-        index: her rank in the public list of ids.
+        index: the participant's rank in the public list of ids.
 
     Raises:
-        Refused: she withdrew, and her share was erased.
+        Refused: the participant withdrew, and their share was erased.
     """
     share: dict[str, Any] = outcome.shares.slice(index, 1).to_pylist()[0]
     if any(value is None for value in share.values()):

@@ -1,7 +1,7 @@
 """The folder of an outcome: `manifest.json` and `columns/`, which are public, and `shares/`, which is the operator's.
 
-What is read may be a stranger's: digests are checked, only types that the mechanism's kind names are rebuilt, and
-whatever else is wrong is told as a fault of the file that it stands in.
+What is read may be a stranger's: digests are checked, only types that the mechanism's kind names are rebuilt, and any
+other error is raised as a fault of the file that it stands in.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def read_public(folder: str | os.PathLike[str], sha256: str | None, *, release_s
 
     Args:
         folder: where the files lie.
-        sha256: what the manifest's digest must be, where it is known.
+        sha256: the digest that the manifest must have, where it is known.
         release_safe: whether a released outcome is asked for, or a simulated one.
 
     Raises:
@@ -118,8 +118,8 @@ def _rebuilt(manifest: Any, columns: Mapping[str, bytes], release_safe: bool) ->
 
 
 def known_types(manifest: Mapping[str, Any]) -> dict[str, type]:
-    """What a manifest may hold, by wire name: what the kind of its mechanism names, what is printed of it in a source,
-    and what every outcome has.
+    """The types that a manifest may hold, by wire name: the types that the kind of its mechanism names, the types of a
+    source's printed mechanism, and the types of every outcome.
 
     Args:
         manifest: a stranger's.

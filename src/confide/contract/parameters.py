@@ -41,9 +41,9 @@ class Parameter:
     """The range, the unit and the help of a setting.
 
     Args:
-        help: what the setting is, in a few words, without a full stop.
+        help: a description of the setting, in a few words, without a full stop.
         symbol: its letter in the sources, such as "alpha".
-        unit: of a number, such as "nats" or "people".
+        unit: the unit of a number, such as "nats" or "people".
         above: every number is larger.
         at_least: no number is smaller.
         below: every number is smaller.
@@ -100,9 +100,9 @@ class DeclaredParameter(NamedTuple):
     """One declared parameter of a class.
 
     Args:
-        name: of the field.
+        name: the name of the field.
         kind: its type, without the annotation.
-        parameter: what the annotation declares.
+        parameter: the declaration in the annotation.
     """
 
     name: str

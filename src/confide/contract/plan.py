@@ -1,4 +1,4 @@
-"""What every planner of a family gives: a mechanism, its promises, and the figures that spoke for it."""
+"""The plan of a family: a mechanism, its promises, and the figures that spoke for it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Predicted(NamedTuple):
 
     Args:
         value: the figure; infinite or no number where nothing is known.
-        unit: of the figure, such as "share of the records"; empty for a plain number.
+        unit: the unit of the figure, such as "share of the records"; empty for a plain number.
         basis: where it comes from: "exact", "bound", "simulated" on made-up people, or "rule of thumb".
     """
 
@@ -48,7 +48,7 @@ class Alternative:
     """Something that could be run in the same place.
 
     Args:
-        name: of the method or the mechanism.
+        name: the name of the method or the mechanism.
         predicted: the same figures as of the plan, where they are known.
         refused: why it cannot run, or was not chosen; empty for what was chosen.
         mechanism: ready to run; None where it cannot run, or is a figure to compare with and no mechanism.
@@ -81,16 +81,18 @@ class Plan(Shown, ABC, Generic[_M_co]):
     @property
     @abstractmethod
     def predicted(self) -> Mapping[str, Predicted]:
-        """What a run is expected to show: the name of each figure, and the figure. The figure to choose by is first."""
+        """The figures that a run is expected to show, by name. The figure to choose by is first. The figure to choose
+        by is first.
+        """
 
     @property
     def alternatives(self) -> tuple[Alternative, ...]:
-        """What else was compared, the best first, without what was chosen."""
+        """The other mechanisms that were compared, the best first."""
         return ()
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What whoever runs it should know before, one sentence each."""
+        """The facts to know before a run, one sentence each."""
         return ()
 
     @property

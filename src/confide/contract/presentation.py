@@ -52,7 +52,7 @@ class Table:
     Args:
         columns: the headings, with units.
         rows: one sequence per row.
-        note: what a reader must know to read it (what an interval covers, at which confidence).
+        note: the facts that a reader needs to read it (the coverage and the confidence of an interval).
     """
 
     columns: tuple[str, ...]
@@ -116,7 +116,7 @@ class Picture:
 
     Args:
         spec: the specification, data included.
-        alt: what the picture shows, in words.
+        alt: a description of the picture, in words.
     """
 
     spec: dict[str, Any]
@@ -174,11 +174,11 @@ class Section:
 
     Args:
         title: heading.
-        blocks: what stands below it.
+        blocks: the texts, tables and pictures below it.
         study: True where private data was used under simulated noise: not a release.
         private: True where it is meant for one participant or the operator.
-        answers: of an offer, which question of `confide.contract.offering.Question` it answers, such as "sees";
-            empty where none.
+        answers: the `confide.contract.offering.Question` that a section of an offer answers, such as "sees"; empty
+            where none.
     """
 
     title: str
@@ -189,12 +189,12 @@ class Section:
 
     @property
     def paragraphs(self) -> tuple[str, ...]:
-        """Those of all its texts."""
+        """The paragraphs of all its texts."""
         return tuple(each for block in self.blocks if isinstance(block, Text) for each in block.paragraphs)
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Its tables, in order."""
+        """The tables of the section, in order."""
         return tuple(block for block in self.blocks if isinstance(block, Table))
 
     def to_dict(self) -> dict[str, Any]:

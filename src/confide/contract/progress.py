@@ -18,10 +18,10 @@ _PATIENCE = 10.0  # seconds without a word
 
 @contextmanager
 def progress_bar(label: str) -> Iterator[Progress | None]:
-    """What to call as the work goes on; None in a pipe, where nothing is shown.
+    """A function to call as the work goes on; None in a pipe, where nothing is shown.
 
     Args:
-        label: what is being done.
+        label: a name for the work.
     """
     if not sys.stderr.isatty():  # rich would also take FORCE_COLOR for a terminal
         yield None
@@ -43,10 +43,10 @@ def progress_bar(label: str) -> Iterator[Progress | None]:
 
 @contextmanager
 def waiting(label: str, *, seconds: float = _PATIENCE) -> Iterator[None]:
-    """Around work on public settings alone, of unknown length: a terminal shows its time, anything else gets one line.
+    """Show the time of work on public settings alone, of unknown length, on a terminal; anything else gets one line.
 
     Args:
-        label: what is being done.
+        label: a name for the work.
         seconds: after which the line is written.
     """
     if sys.stderr.isatty():

@@ -1,4 +1,5 @@
-"""What would do instead of a refused setting: rounded outward to the digits that are printed, and tried as printed.
+"""Settings that would do instead of a refused one: rounded outward to the digits that are printed, and tried as
+printed.
 
 A refusal that names a number promises that the number does. So the number is rounded to the side that does, and the
 constructor or planner is called with it before it is printed. Where that is refused, the number goes further out. What
@@ -74,7 +75,7 @@ def outward(number: float, *, up: bool = True, digits: int = _DIGITS) -> float:
     Args:
         number: any finite one, or an infinite one, which stays.
         up: to which side.
-        digits: of the result, >= 1.
+        digits: the number of digits of the result, >= 1.
 
     Example:
         >>> outward(0.2328231), outward(2.0464, up=False), outward(-1.23456, up=False), outward(0.1, digits=12)
@@ -109,7 +110,7 @@ def within(low: float, high: float, *, digits: int = 12) -> str:
     Args:
         low: the lower bound.
         high: the upper one.
-        digits: of each, at most.
+        digits: the number of digits of each, at most.
 
     Example:
         >>> within(0.0, 2 / 3, digits=3)
@@ -156,7 +157,7 @@ def tried(
         words: the sentence, with a place for each setting.
         attempt: calls what was refused with the settings; a refusal, or False, is a no.
         up: to which side the numbers are rounded and go further.
-        digits: of numbers that are not whole; whole ones are printed in full.
+        digits: the number of digits of numbers that are not whole; whole ones are printed in full.
         seconds: about how long a try takes, where that is known. Above a second it is not tried.
         starts: by the name of the setting, about the number that does; ints stay whole. A function gives it only where
             it is needed. None and infinity are no remedy.
@@ -205,7 +206,7 @@ def retried(error: ConfideError, attempt: Callable[..., Any]) -> tuple[str | Rem
     here.
 
     Args:
-        error: what was raised further in.
+        error: the error that was raised further in.
         attempt: calls what the user called, with the settings of a remedy.
     """
     found: list[str | Remedy] = []
@@ -220,12 +221,12 @@ def retried(error: ConfideError, attempt: Callable[..., Any]) -> tuple[str | Rem
 def first_that(
     does: Callable[[float], Any], start: float, *, up: bool = True, close: float = 1e-3, farthest: float = _FARTHEST
 ) -> float | None:
-    """About the number nearest to a start, on one side, with which something is accepted; None where none is found.
+    """The number nearest to a start, roughly, on one side, with which something is accepted; None where none is found.
 
     Doubling and halving: for conditions that hold for all numbers further out. A refusal, or False, is a no.
 
     Args:
-        does: of a number; of whole ones where the start is an int.
+        does: the test of a number; of whole ones where the start is an int.
         start: where to begin, > 0; it does not do itself.
         up: whether to look above.
         close: how far from the nearest one the result may be, relatively; a whole number is the nearest.

@@ -204,7 +204,7 @@ def warn_of_old(called: str, old: str, new: str) -> None:
     """Warn of an old name, at the first line outside the house.
 
     Args:
-        called: what has the name.
+        called: the object that has the name.
         old: the name that was used.
         new: the name to use.
     """
@@ -287,7 +287,7 @@ def by_position_before(*names: str, first: int = 1) -> Callable[[_Door], _Door]:
     """Let a function take keyword-only arguments by position, as it did before.
 
     Args:
-        names: of all arguments that once could stand by position, in that order; also those that still can.
+        names: the names of all arguments that once could stand by position, in that order; also those that still can.
         first: how many of these still can; the first one is the class, or what is planned for.
 
     Example:

@@ -1,4 +1,4 @@
-"""What would do instead of a refused campaign file: a key of it, tried on the whole plan of its kind.
+"""Changes that would do instead of a refused campaign file: a key of it, tried on the whole plan of its kind.
 
 A planner or constructor tries its remedies on itself. What does there may be refused by what the kind asks for beyond
 it, so that a kind tries them once more, as keys of the file. Its words name no function of Python, as whoever follows
@@ -33,7 +33,7 @@ def changed(config: C, keys: Mapping[str, Any]) -> C:
     """The tables of a campaign file with other values of some keys, checked as a file's are.
 
     Args:
-        config: of the file.
+        config: the configuration of the file.
         keys: "people.count" -> its value; of a key without a table, such as "method", the whole table.
 
     Raises:
@@ -120,15 +120,15 @@ def in_file(
     config: C, plan: Callable[[C], Any], keys: Mapping[str, str],
     more: Callable[[], Iterable[str | Remedy]] = tuple, notes: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[None]:
-    """Around what a kind plans: the numbers of a refusal are tried on the whole plan instead, as keys of the file.
+    """Try the numbers of a refusal on the whole plan of a kind instead, as keys of the file.
 
     Args:
-        config: of the file.
-        plan: of the kind, without a cache: what is planned inside a try says nothing of what would do.
+        config: the configuration of the file.
+        plan: the plan of the kind, without a cache: what is planned inside a try says nothing of what would do.
         keys: name of a setting further in -> the key of the file. A remedy of other settings cannot be followed in a
             file, and is left out.
-        more: what else would do, where no number of the refusal does, and it is no bad input. Its words stay where
-            that is nothing.
+        more: other remedies, where no number of the refusal does, and it is no bad input. Its words stay where that is
+            nothing.
         notes: key of the file -> what has to be true besides.
     """
     try:
@@ -168,12 +168,12 @@ def nearest(
     A search that takes over four seconds ends with the best that it has.
 
     Args:
-        config: of the file.
-        plan: of the kind, without a cache; a refusal, or False, is a no.
+        config: the configuration of the file.
+        plan: the plan of the kind, without a cache; a refusal, or False, is a no.
         key: such as "people.count".
         start: its value, > 0, which does not do; whole numbers stay whole.
         up: whether to look above.
-        digits: of numbers that are not whole.
+        digits: the number of digits of numbers that are not whole.
         farthest: by how many times, at most.
         more: words after the key and its value.
     """

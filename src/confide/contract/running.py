@@ -31,7 +31,7 @@ class Batches:
     """Records as a run gets them: batches that are read again and again, and neither counted nor picked.
 
     Args:
-        source: of the batches; each pass iterates it once.
+        source: the source of the batches; each pass iterates it once.
 
     Example:
         >>> data = Batches(["some", "others"])
@@ -49,10 +49,10 @@ class Batches:
 
 
 class Told:
-    """What a run calls as it goes on: `progress(done, total)`, of public units alone.
+    """The function that a run calls as it goes on: `progress(done, total)`, of public units alone.
 
     Args:
-        listener: who is told; nobody, if left out.
+        listener: the function that receives the progress; none if left out.
 
     Raises:
         TypeError: when called with something else than whole numbers, or None for an unknown total.
@@ -77,13 +77,13 @@ class Told:
 
 
 def ran(mechanism: Mechanism, data: Any, noise: Any, progress: Progress | None = None) -> Outcome | SimulatedOutcome:
-    """Run a mechanism, which tells how far it is where its `run` takes `progress`.
+    """Run a mechanism, with `progress` where its `run` takes it.
 
     Args:
         mechanism: to be run.
         data: as its `run` takes it.
         noise: likewise.
-        progress: who is told; nobody, if left out.
+        progress: the function that receives the progress; none if left out.
     """
     run = mechanism.run
     if "progress" not in signature(run).parameters:
@@ -96,7 +96,7 @@ def check_shares(shares: Any, slots: int) -> None:
     """Whether shares can be published: a row for each slot, and something in it.
 
     Args:
-        shares: of a run.
+        shares: the shares of a run.
         slots: invited.
 
     Raises:
@@ -128,7 +128,7 @@ def written(share: Mapping[str, Any], schema: pa.Schema) -> str:
 
     Args:
         share: column -> value, of `Mechanism.decode` or a row of the table.
-        schema: of the table.
+        schema: the schema of the table.
 
     Returns:
         The text; of a share that does not fit the table, one that is that of no row.
@@ -202,16 +202,16 @@ class Submissions:
         yield from self.reading(self.rejected, self.counted)
 
     def rows(self, usable: int) -> int:
-        """How many rows there were.
+        """The number of rows that there were.
 
         Args:
-            usable: of them, as one pass found them.
+            usable: the number of usable rows, as one pass found them.
         """
         return sum(self.counted) if self.counted else usable + len(self.rejected)
 
 
 def as_data(collection: Collection) -> Any:
-    """What a run takes of what was collected.
+    """The input of a run, made of a collection.
 
     Args:
         collection: as a kind's `collect` gives it; a custodian's table is read now.

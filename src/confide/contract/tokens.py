@@ -27,7 +27,7 @@ def as_token(statement: Mapping[str, Any]) -> str:
 
 
 def read_token(token: str) -> dict[str, Any]:
-    """What a token says.
+    """The contents of a token.
 
     Raises:
         InvalidInput: it is none.
@@ -49,8 +49,8 @@ def token_terms(token: str, *, identity: str) -> Mapping[str, Any]:
     """The terms of a contract; whether its signature is good, others check.
 
     Args:
-        token: as she got it.
-        identity: whose it must be.
+        token: as the participant got it.
+        identity: the id that the token must be for.
 
     Raises:
         InvalidInput: it is none, or somebody else's, or not final.

@@ -34,10 +34,10 @@ _SETTINGS = {
 
 
 def type_said(value: Mapping[str, Any], tag: str) -> Any:
-    """What type an object of a file is of, with its version: what it says, or that by which it is called now.
+    """The type of an object of a file, with its version: the type it names, or the one by which it is called now.
 
     Args:
-        value: of a stranger's file.
+        value: the value of a stranger's file.
         tag: the key under which its type stands.
     """
     said = value[tag]
@@ -51,7 +51,7 @@ def printed_types(value: Any) -> dict[str, type]:
     """The classes of `confide.evidence` that a JSON value names, by wire name.
 
     Args:
-        value: of a stranger's file.
+        value: the value of a stranger's file.
 
     Raises:
         InvalidInput: this installation is without the evidence.
@@ -80,7 +80,7 @@ def newest(value: Mapping[str, Any], tag: str, kind: type) -> dict[str, Any]:
     """One JSON object as this version writes it.
 
     Args:
-        value: of a stranger's file.
+        value: the value of a stranger's file.
         tag: the key under which its type stands: "type", "event", "loss" or "guarantee".
         kind: that type.
 
@@ -103,7 +103,7 @@ def upgraded(value: Any, types: Mapping[str, type], *tags: str) -> Any:
     """A JSON value with all objects in it as this version writes them; what is not of these types stays as it is.
 
     Args:
-        value: of a stranger's file.
+        value: the value of a stranger's file.
         types: wire name -> type.
         tags: keys under which the names of types stand.
 

@@ -1,4 +1,4 @@
-"""What an object works with, kept beside it and not in it: objects that serve a release and an audit look alike.
+"""Private helpers of an object, kept beside it and not in it: objects that serve a release and an audit look alike.
 
 A mechanism whose code looks at what it was given (its type, its attributes) would find there what it was given by.
 Nobody can be kept from looking elsewhere, such as up the stack: this is no defence against who means to hide.
@@ -18,8 +18,8 @@ def put_behind(front: object, it: Any) -> None:
     """Keep something for an object, as long as that lives.
 
     Args:
-        front: what others see; weakly referenced, and itself its key.
-        it: what it works with.
+        front: the object that others see; weakly referenced, and itself its key.
+        it: the object that it works with.
     """
     _BEHIND[front] = it
 
@@ -30,7 +30,7 @@ def is_veiled(front: object) -> bool:
 
 
 def behind(front: object) -> Any:
-    """What was put behind an object.
+    """The object that was put behind another.
 
     Raises:
         KeyError: nothing was, as behind a copy of it.

@@ -29,7 +29,7 @@ class Wire(NamedTuple):
     """How a type is written.
 
     Args:
-        name: of the type.
+        name: the name of the type.
         version: from 1; raised where an older file means something else than its fields say now.
         fields: name in Python -> wire name, of all fields that are given to the constructor.
         absent: wire name of a younger field -> what older files without it mean; it is left out where it says that.
@@ -65,12 +65,12 @@ class Wire(NamedTuple):
 
     @property
     def tag(self) -> str:
-        """What an object that is written of this type is marked with: its name, and its version from 2 on."""
+        """The mark of an object that is written of this type: its name, and its version from 2 on."""
         return self.name if self.version == 1 else f"{self.name}/{self.version}"
 
 
 def word_of(value: Enum) -> Any:
-    """What is written of a member of an enumeration: its `wire_word`, where it has one, or else its value.
+    """The word that is written for a member of an enumeration: its `wire_word`, where it has one, or else its value.
 
     Args:
         value: the member.
@@ -85,9 +85,9 @@ def wire(
     """Declare how a dataclass is written; it stands above `@dataclass`.
 
     Args:
-        name: of the type.
+        name: the name of the type.
         names: the wire names of all fields that are given to the constructor, with spaces between them, in any order.
-        version: of what is written, >= 1; older ones are read by `confide.contract.upgrades`.
+        version: the version of what is written, >= 1; older ones are read by `confide.contract.upgrades`.
         absent: wire name -> value of a field that is younger than some files: what these mean.
         words: name in Python -> value in Python -> the word that is written of it, where they differ.
         renamed: name in Python = wire name, where they differ.
@@ -145,7 +145,7 @@ def _init_fields(kind: type) -> list[str]:
 
 
 def declared(kind: type) -> Wire:
-    """What a class declares, or else the nearest class above it that declares something.
+    """The wire declaration of a class, or else of the nearest class above it that declares one.
 
     Args:
         kind: the class.
@@ -177,7 +177,7 @@ def wire_of(kind: type) -> Wire:
 
 
 def wire_name(value: Any) -> str:
-    """What the type of a value is called where it is written; the name in Python of what is no dataclass."""
+    """The name of a value's type where it is written; the name in Python where it is no dataclass."""
     kind = type(value)
     return wire_of(kind).name if hasattr(kind, "__dataclass_fields__") else kind.__name__
 
@@ -190,7 +190,8 @@ def wire_parts(value: Any) -> dict[str, Any]:
 
 
 def parts_of(value: Any) -> dict[str, Any]:
-    """As `wire_parts`, by the names in Python and with the values there: for pages and `--json`, which no file keeps.
+    """The parts of a value as in `wire_parts`, by the names in Python and with the values there: for pages and
+    `--json`, which no file keeps.
 
     Args:
         value: the instance.

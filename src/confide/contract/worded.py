@@ -1,4 +1,4 @@
-"""Messages that can be told in another language: English by themselves, with the text and the values behind them.
+"""Messages that can be translated: English by themselves, with the text and the values behind them.
 
 Whoever refuses something says it in English, for logs, programs and the command line; a page that shows it to people
 looks its text up in a catalogue. So the text stands in one place, and the catalogue's template is made from it.
@@ -32,7 +32,8 @@ class Worded(str):
 
 
 def worded(message: str, **values: Any) -> Worded:
-    """A message that can be told in another language, too. The catalogue's template is made of what is written here.
+    """A message that can be translated. The catalogue's template is made of what is written here. The catalogue's
+    template is made of what is written here.
 
     Args:
         message: in English, literally, with `%(name)s` where a value stands.
@@ -46,7 +47,7 @@ def worded(message: str, **values: Any) -> Worded:
 
 
 def told(text: str, translate: Callable[[str], str]) -> str:
-    """A message in another language, where it can be told in one.
+    """A message in another language, where it can be translated.
 
     Args:
         text: a message; one that is not made by `worded` stays as it is.

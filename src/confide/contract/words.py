@@ -52,7 +52,7 @@ def cause(error: BaseException) -> str:
     """Why a file cannot be used, from the type of an error alone: its message may quote what the file holds.
 
     Args:
-        error: of the system, or of a reader.
+        error: the error of the system, or of a reader.
 
     Example:
         >>> cause(FileNotFoundError("/secret")), cause(ValueError("41.5"))
@@ -70,7 +70,7 @@ def few(many: int | None, people: int, who: str = "people") -> str | None:
     Args:
         many: how many decide something, or None.
         people: invited.
-        who: what is counted.
+        who: the name of the people counted.
 
     Example:
         >>> few(9, 1000), few(10, 1000)
@@ -83,8 +83,8 @@ def did_you_mean(name: str, known: Iterable[str], otherwise: str, *, cutoff: flo
     """A hint for an unknown name: the nearest known one, or other words where none is near.
 
     Args:
-        name: what was given.
-        known: what could have been meant.
+        name: the name that was given.
+        known: the names that could have been meant.
         otherwise: the hint where nothing is near.
         cutoff: how alike they must be, in [0, 1].
 
@@ -221,7 +221,7 @@ def json_ready(value: Any) -> Any:
     Sequences become lists; infinities the strings "Infinity" and "-Infinity"; what is no number "NaN".
 
     Args:
-        value: of plain Python or numpy numbers.
+        value: the value of plain Python or numpy numbers.
 
     Example:
         >>> json_ready({"a": (1.5, float("inf"))})

@@ -41,12 +41,12 @@ __all__ = [
 
 @dataclass(frozen=True)
 class DrawCost:
-    """What one draw costs, in each notion that it has a cost in; exactly.
+    """The cost of one draw, in each notion that it has a cost in; exactly.
 
     Args:
         pure: epsilon; None where the draw has none, as Gaussian noise.
-        rho: of zero-concentrated privacy; None where nothing is known of it.
-        mu_squared: of Gaussian privacy; None for other noise.
+        rho: the rho of zero-concentrated privacy; None where nothing is known of it.
+        mu_squared: the mu squared of Gaussian privacy; None for other noise.
         bounded_range: whether the log ratio varies by at most `pure` over all outcomes, as of an exponential mechanism.
 
     Example:
@@ -147,11 +147,11 @@ class Line:
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """What the ledger is charged for it."""
+        """The events that the ledger is charged for this line."""
         raise NotImplementedError
 
     def open(self) -> OpenLine:
-        """What of it is left, for one run."""
+        """The balance of this line, for one run."""
         raise NotImplementedError
 
 
@@ -203,7 +203,7 @@ class Session(_OneEvent):
     """One event for all draws of a primitive that is used step by step, such as a tree counter or a sparse vector.
 
     Args:
-        event: of the session; `Repeated` where it may be opened so many times.
+        event: the event of the session; `Repeated` where it may be opened so many times.
     """
 
     form = "session"
@@ -217,7 +217,7 @@ class Parallel(_OneEvent):
     """Draws on groups of people who do not overlap: each group's draws cost at most the event.
 
     Args:
-        event: of each group, and so of all together.
+        event: the event of each group, and so of all together.
         groups: their names. Who is in which group must not depend on anybody's record.
     """
 
@@ -233,7 +233,7 @@ class WithoutDraw(Line):
     """A delta for which nothing is drawn, such as that of noise that is cut off; a part of a bundle.
 
     Args:
-        delta: what it costs.
+        delta: its cost.
     """
 
     delta: float
@@ -252,7 +252,7 @@ class OnDevices(_OneEvent):
     """Draws on the participants' devices, each of which spends at most the event on its one report.
 
     Args:
-        event: of one device.
+        event: the event of one device.
     """
 
     form = "on devices"
@@ -263,7 +263,7 @@ class OnDevices(_OneEvent):
 
 @dataclass(frozen=True, kw_only=True)
 class Unprotected(_OneEvent):
-    """What is published as it is.
+    """Data that are published as they are.
 
     Args:
         event: that says so.
@@ -280,8 +280,8 @@ class Bundle(_OneEvent):
     """Several lines that the ledger is charged for by one event, proved to cover them together.
 
     Args:
-        event: what is charged.
-        parts: what may be drawn.
+        event: the event that is charged.
+        parts: the lines that may be drawn from.
         proof: why it covers them, in a few words.
     """
 
@@ -315,7 +315,8 @@ def lines_of(events: Iterable[Event]) -> tuple[Line, ...]:
     """The lines that follow from events alone: an allowance for each, a fixed list where one is repeated.
 
     Args:
-        events: of one run. Their labels name the lines; where one has none, or one that stood before, its number does.
+        events: the events of one run. Their labels name the lines; where one has none, or one that stood before, its
+            number does.
 
     Example:
         >>> from confide.contract import Relation

@@ -35,7 +35,7 @@ def clamped_discrete_laplace(
     scale: float | Fraction, bound: int, size: int | tuple[int, ...], noise: Noise, *, stream: Stream,
     center: Integers | None = None, l1_sensitivity: int = 0, line: str | None = None,
 ) -> NDArray[np.int64]:
-    """center + discrete Laplace noise of this scale, where noise beyond +-bound counts as +-bound.
+    """Draw center + discrete Laplace noise of this scale, where noise beyond +-bound counts as +-bound.
 
     Args:
         scale: as `Noise.discrete_laplace`.
@@ -45,7 +45,7 @@ def clamped_discrete_laplace(
         stream: the draw's name.
         center: whole numbers in that shape; zeros if left out. Beyond 2^62 they count as 2^62.
         l1_sensitivity: how far one neighbour step moves all of `center` together, in l1.
-        line: of the run's charge that pays for the noise; the clamp's delta is a cost without a draw.
+        line: the line of the run's charge that pays for the noise; the clamp's delta is a cost without a draw.
 
     Example:
         >>> clamped_discrete_laplace(5.0, 2, 4, Noise.simulated(3), stream="load", center=[10, 10, 10, 10]).tolist()
@@ -93,9 +93,9 @@ def clamping_delta(scale: float | Fraction, bound: int, epsilon: float, draws: i
     """The delta that clamping adds to an epsilon-DP mechanism: (1 + e^epsilon) draws P[|Z| > bound], at most 1.
 
     Args:
-        scale: of the discrete Laplace noise, > 0.
+        scale: the scale of the discrete Laplace noise, > 0.
         bound: where it is cut, >= 0.
-        epsilon: of the mechanism as a whole, in nats, >= 0.
+        epsilon: the epsilon of the mechanism as a whole, in nats, >= 0.
         draws: how many draws are cut in one run, >= 1.
 
     Returns:
@@ -111,10 +111,11 @@ def clamping_delta(scale: float | Fraction, bound: int, epsilon: float, draws: i
 
 
 def added_delta(epsilon: float, tail: Any) -> float:
-    """(1 + e^epsilon) tail, rounded up, at most 1: what cutting costs where noise is cut with probability `tail`.
+    """The bound (1 + e^epsilon) tail, rounded up, at most 1: the cost of cutting noise off where it is cut with
+    probability `tail`.
 
     Args:
-        epsilon: of the mechanism as a whole, in nats, >= 0.
+        epsilon: the epsilon of the mechanism as a whole, in nats, >= 0.
         tail: a double or a ball.
     """
     from flint import arb
@@ -127,8 +128,8 @@ def clamping_bound(scale: float | Fraction, epsilon: float, delta: float, draws:
     """The least bound at which clamping adds no more than delta.
 
     Args:
-        scale: of the discrete Laplace noise, > 0.
-        epsilon: of the mechanism as a whole, in nats, >= 0.
+        scale: the scale of the discrete Laplace noise, > 0.
+        epsilon: the epsilon of the mechanism as a whole, in nats, >= 0.
         delta: in (0, 1).
         draws: how many draws are cut in one run, >= 1.
 

@@ -47,8 +47,8 @@ def check_covered(events: Iterable[Event], promises: Iterable[Privacy]) -> None:
     say nothing, are not promises.
 
     Args:
-        events: of one run, as the ledger is charged for them.
-        promises: of the same run.
+        events: the events of one run, as the ledger is charged for them.
+        promises: the promises of the same run.
 
     Raises:
         InvalidInput: there are no events, or none of the promises can be claimed, or none is of the whole, or one is
@@ -83,11 +83,11 @@ the ledger must be charged for at least what is promised
 
 
 def composed(events: Iterable[Event], delta: float = 0.0) -> PureDP | ApproxDP | ZCDP:
-    """What all events lose together by the filter's rules: an epsilon where each has one, else a rho, else an epsilon
+    """The loss of all events together by the filter's rules: an epsilon where each has one, else a rho, else an epsilon
     and a delta.
 
     Args:
-        events: of one run.
+        events: the events of one run.
         delta: at which events are turned into an epsilon that have none of their own, beside others that have no rho.
 
     Raises:
@@ -112,10 +112,10 @@ def composed(events: Iterable[Event], delta: float = 0.0) -> PureDP | ApproxDP |
 
 
 def charged_for(promises: Iterable[Privacy]) -> tuple[Audience, ...]:
-    """To whom the promises are made that the price of a run's events has to cover.
+    """The audiences whose promises the price of a run's events has to cover.
 
     Args:
-        promises: of the run.
+        promises: the promises of the run.
 
     Returns:
         The public and the other participants, where something is promised of them; else whoever it is promised of.
@@ -152,7 +152,7 @@ def largest_delta(promises: Iterable[Privacy]) -> float:
     """The delta at which events are priced that have none of their own: the largest of what the price has to cover.
 
     Args:
-        promises: of the run.
+        promises: the promises of the run.
     """
     claimed = [promise for promise in promises if promise.claimable and not promise.loss.vacuous]
     return max((float(getattr(promise.loss, "delta", 0.0)) for promise in _guarded(claimed)), default=0.0)

@@ -1,9 +1,9 @@
-"""What a participant's device follows: which instructions at all, and the odds of the exact channel that they name.
+"""The instructions that a participant's device follows, and the odds of the exact channel that they name.
 
-Both are computed from `LocalKind.device` alone, which is all that her device goes by; whoever shows it finds the words.
-The program in the browser follows the same instructions. An answer must show by nothing but the draw. Under
-instructions by which one of the answers cannot be typed, or by which the answer itself says what privacy is worth to
-her, it would show by whether a report leaves.
+Both are computed from `LocalKind.device` alone, which is all that the participant's device goes by; whoever shows it
+finds the words. The program in the browser follows the same instructions. An answer must show by nothing but the draw.
+Under instructions by which one of the answers cannot be typed, or by which the answer itself says what privacy is worth
+to them, it would show by whether a report leaves.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class AnswerOdds:
 
     Args:
         answers: that there are.
-        least: probability at the least telling level that her device may choose.
+        least: probability at the least telling level that the participant's device may choose.
         most: probability at the most telling one; the same where there is one level alone.
 
     Example:
@@ -57,7 +57,9 @@ class AnswerOdds:
 
     @property
     def guessed(self) -> float:
-        """How often she is right who sees what leaves and guesses what was typed, all answers as likely beforehand."""
+        """How often somebody is right who sees what leaves and guesses what was typed, all answers as likely
+        beforehand.
+        """
         return self.most
 
 
@@ -69,7 +71,8 @@ class NoiseSize:
         deviation: standard deviation of the noise.
         half: in half of all draws it is no further.
         most: in 19 of 20 draws it is no further.
-        guessed: how often she is right who sees what leaves and guesses from which end of the range it came.
+        guessed: how often somebody is right who sees what leaves and guesses from which end of the range it
+            came.
         low: lower end of the range.
         high: upper end.
     """

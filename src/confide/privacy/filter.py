@@ -29,7 +29,7 @@ _ROUNDING = Fraction(1, 10**12)
 
 @dataclass(frozen=True)
 class Cost:
-    """What events cost by a rule, exactly.
+    """The cost of events by a rule, exactly.
 
     Args:
         epsilon: sum of the pure and approximate epsilons, in decimals as people write them.
@@ -49,7 +49,7 @@ class Cost:
 
 
 def price(rule: Rule, events: Iterable[Event], delta: float = 0.0) -> Cost:
-    """What one fixed list of events costs by a rule.
+    """The cost of one fixed list of events by a rule.
 
     Args:
         rule: "basic" or "zcdp".
@@ -125,12 +125,12 @@ class Filter:
 
     @property
     def limits(self) -> tuple[Fraction, Fraction]:
-        """(epsilon, delta) of the budget, exactly."""
+        """The pair (epsilon, delta) of the budget, exactly."""
         return written(self.budget.epsilon), written(getattr(self.budget, "delta", 0.0))
 
     @property
     def spent(self) -> PureDP | ZCDP | ApproxDP:
-        """What was spent, by the rule, rounded up."""
+        """The loss that was spent, by the rule, rounded up."""
         if self.rule == "zcdp":
             return ZCDP(float_up(self.total.rho))
         epsilon = written_up(self.total.epsilon)
@@ -138,7 +138,9 @@ class Filter:
 
     @property
     def left(self) -> str:
-        """What is left, in words: 0 where it is next to nothing. What is admitted, `admits` says, exactly."""
+        """The rest of the budget, in words: 0 where it is next to nothing. `admits` says exactly which events are
+        admitted.
+        """
         total = self.total
         epsilon, delta = self.limits
         pure = _shown(epsilon - total.epsilon, epsilon)
@@ -200,7 +202,7 @@ class Filter:
 
         Args:
             cost: by this filter's rule.
-            account: whose budget, for the error.
+            account: the account that is charged, for the error.
 
         Raises:
             BudgetExceeded: the cost does not fit.

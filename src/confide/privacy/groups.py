@@ -64,11 +64,11 @@ _DELTA = 1e-6
 
 @dataclass(frozen=True, kw_only=True)
 class GroupLoss:
-    """What so many people lose together, towards one audience.
+    """The loss of so many people together, towards one audience.
 
     Args:
         size: how many.
-        audience: who looks.
+        audience: the audience.
         loss: in the notion that people read.
         guess: how often somebody is right at most who must guess between two versions of the group, even money
             beforehand, in [1/2, 1].
@@ -86,10 +86,10 @@ class GroupLoss:
 
 
 def group_loss(loss: Any, steps: int, *, alone: bool = False) -> Any:
-    """What so many steps at once lose, rounded up.
+    """The loss of so many steps at once, rounded up.
 
     Args:
-        loss: of one step, any of `confide.privacy.losses`.
+        loss: the loss of one step, any of `confide.privacy.losses`.
         steps: k, >= 1.
         alone: whether each step is that of a report that a device draws alone, so that k reports make a product.
 
@@ -150,7 +150,7 @@ def group_event(event: Event, steps: int, *, alone: bool = False) -> Event:
     """A release as so many steps at once see it: an event of the same relation, which no longer says what a step is.
 
     Args:
-        event: of one step; no list of events.
+        event: the event of one step; no list of events.
         steps: k, >= 1.
         alone: see `group_loss`.
 
@@ -183,12 +183,12 @@ def _times(epsilon: float, steps: int) -> float:
 def group_losses(
     mechanism: Mechanism, promises: Iterable[Privacy], sizes: Sequence[int] = _WITH_ONE
 ) -> tuple[GroupLoss, ...]:
-    """What one person, and groups, lose towards each audience to which something of the whole is promised.
+    """The losses of one person, and of groups, towards each audience to which something of the whole is promised.
 
     Args:
-        mechanism: whose events say what its releases are.
+        mechanism: the mechanism, with the events of its releases.
         promises: its promises of privacy.
-        sizes: of the groups; one person is the first of them.
+        sizes: the sizes of the groups; one person is the first of them.
     """
     made = tuple(promises)
     return tuple(each for audience in Audience if any(each.audience is audience for each in _of_the_whole(made))
@@ -199,9 +199,9 @@ def right_at_most(mechanism: Mechanism, promises: Iterable[Privacy], audience: A
     """How often somebody is right at most who must guess between two records of one person, even money beforehand.
 
     Args:
-        mechanism: whose events say what its releases are.
+        mechanism: the mechanism, with the events of its releases.
         promises: its promises of privacy.
-        audience: who looks.
+        audience: the audience that guesses.
 
     Returns:
         In [1/2, 1], what `group_losses` says of one person; of two where a step adds or removes a record, since one
@@ -216,13 +216,13 @@ def guess_in_words(
     mechanism: Mechanism, promises: Iterable[Privacy], *audiences: Audience, seen: str = "", thing: str = "record",
     somebody: bool = False,
 ) -> str:
-    """What the mechanism's own loss means for one person: how often a guess is right at most, in sentences.
+    """Explain the mechanism's own loss for one person: how often a guess is right at most, in sentences.
 
     Args:
-        mechanism: whose events say what its releases are.
+        mechanism: the mechanism, with the events of its releases.
         promises: its promises of privacy.
-        audiences: who looks; of several the one that is right most often.
-        seen: what the guess is made from, after a blank.
+        audiences: the audiences; of several the one that is right most often.
+        seen: the object that the guess is made from, after a blank.
         thing: that a person hands in.
         somebody: whether it is somebody's, and not the reader's.
     """
@@ -363,7 +363,7 @@ _NOT_STATED = ("What a group loses together, such as a household, is not stated:
 
 
 def group_blocks(mechanism: Mechanism, promises: Iterable[Privacy]) -> tuple[Block, ...]:
-    """What one person, and groups of 2, 5 and 10, lose, as a table; a sentence where nothing is stated.
+    """The losses of one person, and of groups of 2, 5 and 10, as a table; a sentence where nothing is stated.
 
     Args:
         mechanism: that runs.
@@ -393,7 +393,7 @@ def group_blocks(mechanism: Mechanism, promises: Iterable[Privacy]) -> tuple[Blo
 
 
 def groups_section(mechanism: Mechanism, promises: Iterable[Privacy]) -> Section:
-    """What groups lose, as a section of a plan.
+    """The losses of groups, as a section of a plan.
 
     Args:
         mechanism: that runs.

@@ -50,11 +50,11 @@ class LaplaceLaw:
     clamp: float = math.inf
 
     def log_below(self, x: _Array) -> _Array:
-        """ln P[noise <= x]; on the lattice x holds whole numbers."""
+        """The number ln P[noise <= x]; on the lattice x holds whole numbers."""
         return self._tail(x, below=True)
 
     def log_above(self, x: _Array) -> _Array:
-        """ln P[noise > x]."""
+        """The number ln P[noise > x]."""
         return self._tail(x, below=False)
 
     @property
@@ -151,7 +151,7 @@ def _kinks(gaps: _Array, threshold: LaplaceLaw, answer: LaplaceLaw) -> tuple[_Ar
 
 
 def log_halting_law(gaps: _Array, threshold: LaplaceLaw, answer: LaplaceLaw) -> _Array:
-    """ln of the probability of halting at each answer, and of never halting.
+    """The log probabilities (natural logarithm) of halting at each answer, and of never halting.
 
     Args:
         gaps: answer minus threshold, shape (k,); whole numbers on the lattice.
@@ -184,7 +184,8 @@ def log_halting_law(gaps: _Array, threshold: LaplaceLaw, answer: LaplaceLaw) -> 
 
 
 def log_pattern(gaps: _Array, tops: NDArray[np.bool_], threshold: LaplaceLaw, answer: LaplaceLaw) -> float:
-    """ln of the probability that each answer is above, or not, as given, all against one noisy threshold.
+    """The log probability (natural logarithm) that each answer is above, or not, as given, all against one noisy
+    threshold.
 
     Args:
         gaps: answer minus threshold, shape (k,); whole numbers on the lattice.

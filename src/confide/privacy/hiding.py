@@ -1,7 +1,7 @@
 """Promises of privacy that hide next to nothing: finite, so that they say something, and of no use to anybody.
 
 What a loss is worth to a participant is how often somebody is right who must guess between two neighbours, such as two
-records of hers, even money beforehand. A loss whose guess may be right more often than at epsilon = 10 (99.995 %) is
+records of theirs, even money beforehand. A loss whose guess may be right more often than at epsilon = 10 (99.995 %) is
 warned of. The line is a choice: at 10 the odds move by a factor of 22,026, and it is also the largest level at which
 devices draw (`confide.privacy.device_odds.LARGEST_LEVEL`).
 """
@@ -66,11 +66,11 @@ def _response(divergence: float) -> float:
 
 
 def hides_next_to_nothing(promises: Iterable[Privacy]) -> tuple[str, ...]:
-    """What to warn of: for each audience the part about which most may be learnt, where even the least loss that is
-    promised for it hides next to nothing. Losses that say nothing at all say so themselves.
+    """Warnings: for each audience the part about which most may be learnt, where even the least loss that is promised
+    for it hides next to nothing. Losses that say nothing at all say so themselves.
 
     Args:
-        promises: of privacy.
+        promises: the promises of privacy.
 
     Returns:
         Sentences without a full stop.

@@ -26,7 +26,7 @@ _EYES = {Audience.PUBLIC: "the public", Audience.OTHERS: "everybody else", Audie
 
 @dataclass(frozen=True, kw_only=True)
 class Account:
-    """Whose budget: a subject's or a data set's name, in the eyes of one audience, under one relation."""
+    """The owner of a budget: a subject's or a data set's name, in the eyes of one audience, under one relation."""
 
     name: str
     neighbours: Relation
@@ -51,14 +51,14 @@ def check_relation(event: Event, account: Account) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Charge:
-    """What one campaign asks of a data set's account and of its subjects'.
+    """The request of one campaign to a data set's account and to its subjects'.
 
     Args:
         account: the data set's.
         events: all that the campaign releases, fixed beforehand.
         delta: at which concentrated events are converted, under the rule "basic".
-        budget: of the data set; the first campaign fixes it, later ones may lower it.
-        subject_budget: of each subject, in the same way, also of those who are new.
+        budget: the budget of the data set; the first campaign fixes it, later ones may lower it.
+        subject_budget: the budget of each subject, in the same way, also of those who are new.
         rule: how charges add up.
         subjects: ids of all who were invited; empty where nobody is listed, so that everybody is charged.
         audiences: to whom the promises are made that it covers. There is one account for all of them: a loss towards
@@ -81,7 +81,7 @@ class Charge:
             raise InvalidInput("subjects", "somebody is listed twice", "each subject is debited once")
 
     def entry(self) -> dict[str, Any]:
-        """What the campaign's chain of events says of it."""
+        """The entry of this charge in the campaign's chain of events."""
         return {"data_set": self.account.name, "delta": repr(self.delta),
                 "events": [event.to_dict() for event in self.events]}
 
@@ -116,7 +116,7 @@ class Ledger:
         """Open an account with a budget and a rule, fixed from now on. Registering it again may only lower the budget.
 
         Args:
-            account: whose budget.
+            account: the account to open.
             budget: the limit.
             rule: how charges add up, "basic" or "zcdp"; see `Filter`.
 
@@ -134,7 +134,7 @@ class Ledger:
         """Debit the events of one release, all or none, before the data is touched.
 
         Args:
-            account: whose budget.
+            account: the account to debit.
             events: a list that was fixed before the release.
             delta: under the rule "basic", the delta at which the list's concentrated events, zCDP and Gaussian, are
                 turned into an epsilon.
@@ -163,7 +163,7 @@ class Ledger:
             return self._entry(account).filter.rule
 
     def spent(self, account: Account) -> PureDP | ZCDP | ApproxDP:
-        """What was debited so far, by the account's rule."""
+        """The loss that was debited so far, by the account's rule."""
         with self._lock:
             return self._entry(account).filter.spent
 

@@ -165,7 +165,7 @@ class PureDP:
             return min(1.0, max(_TINY, up(-(arb(epsilon) - top).expm1() / (1 + (-top).exp()))))
 
     def to_zcdp(self) -> ZCDP:
-        """epsilon^2/2, rounded up (Bun and Steinke 2016, Proposition 1.4; spec query_release A2)."""
+        """The zCDP loss epsilon^2/2, rounded up (Bun and Steinke 2016, Proposition 1.4; spec query_release A2)."""
         return ZCDP(_half_square(self.epsilon))
 
     def to_gdp(self) -> GDP:
@@ -221,7 +221,7 @@ class ApproxDP:
         return math.isinf(self.epsilon) or self.delta >= 1.0
 
     def epsilon_at(self, delta: float) -> float:
-        """epsilon if `delta` is at least this loss's delta; nothing is proved below it."""
+        """The epsilon if `delta` is at least this loss's delta; nothing is proved below it."""
         return self.epsilon if delta >= self.delta else math.inf
 
     def delta_at(self, epsilon: float) -> float:
@@ -314,7 +314,7 @@ class ZCDP:
         return least(lambda epsilon: self.delta_at(epsilon) <= delta, max(0.0, guess))
 
     def to_renyi(self, alpha: float) -> RenyiDP:
-        """alpha rho at order alpha, rounded up: what zCDP means."""
+        """The loss alpha rho at order alpha, rounded up: the definition of zCDP."""
         alpha = positive("alpha", alpha)
         bound = alpha * self.rho
         if math.isfinite(bound) and Fraction(bound) < Fraction(alpha) * Fraction(self.rho):
@@ -386,7 +386,7 @@ def trade_off(epsilon: float, mu: float) -> tuple[Any, Any, Any]:
 
 
 def gaussian_delta(epsilon: float, mu: float) -> float:
-    """delta of a Gaussian mechanism whose noise is sensitivity/mu: Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu).
+    """The delta of a Gaussian mechanism whose noise is sensitivity/mu: Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu).
 
     Args:
         epsilon: in nats, >= 0.
@@ -459,7 +459,7 @@ class GDP:
             return least(lambda epsilon: self.delta_at(epsilon) <= delta, guess)
 
     def to_zcdp(self) -> ZCDP:
-        """mu^2/2, rounded up."""
+        """The zCDP loss mu^2/2, rounded up."""
         return ZCDP(_half_square(self.mu))
 
     def to_dict(self) -> dict[str, Any]:
@@ -494,7 +494,9 @@ class RenyiDP:
         return math.isinf(self.epsilon)
 
     def epsilon_at(self, delta: float) -> float:
-        """epsilon + ln(1-1/a) - (ln delta + ln a)/(a-1), rounded up (Canonne, Kamath and Steinke 2020, Prop. 12)."""
+        """The bound epsilon + ln(1-1/a) - (ln delta + ln a)/(a-1), rounded up (Canonne, Kamath and Steinke 2020, Prop.
+        12). 12).
+        """
         delta = fraction("delta", delta, zero=True)
         if self.epsilon == 0:
             return 0.0
@@ -507,7 +509,9 @@ class RenyiDP:
             return max(0.0, up(self.epsilon - (arb(delta).log() + _order_term(x)) / x))
 
     def delta_at(self, epsilon: float) -> float:
-        """exp((a-1)(D - epsilon)) (1-1/a)^a / (a-1) for D = self.epsilon, rounded up: the inverse of `epsilon_at`."""
+        """The bound exp((a-1)(D - epsilon)) (1-1/a)^a / (a-1) for D = self.epsilon, rounded up: the inverse of
+        `epsilon_at`.
+        """
         epsilon = non_negative("epsilon", epsilon)
         if self.epsilon == 0:
             return 0.0

@@ -30,12 +30,12 @@ def is_broken_on_purpose(mechanism: object) -> bool:
 
 
 class PaidDraws(NamedTuple):
-    """What was paid for the draws of one stream, or for all draws of a session.
+    """The payment for the draws of one stream, or for all draws of a session.
 
     Args:
         stream: the name under which it was paid.
-        line: of the charge; None for public randomness.
-        cost: of one draw.
+        line: the line of the charge; None for public randomness.
+        cost: the cost of one draw.
         draws: how many cost so much each.
     """
 
@@ -46,7 +46,7 @@ class PaidDraws(NamedTuple):
 
     @property
     def whole(self) -> DrawCost:
-        """Of all of them together."""
+        """The cost of all draws together."""
         return self.cost.times(self.draws)
 
     @property
@@ -56,12 +56,12 @@ class PaidDraws(NamedTuple):
 
 
 class Meter:
-    """What is left of each line of a charge, in one attempt of one run.
+    """The balance of each line of a charge, in one attempt of one run.
 
     Args:
-        lines: of the charge.
+        lines: the lines of the charge.
         strict: whether a draw that no line pays for is refused, rather than noted.
-        mechanism: whose run it is; None where nobody asks.
+        mechanism: the mechanism that runs; None where nobody asks.
 
     Raises:
         InvalidInput: two lines of one name.
@@ -115,10 +115,10 @@ epsilon 1 spent before
 
         Args:
             line: its name; None where there is one line only.
-            cost: of one draw.
+            cost: the cost of one draw.
             stream: the name under which they are drawn, all at once.
             count: how many draws cost so much each.
-            group: whose records they are of, on a line of parallel groups.
+            group: the group of people whose records the draws are of, on a line of parallel groups.
 
         Raises:
             InvalidInput: no such line.
@@ -172,7 +172,7 @@ epsilon 1 spent before
         self._around.add(stream)
 
     def payment_of(self, stream: StreamName) -> PaidDraws | None:
-        """What was paid for a draw; None where nothing was."""
+        """The payment for a draw; None where nothing was paid."""
         return self._paid.get(stream)
 
     def heard(self, stream: StreamName) -> bool:
@@ -180,6 +180,6 @@ epsilon 1 spent before
         return stream in self._paid or stream in self._around
 
     def record(self) -> Metered:
-        """What may be published of it: which lines there are, and that each was kept."""
+        """The part of the meter that may be published: which lines there are, and that each was kept."""
         return Metered(lines=tuple(MeteredLine(line=line.name, form=line.form) for line in self._lines),
                        around=bool(self._around))

@@ -1,7 +1,7 @@
 """Randomness that protects nobody: splits, public seeds, orders. It is part of the public record.
 
-It comes from the same sources as noise, but by another door: a mechanism that used it to protect somebody would publish
-numbers that differ for neighbours while all that is drawn is the same, and its audit would say so.
+It comes from the same sources as noise, but through functions of its own: a mechanism that used it to protect somebody
+would publish numbers that differ for neighbours while all that is drawn is the same, and its audit would say so.
 
 A public seed is drawn when all reports are in, and gives each participant a whole number. These numbers decide who goes
 without where more ask for something than there is. So nobody may know theirs before they report; afterwards everybody
@@ -42,7 +42,7 @@ def public_split(noise: Noise, people: int, *, stream: Stream) -> NDArray[np.boo
     """Split people into two groups at random: floor(people/2) times False, True for the others.
 
     Args:
-        noise: of the run.
+        noise: the noise of the run.
         people: how many, >= 0.
         stream: name of the draw.
 
@@ -59,7 +59,7 @@ def public_bytes(noise: Noise, count: int, *, stream: Stream) -> bytes:
     """Draw uniform bytes, such as a public seed.
 
     Args:
-        noise: of the run.
+        noise: the noise of the run.
         count: how many.
         stream: name of the draw.
     """
@@ -72,7 +72,7 @@ def public_bytes(noise: Noise, count: int, *, stream: Stream) -> bytes:
 
 
 def draw_public_seed(noise: Noise, stream: str = "coins") -> str:
-    """256 random bits in hexadecimal.
+    """Draw 256 random bits, in hexadecimal.
 
     Args:
         noise: where they come from.
@@ -87,7 +87,8 @@ def is_public_seed(seed: object) -> bool:
 
 
 def public_numbers(seed: str, people: int) -> NDArray[np.uint32]:
-    """(n,) everybody's public number, in [0, 2^32): eight are one SHA-256 digest of the seed and their block's number.
+    """Everybody's public number, shape (n,), in [0, 2^32): eight are one SHA-256 digest of the seed and their block's
+    number.
 
     Args:
         seed: as `draw_public_seed` makes it.
@@ -111,7 +112,7 @@ def public_number_of(seed: str, index: int) -> int:
 
     Args:
         seed: as `draw_public_seed` makes it.
-        index: her place, from 0.
+        index: the participant's place, from 0.
 
     Raises:
         InvalidInput: no seed.

@@ -1,8 +1,9 @@
-"""A participant's own book: which bits she was asked for, at which levels, and what she reported. It stays with her.
+"""A participant's own book: which bits they were asked for, at which levels, and what they reported. It stays with
+them.
 
 A level is written down before anything is drawn, and the report before anybody sees it. So a break costs the level, a
-retry gives the stored report and never a fresh draw, and a second question about the same bit is refused until she
-agrees to the sum of the levels. Nothing here needs the operator, or her software.
+retry gives the stored report and never a fresh draw, and a second question about the same bit is refused until they
+agree to the sum of the levels. Nothing here needs the operator, or their software.
 
 Source: spec data_market section 1 (ledger).
 """
@@ -42,15 +43,15 @@ def _same(one: str, other: str) -> bool:
 @wire("Answer", "person bit campaign level question report notion")
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """One question that she agreed to.
+    """One question that the participant agreed to.
 
     Args:
-        person: whose bit.
+        person: the person that the bit is about.
         bit: its public name.
-        campaign: which campaign asked.
-        level: what a report about it may give away: epsilon in nats, or rho.
-        question: what was asked, in words.
-        report: what was reported; None where it broke off between the agreement and the report.
+        campaign: the campaign that asked.
+        level: the loss that a report about it may cause: epsilon in nats, or rho.
+        question: the question, in words.
+        report: the reported bit; None where it broke off between the agreement and the report.
         notion: "epsilon" of pure differential privacy, or "rho" of concentrated.
     """
 
@@ -65,7 +66,7 @@ class Answer:
 
 @dataclass(frozen=True, kw_only=True)
 class Spent:
-    """What several reports may give away together.
+    """The loss that several reports may cause together.
 
     Args:
         level: the sum.
@@ -83,7 +84,7 @@ class ReportBook:
     """The book in a file, for its owner alone.
 
     Args:
-        path: of the file; made at the first report.
+        path: the path of the file; made at the first report.
 
     Example:
         >>> from tempfile import TemporaryDirectory
@@ -114,14 +115,14 @@ class ReportBook:
             return tuple(from_parts(Answer, each) for each in document["answers"])
 
     def spent(self, person: str, bit: str, question: str = "") -> Spent:
-        """The sum of the levels at which she agreed to be asked for a bit, by its name or in these words.
+        """The sum of the levels at which the participant agreed to be asked for a bit, by its name or in these words.
 
         Of everybody: the largest of any one person.
         """
         return _total(self._about(person, bit, question))
 
     def stored(self, person: str, campaign: str) -> int | None:
-        """What she reported to a campaign; None where nothing was."""
+        """The participant's report to a campaign; None where there is none."""
         return next((each.report for each in reversed(self.answers())
                      if (each.person, each.campaign) == (person, campaign)), None)
 
@@ -134,18 +135,19 @@ class ReportBook:
         self, *, person: str, bit: str, campaign: str, level: float, draw: Callable[[], int],
         total: float | None = None, question: str = "", notion: Notion = "epsilon",
     ) -> int:
-        """Her report to a campaign: the stored one, or a fresh one.
+        """The participant's report to a campaign: the stored one, or a fresh one.
 
         Args:
-            person: whose bit.
+            person: the person that the bit is about.
             bit: its public name: campaigns that ask for the same bit give the same; capitals and spaces do not count.
-            campaign: which one asks.
-            level: what the report may give away: epsilon in nats, or rho.
+            campaign: the campaign that asks.
+            level: the loss that the report may cause: epsilon in nats, or rho.
             draw: makes the report; called once, after the level was written down.
             total: the most that the levels about this bit may sum to, where it was asked for before: epsilon where all
                 reports are pure, else rho.
-            question: what is asked; the same words are the same bit, whatever its name.
-            notion: of the level. Levels of one notion add; an epsilon counts as rho = epsilon^2/2 beside a rho.
+            question: the question, in words; the same words are the same bit, whatever its name.
+            notion: the notion of the level. Levels of one notion add; an epsilon counts as rho = epsilon^2/2 beside a
+                rho.
 
         Raises:
             Refused: the bit was asked for before, by another campaign or in an attempt that broke off, and no total, or

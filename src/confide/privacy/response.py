@@ -46,7 +46,7 @@ class ResponseTable:
 
     @property
     def total(self) -> int:
-        """same + (k - 1) other."""
+        """The sum same + (k - 1) other."""
         return self.same + (self.categories - 1) * self.other
 
     @property
@@ -64,7 +64,7 @@ class ResponseTable:
 
     @property
     def weights(self) -> NDArray[np.int64]:
-        """(k, k) the channel's table: row for the truth, column for the report."""
+        """The channel's table, shape (k, k): row for the truth, column for the report."""
         table = np.full((self.categories, self.categories), self.other, dtype=np.int64)
         np.fill_diagonal(table, self.same)
         return table
@@ -114,11 +114,11 @@ def randomized_response(
 
     Args:
         values: (n,) answers in 0..k-1, private. To be called where the answers are: on each person's own side.
-        epsilon: of one report, in nats, >= 0; 0 reports a uniform answer.
+        epsilon: the epsilon of one report, in nats, >= 0; 0 reports a uniform answer.
         noise: where randomness comes from.
         stream: the draw's name.
         categories: k >= 2.
-        line: of the run's charge, or of the device's, that pays for the reports of different people.
+        line: the line of the run's charge, or of the device's, that pays for the reports of different people.
 
     Returns:
         (n,) reports in 0..k-1: the truth with probability e^epsilon / (e^epsilon + k - 1), rounded down by at most

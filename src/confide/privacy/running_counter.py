@@ -27,7 +27,7 @@ class RunningCounter:
         counter: its public parameters.
         session: where the noise comes from.
         stream: name of the draws.
-        part: of the session, that pays for them.
+        part: the part of the session, that pays for them.
     """
 
     def __init__(

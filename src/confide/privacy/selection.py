@@ -50,14 +50,14 @@ def exponential_mechanism(
 
     Args:
         scores: (k,) finite numbers, private. Larger is better.
-        epsilon: of one draw, in nats, > 0.
+        epsilon: the epsilon of one draw, in nats, > 0.
         sensitivity: how far one neighbour step can move any score, > 0.
         noise: where randomness comes from.
         stream: the draw's name.
         size: independent draws from the same scores.
         monotone: a neighbour step moves all scores in one direction (counts under adding or removing a record). Then
             the exponent is epsilon score / sensitivity, twice as sharp for the same promise.
-        line: of the run's charge that pays.
+        line: the line of the run's charge that pays.
 
     Returns:
         (size,) positions.
@@ -109,7 +109,7 @@ def _used(epsilon: float) -> float:
 def exponential_law(
     scores: ArrayLike, epsilon: float, sensitivity: float, *, monotone: bool = False
 ) -> NDArray[np.float64]:
-    """(k,) probabilities of `exponential_mechanism`; private, like the scores.
+    """Probabilities of `exponential_mechanism`, shape (k,); private, like the scores.
 
     Example:
         >>> exponential_law([2, 0], 1.0, 1.0).round(6).tolist()
@@ -129,7 +129,7 @@ def selection_error(
 
     Args:
         items: k >= 1.
-        epsilon: of one draw, > 0.
+        epsilon: the epsilon of one draw, > 0.
         sensitivity: > 0.
         failure_probability: beta, in (0, 1).
         monotone: as in `exponential_mechanism`.
@@ -180,7 +180,7 @@ def report_noisy_max(
         noise: where randomness comes from.
         stream: the draw's name.
         monotone: a neighbour step moves all scores in one direction; then the scale is sensitivity / epsilon.
-        line: of the run's charge that pays.
+        line: the line of the run's charge that pays.
 
     Returns:
         The position. The noisy scores are not released.
@@ -205,7 +205,7 @@ def report_noisy_max(
 def noisy_max_law(
     scores: ArrayLike, epsilon: float, sensitivity: int, *, monotone: bool = False
 ) -> NDArray[np.float64]:
-    """(k,) probabilities of `report_noisy_max`, by a sum over the integers; private, like the scores.
+    """Probabilities of `report_noisy_max`, shape (k,), by a sum over the integers; private, like the scores.
 
     P[r] = sum over z of P[Z_r = z] prod_{i < r} P[Z_i < z] prod_{i > r} P[Z_i <= z], with Z_i = score_i + noise.
 
@@ -217,7 +217,7 @@ def noisy_max_law(
 
 
 def largest_law(values: NDArray[np.int64], scale: float) -> NDArray[np.float64]:
-    """(k,) probabilities that each value is the largest after discrete Laplace noise, the first of equals."""
+    """Probabilities that each value is the largest after discrete Laplace noise, shape (k,), the first of equals."""
     reach = math.ceil(_TAIL * scale)
     terms = 2.0 * reach * values.size
     if terms > _MOST_TERMS or terms * values.size > _MOST_PRODUCTS:

@@ -69,7 +69,7 @@ class ShareEstimate:
 
     @property
     def note(self) -> str:
-        """What to think of before these shares are used; empty where there is nothing."""
+        """The caution that goes with these shares before they are used; empty where there is none."""
         found = []
         if not self.possible:
             found.append(f"A share is below 0, by {number(self.z)} standard errors. "
@@ -81,7 +81,9 @@ class ShareEstimate:
 
 
 def report_squares(table: _Array, decoder: _Array, law: _Array) -> _Array:
-    """(m,) the mean square of what one report adds to each share, under a law of the truth: diag(A' diag(q) A)."""
+    """The mean square of what one report adds to each share, shape (m,), under a law of the truth: diag(A' diag(q)
+    A).
+    """
     return np.asarray((law @ table) @ decoder**2)
 
 

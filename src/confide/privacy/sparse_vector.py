@@ -177,7 +177,7 @@ class SparseVector:
 
     @property
     def clamp_delta(self) -> float:
-        """What the clamps cost in one arming, rounded up: (1 + e^epsilon) P[some noise is clamped]; 0 without clamps.
+        """The cost of the clamps in one arming, rounded up: (1 + e^epsilon) P[some noise is clamped]; 0 without clamps.
 
         Source: spec convex_programs 5 (delta_tr): both mechanisms agree outside of that event, in each world.
         """
@@ -210,7 +210,7 @@ class SparseVector:
         return replace(self, clamp=(bounds[0] * _ROUNDED_UP + unit, bounds[1] * _ROUNDED_UP + unit))
 
     def events(self, neighbours: Relation) -> tuple[Event, ...]:
-        """What all armings together cost: to be charged before the first one.
+        """The events of all armings together: to be charged before the first one.
 
         Args:
             neighbours: the relation for which `sensitivity` was shown.
@@ -227,11 +227,11 @@ class SparseVector:
 
     @property
     def cost(self) -> DrawCost:
-        """What one arming costs, exactly, by the scales that are drawn; without the delta of its clamps."""
+        """The cost of one arming, exactly, by the scales that are drawn; without the delta of its clamps."""
         return self.cost_at(Fraction(self.threshold_scale), Fraction(self.query_scale))
 
     def cost_at(self, threshold: Fraction, answer: Fraction) -> DrawCost:
-        """What one arming costs, exactly, at other scales.
+        """The cost of one arming, exactly, at other scales.
 
         Args:
             threshold: scale of the threshold's noise, > 0.
@@ -248,8 +248,8 @@ class SparseVector:
         Args:
             noise: where it comes from.
             stream: name of the draws.
-            arming: which one, below `armings`. One `noise` arms it once in each stream.
-            line: of the run's charge that pays for an arming.
+            arming: the number of the arming, below `armings`. One `noise` arms it once in each stream.
+            line: the line of the run's charge that pays for an arming.
 
         Raises:
             Refused: more armings than were declared.
@@ -269,8 +269,8 @@ class SparseVector:
             answers: private; taken one by one, none after the halt.
             noise: where the noise comes from.
             stream: name of the draws.
-            arming: which one, below `armings`.
-            line: of the run's charge that pays.
+            arming: the number of the arming, below `armings`.
+            line: the line of the run's charge that pays.
 
         Returns:
             The index of the answer that was TOP; None where all were BOT.
@@ -279,7 +279,7 @@ class SparseVector:
         return next((index for index, answer in enumerate(answers) if armed.ask(answer)), None)
 
     def halted(self, answers: ArrayLike, threshold_noise: ArrayLike, query_noise: ArrayLike) -> NDArray[np.int64]:
-        """Where runs with given noise halt: for studies and tests.
+        """The answers at which runs with given noise halt: for studies and tests.
 
         Args:
             answers: shape (k,).
@@ -365,8 +365,8 @@ class SparseVector:
         self, queries: int, failure_probability: float, *, bound: Literal["exact", "tails", "lemma"] = "exact",
         baseline: float = math.inf,
     ) -> Accuracy:
-        """alpha such that, with probability 1 - beta, BOT is said while answers are at most T - alpha, and TOP no later
-        than at the first answer above T + alpha; in between either may be said.
+        """The accuracy alpha: with probability 1 - beta, BOT is said while answers are at most T - alpha, and TOP no
+        later than at the first answer above T + alpha; in between either may be said.
 
         Args:
             queries: k, the most answers that are looked at, >= 1.
@@ -410,7 +410,7 @@ class ArmedSparseVector:
         mechanism: its public parameters.
         noise: where the draws come from.
         stream: their name.
-        line: of the run's charge that pays.
+        line: the line of the run's charge that pays.
     """
 
     def __init__(self, mechanism: SparseVector, noise: Noise, stream: StreamName, line: str | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Which blocks of a stream an r-ary tree counter sums up: public arithmetic, no data.
+"""The blocks of a stream that an r-ary tree counter sums up: public arithmetic, no data.
 
 At step t the block of length r^l that ends at t is finished, where r^l is the largest power of r that divides t. A
 prefix of t steps is the union of the most recent finished blocks: as many on level l as the base-r digit d_l of t.
@@ -39,7 +39,7 @@ def digits(number: int, arity: int) -> list[int]:
 
 
 def levels(horizon: int, arity: int) -> int:
-    """h, the smallest number with r^h > N: every step lies in at most h finished blocks.
+    """The depth h, the smallest number with r^h > N: every step lies in at most h finished blocks.
 
     Example:
         >>> levels(7, 2), levels(8, 2), levels(255, 16), levels(256, 16)
@@ -102,15 +102,15 @@ def memberships(horizon: int, arity: int) -> NDArray[np.int64]:
 def participation(horizon: int, arity: int, *, rounds: int, bids: int, add_remove: bool = False) -> int:
     """How far one participant can move all finished block sums together, in l1, who has one slot per round.
 
-    She may add one to one counter in her slot of at most `bids` rounds, in each of the two neighbouring worlds. The
-    bound 2 C h counts a block on every level; this counts the blocks that there are.
+    The participant may add one to one counter in their slot of at most `bids` rounds, in each of the two neighbouring
+    worlds. The bound 2 C h counts a block on every level; this counts the blocks that there are.
 
     Args:
         horizon: N, a multiple of `rounds`.
         arity: r >= 2.
-        rounds: R; her slot is the same place in each.
-        bids: C, the rounds that she may use, >= 1.
-        add_remove: neighbours differ by her presence, instead of her record.
+        rounds: R; the participant's slot is the same place in each.
+        bids: C, the rounds that the participant may use, >= 1.
+        add_remove: neighbours differ by the participant's presence, instead of their record.
 
     Returns:
         The maximum over slots and choices of C rounds of the memberships, times 2 (times 1 with `add_remove`).
@@ -133,14 +133,14 @@ def participation_squared(horizon: int, arity: int, *, rounds: int, bids: int, a
     """The same in squared l2, for Gaussian noise: Delta2^2 = 2C sum over levels l < h of min(C, ceil(r^l / slots)).
 
     Per level, a sum of squares is at most the largest difference in one block times the l1 distance of the level. The
-    common sqrt(2 C h) forgets that a block may hold several of her bids.
+    common sqrt(2 C h) forgets that a block may hold several of their bids.
 
     Args:
         horizon: N, a multiple of `rounds`.
         arity: r >= 2.
-        rounds: R; her slots lie N/R steps apart.
-        bids: C, the rounds that she may use, >= 1.
-        add_remove: neighbours differ by her presence: C in front instead of 2C.
+        rounds: R; the participant's slots lie N/R steps apart.
+        bids: C, the rounds that the participant may use, >= 1.
+        add_remove: neighbours differ by the participant's presence: C in front instead of 2C.
 
     Source: spec allocation 2.
 

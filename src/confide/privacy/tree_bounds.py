@@ -34,7 +34,7 @@ _LARGEST_ARITY = 512  # h sqrt(h r) with r = N^(1/h) is least near r = e^3, far 
 
 
 def source_bound(epsilon: float, horizon: int, beta: float) -> float:
-    """(2 sqrt2/epsilon) ln(2/beta) (log2 N)^(5/2), as printed, for one counter.
+    """The bound (2 sqrt2/epsilon) ln(2/beta) (log2 N)^(5/2), as printed, for one counter.
 
     Args:
         epsilon: h/b for blocks with Laplace noise of scale b.
@@ -59,7 +59,7 @@ def _events(horizon: int, counters: int, gamma: float) -> float:
 
 
 def single_sum_bound(scale: float, most_terms: int, horizon: int, counters: int, gamma: float) -> float:
-    """2 sqrt2 b sqrt(M) ln(2 N k/gamma): the printed bound of one sum of Laplace variables, with a union.
+    """The printed bound 2 sqrt2 b sqrt(M) ln(2 N k/gamma) of one sum of Laplace variables, with a union.
 
     Its proof needs the logarithm to be at least 1, and it is taken so.
 
@@ -79,7 +79,7 @@ def single_sum_bound(scale: float, most_terms: int, horizon: int, counters: int,
 
 
 def chernoff_bound(scale: float, most_terms: int, horizon: int, counters: int, gamma: float) -> float:
-    """min over 0 < theta < 1/b of (ln(2 N k/gamma) - M ln(1 - b^2 theta^2))/theta.
+    """The Chernoff bound: the minimum over 0 < theta < 1/b of (ln(2 N k/gamma) - M ln(1 - b^2 theta^2))/theta.
 
     For Laplace noise on the line or on the integers, whose moment-generating function is no larger. Any theta gives a
     valid bound, so that the search cannot make it wrong.
@@ -107,7 +107,7 @@ def chernoff_bound(scale: float, most_terms: int, horizon: int, counters: int, g
 
 
 def gaussian_bound(sigma: float, most_terms: int, horizon: int, counters: int, gamma: float) -> float:
-    """sigma sqrt(M) Phi^-1(1 - gamma/(2 N k)), for Gaussian noise on the line.
+    """The bound sigma sqrt(M) Phi^-1(1 - gamma/(2 N k)), for Gaussian noise on the line.
 
     Args:
         sigma: standard deviation of the noise of each block.
@@ -122,7 +122,8 @@ def gaussian_bound(sigma: float, most_terms: int, horizon: int, counters: int, g
 
 
 def sub_gaussian_bound(sigma: float, most_terms: int, horizon: int, counters: int, gamma: float) -> float:
-    """sigma sqrt(2 M ln(2 N k/gamma)), for discrete Gaussian noise, whose tails are sub-Gaussian but not Gaussian.
+    """The bound sigma sqrt(2 M ln(2 N k/gamma)), for discrete Gaussian noise, whose tails are sub-Gaussian but not
+    Gaussian.
 
     Args:
         sigma: its parameter.

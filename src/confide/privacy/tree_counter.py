@@ -57,8 +57,8 @@ _Integers = NDArray[np.int64]
 @renamed(distance="l1_sensitivity")
 @dataclass(frozen=True, kw_only=True)
 class TreeCounter:
-    """k running counts of N steps each. At every step one block of each stream is finished and released with noise; a
-    count is the sum of the released blocks that make up the stream so far.
+    """A tree counter of k running counts of N steps each. At every step one block of each stream is finished and
+    released with noise; a count is the sum of the released blocks that make up the stream so far.
 
     Privacy. Whoever sees every released block sum sees all. Along any one history of releases each true block sum is a
     function of the data, so the log density ratio of the history is a sum of terms |difference of block sums|/scale,
@@ -74,8 +74,8 @@ class TreeCounter:
         scale: b of Laplace noise, or sigma of Gaussian noise, of every block, > 0.
         counters: k >= 1.
         arity: r >= 2. Between 12 and 48 the noise is half of a binary tree's; `for_epsilon` and its like choose it.
-        law: of the noise. "discrete_laplace" (pure DP) and "discrete_gaussian" (zCDP) are on the integers; "laplace"
-            and "gaussian" (GDP) are on the line, rounded to a grid.
+        law: the law of the noise. "discrete_laplace" (pure DP) and "discrete_gaussian" (zCDP) are on the integers;
+            "laplace" and "gaussian" (GDP) are on the line, rounded to a grid.
         l1_sensitivity: how far one neighbour step moves all streams together, in l1, along any history, >= 1.
         exposure: how far it moves all block sums together: in l1 for Laplace noise, by default h times the
             sensitivity; in squared l2 for Gaussian noise, by default h times its square. `tree_blocks.participation`
@@ -132,7 +132,7 @@ class TreeCounter:
             horizon: N.
             counters: k.
             arity: r; by default the one with the least error, `tree_bounds.best_arity`. Named where `exposure` is.
-            law: of the noise.
+            law: the law of the noise.
             exposure: l1 distance of the block sums; default h times the sensitivity.
             running_maximum: publish the running maximum.
         """
@@ -195,7 +195,7 @@ class TreeCounter:
 
     @property
     def levels(self) -> int:
-        """h, the smallest number with r^h > N: a step lies in at most h blocks."""
+        """The depth h, the smallest number with r^h > N: a step lies in at most h blocks."""
         return levels(self.horizon, self.arity)
 
     @property
@@ -232,8 +232,8 @@ class TreeCounter:
 
     @cached_property
     def loss(self) -> PureDP | ZCDP | GDP:
-        """What all releases together cost, rounded up: pure for Laplace noise, zCDP for the discrete Gaussian, GDP for
-        the continuous one, of which alone it is a theorem.
+        """The loss of all releases together, rounded up: pure for Laplace noise, zCDP for the discrete Gaussian, GDP
+        for the continuous one, of which alone it is a theorem.
         """
         scale = Fraction(self.scale)
         match self.law:
@@ -245,7 +245,7 @@ class TreeCounter:
                 return GDP(_root_up(self.reach / scale**2))
 
     def events(self, neighbours: Relation) -> tuple[Event, ...]:
-        """What a run costs: to be charged before the first step.
+        """The events of a run: to be charged before the first step.
 
         Args:
             neighbours: the relation for which `l1_sensitivity` was shown.
@@ -260,11 +260,11 @@ class TreeCounter:
 
     @property
     def cost(self) -> DrawCost:
-        """What all releases together cost, exactly."""
+        """The cost of all releases together, exactly."""
         return self.cost_at(Fraction(self.scale))
 
     def cost_at(self, scale: Fraction) -> DrawCost:
-        """What all releases together cost, exactly, where every block is drawn at a scale.
+        """The cost of all releases together, exactly, where every block is drawn at a scale.
 
         Args:
             scale: b of Laplace noise, sigma of Gaussian noise, > 0.
@@ -318,7 +318,7 @@ class TreeCounter:
         Args:
             noise: where it comes from.
             stream: first words of the draws' names.
-            line: of the run's charge that pays.
+            line: the line of the run's charge that pays.
 
         Raises:
             Overspent: the line does not pay for a run of this counter, or for another one.
@@ -328,7 +328,7 @@ class TreeCounter:
 
     @property
     def part(self) -> Part:
-        """What a run draws."""
+        """The draws of a run."""
         return Part(self.law, self.scale, self.counters * self.horizon, _GRID)
 
     def start(self, noise: Noise, stream: Stream = "tree_counter", *, line: str | None = None) -> RunningCounter:
@@ -338,7 +338,7 @@ class TreeCounter:
             noise: where the noise comes from. Each step asks it for k draws around the true block sums, so that an
                 audit can walk a neighbour along the same history.
             stream: name of the draws; the step's number is appended.
-            line: of the run's charge that pays.
+            line: the line of the run's charge that pays.
 
         Raises:
             Overspent: the line does not pay for a run of this counter, or for another one.
@@ -349,7 +349,7 @@ class TreeCounter:
         """A run whose noise another session pays for, together with its own.
 
         Args:
-            session: which declared `part` with what this counter draws.
+            session: the session that declared `part` with the draws of this counter.
             part: its name there.
             stream: name of the draws; the step's number is appended.
         """
@@ -361,7 +361,7 @@ class TreeCounter:
         Args:
             noise: where it comes from.
             stream: name of the draws.
-            line: of the run's charge that pays.
+            line: the line of the run's charge that pays.
 
         Returns:
             Shape (k, N), whole units of 2^-grid: column t - 1 is the noise of the blocks that are finished at t.
@@ -372,7 +372,7 @@ class TreeCounter:
         """Some of the noise of a run, in units.
 
         Args:
-            session: of `open`.
+            session: the session of `open`.
             size: (k, steps).
             stream: name of the draw.
         """
@@ -453,7 +453,7 @@ class TreeCounter:
 
     @renamed(gamma="failure_probability")
     def error_bound(self, failure_probability: float, bound: Bound | None = None) -> float:
-        """What no published count of any counter at any step is off by more, but for a small probability.
+        """A bound on the error of every published count of every counter at every step, but for a small probability.
 
         Args:
             failure_probability: gamma, in (0, 1).

@@ -106,13 +106,13 @@ def _bounded(bound: int, horizon: int, arity: int, law: DiscreteLaw, turns: int 
 
 
 def log_within(bound: int, horizon: int, arity: int, law: DiscreteLaw, scale: float) -> float:
-    """ln of the probability that one counter's raw estimate is never off by more than E.
+    """The log probability (natural logarithm) that one counter's raw estimate is never off by more than E.
 
     Args:
         bound: E, a whole number >= 0.
         horizon: N.
         arity: r.
-        law: of the noise of each block.
+        law: the law of the noise of each block.
         scale: its scale, or sigma.
 
     Returns:
@@ -150,7 +150,7 @@ def largest_error(
     Args:
         horizon: N.
         arity: r.
-        law: of the noise of each block.
+        law: the law of the noise of each block.
         scale: its scale, or sigma.
         counters: k, with independent noise.
         gamma: failure probability, in (0, 1).

@@ -56,8 +56,8 @@ def publish_one(
     """The count of counter j, rounded half up, from its released block sums alone.
 
     Args:
-        j: which counter.
-        level: of the block that was just released.
+        j: the number of the counter.
+        level: the level of the block that was just released.
         released: its noisy sum, in units.
         grid: exponent of the units 2^-grid.
         running_maximum: publish the running maximum.

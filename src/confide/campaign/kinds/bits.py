@@ -59,7 +59,7 @@ class BitsConfig(BitConfig):
 
 
 class BitsPages(BitPages):
-    """What pages say of a majority market."""
+    """The texts of the pages of a majority market."""
 
     def planned(self, plan: BitPlan) -> list[tuple[str, str]]:
         it: MajorityMarket = plan.market

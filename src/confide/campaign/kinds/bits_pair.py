@@ -45,7 +45,7 @@ class Group(Keys):
 
 
 class Belief(Keys):
-    """`[belief]`: how the bits of two people go together, as everybody believes who knows her own bit alone. Give
+    """`[belief]`: how the bits of two people go together, as everybody believes who knows their own bit alone. Give
     groups, or beta, or pairs; never from the answers.
     """
 
@@ -94,7 +94,7 @@ class BitsPairConfig(BitConfig):
 
 
 def insiders_table(it: PairMarket, belief: Belief, currency: str) -> Table:
-    """What somebody does best who knows her group, by group."""
+    """The best reply of somebody who knows their group, by group."""
     groups = belief.groups or ()
     rows = audit_groups(it, [each.size for each in groups], [each.ones for each in groups],
                         [each.name for each in groups])
@@ -108,10 +108,10 @@ def insiders_table(it: PairMarket, belief: Belief, currency: str) -> Table:
 
 @dataclass(frozen=True)
 class PairPages(BitPages):
-    """What pages say of a market of pairs.
+    """The texts of the pages of a market of pairs.
 
     Args:
-        belief: of the file.
+        belief: the belief of the file.
     """
 
     belief: Belief

@@ -1,4 +1,4 @@
-"""The kind `bits-unknown-costs`: signs of a fact, from people each of whom knows alone what privacy costs her."""
+"""The kind `bits-unknown-costs`: signs of a fact, from people each of whom knows alone what privacy costs them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _KEYS = {**MARKET_KEYS, "participation": "participation.share", "threshold": "pa
 @keys_of(GammaLaw, "shape scale", optional=True)
 @keys_of(UniformLaw, "high", optional=True)
 class CostLawTable(LawTable):
-    """`[costs]`: what everybody believes of what a nat of privacy is worth to people, in the currency; each knows her
+    """`[costs]`: what everybody believes of what a nat of privacy is worth to people, in the currency; each knows their
     own alone.
     """
 
@@ -111,7 +111,7 @@ class BitsUnknownCostsConfig(BitConfig):
 
 
 class UnknownCostPages(BitPages):
-    """What pages say of a threshold market."""
+    """The texts of the pages of a threshold market."""
 
     def planned(self, plan: BitPlan) -> list[tuple[str, str]]:
         it, bit = plan.market, plan.config.bit
@@ -206,7 +206,7 @@ class BitsUnknownCostsKind(BitKind):
         return audit(audited.unknown_costs(plan.collection, seed), progress)
 
     def asked(self, config: BitConfig, plan: BitPlan) -> Sequence[Field]:
-        """Her answer, and what privacy is worth to her: both for her own device alone."""
+        """The participant's answer, and what privacy is worth to them: both for their own device alone."""
         return [*super().asked(config, plan), Field(
             column=WORTH, label="What is it worth to you that nobody learns anything of your answer, for each nat?",
             form="number", above=0.0, unit=config.payment.currency, required=False,
@@ -216,7 +216,7 @@ class BitsUnknownCostsKind(BitKind):
     def device(
         self, config: BitConfig, plan: BitPlan, terms: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """Randomised response at the level that is best for her."""
+        """Randomised response at the level that is best for the participant."""
         it: ThresholdMarket = plan.market
         ceiling = it.largest_level
         if exactly(ceiling) < Fraction(ceiling):  # a device takes its double as it is: no more than what is charged

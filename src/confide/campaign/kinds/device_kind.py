@@ -1,4 +1,4 @@
-"""Kinds whose records never leave their owners: one question with two answers, and a report that her device draws."""
+"""Kinds whose records never leave their owners: one question with two answers, and a report that their device draws."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Played:
 
     Args:
         truth: the true answers, as a batch of records.
-        reports: what was drawn of them.
+        reports: the reports that were drawn for them.
     """
 
     truth: Any
@@ -51,12 +51,12 @@ class DeviceKind(PeoplesKind):
     """The part of a `LocalKind` that follows from one question with two answers, of which a device hands in one.
 
     A subclass says `columns`: one `Category` with the two answers, which is the column of the reports; and its
-    mechanism promises `PureDP` to the collector. `Mechanism.submit` takes the record, (1,) with the rank of her answer,
-    and returns the rank to report as an `int`, by `confide.privacy.randomized_response` at that epsilon; None of None.
-    A page draws by itself, so another law is refused. `run` and `decode` see reports alone.
+    mechanism promises `PureDP` to the collector. `Mechanism.submit` takes the record, (1,) with the rank of their
+    answer, and returns the rank to report as an `int`, by `confide.privacy.randomized_response` at that epsilon; None
+    of None. A page draws by itself, so another law is refused. `run` and `decode` see reports alone.
 
-    Two answers and no more: what a page's device is told (`LocalKind.device`) chooses between two. Where there are
-    more, begin with `PeoplesKind`, whose operator reads records and whose result has the noise; for a number
+    Two answers and no more: the instructions of a page's device (`LocalKind.device`) choose between two. Where there
+    are more, begin with `PeoplesKind`, whose operator reads records and whose result has the noise; for a number
     `LocalKind` has the law "lattice", which the kind `mean` follows.
 
     Where `config` has a table `rehearsal` (`RehearsalTable`), `confide rehearse` plays everybody's side.
@@ -65,11 +65,11 @@ class DeviceKind(PeoplesKind):
     notion: Literal["epsilon", "rho"] = "epsilon"
 
     def question(self, config: Any) -> str:
-        """What is asked: the column's name, unless a kind says more."""
+        """The question to people: the column's name, unless a kind says more."""
         return self._role(config).column
 
     def trials(self, config: Any, plan: Any) -> Iterable[Trial]:
-        """As of every kind; and `submit` must be the law that pages draw by."""
+        """The trials of every kind; and `submit` must be the law that pages draw by."""
         found = super().trials(config, plan)
         self._check_law(plan)
         return found
@@ -77,12 +77,12 @@ class DeviceKind(PeoplesKind):
     # ---- the participant's side
 
     def asked(self, config: Any, plan: Any) -> Sequence[Field]:
-        """Her answer, for her own device alone; left empty, she takes no part."""
+        """The participant's answer, for their own device alone; left empty, they take no part."""
         return [Field(column=ANSWER, label=self.question(config), form="choice", choices=self._role(config).levels,
                       required=False, note="Your answer does not leave your device. Leave it empty to take no part.")]
 
     def private(self, config: Any, plan: Any, values: Mapping[str, str]) -> tuple[Any, float]:
-        """What `submit` takes, and the level that a report costs her; None takes no part."""
+        """The input of `submit`, and the level that a report costs the participant; None takes no part."""
         check_typed({ANSWER: "", **values}, [ANSWER])
         if not str(values.get(ANSWER, "")).strip():
             return None, 0.0
@@ -92,7 +92,7 @@ class DeviceKind(PeoplesKind):
         return np.array([rank], dtype=np.float64), self.level(plan)
 
     def level(self, plan: Any) -> float:
-        """What one report costs.
+        """The cost of one report.
 
         Raises:
             InvalidInput: the mechanism does not promise one epsilon to the collector.
@@ -111,16 +111,16 @@ class DeviceKind(PeoplesKind):
                 "epsilon": {"numerator": str(level.numerator), "denominator": str(level.denominator)}}
 
     def known(self, config: Any, plan: Any) -> Sequence[Field]:
-        """The operator adds nothing to her row."""
+        """The operator adds nothing to their row."""
         return ()
 
     def row(self, config: Any, identity: str, report: int | None) -> dict[str, str]:
-        """What she hands in; an empty report where she takes no part."""
+        """The row that the participant hands in; an empty report where they take no part."""
         role = self._role(config)
         return {self._id(config): identity, role.column: "" if report is None else role.levels[report]}
 
     def submission(self, config: Any, plan: Any, identity: str, values: Mapping[str, str]) -> tuple[int, bytes]:
-        """(slot, report) of the row that her device made."""
+        """The slot and the report of the row that the participant's device made."""
         role = self._role(config)
         own = own_values(values, self._id(config), self.identity(config, identity))
         if own.get(role.column) == "":
@@ -153,7 +153,9 @@ class DeviceKind(PeoplesKind):
         return Collection(data=Played(truth=truth, reports=reports), rejected=rejected)
 
     def rows(self, config: Any, data: Played) -> Sequence[dict[str, str]]:
-        """What everybody hands in, where everybody is played; a file of rows without ids has one for every slot."""
+        """The rows that everybody hands in, where everybody is played; a file of rows without ids has one for every
+        slot.
+        """
         drawn = dict(zip(data.reports.index.tolist(), data.reports.cells[:, 0].astype(int).tolist(), strict=True))
         slots = range(config.people.count) if config.people.id == "row" else sorted(drawn)
         return [self.row(config, str(slot + 1), drawn.get(slot)) for slot in slots]

@@ -129,7 +129,7 @@ class MatchingKind(KindSkeleton, PeoplesKind):
     # ---- records
 
     def asked(self, config: Any, plan: Any) -> Sequence[Field]:
-        """A number for each good; left empty, nothing is worth anything to her."""
+        """A number for each good; left empty, nothing is worth anything to them."""
         return fields_of_goods([(name, name) for name in config.columns()], plan.scale)
 
     def open(self, config: Any, folder: Path) -> TableSource | PrefLib:
@@ -152,7 +152,7 @@ class MatchingKind(KindSkeleton, PeoplesKind):
         return [*_judged_goods(config), *ids_of(self.roster(config), config.people.id)]
 
     def typed(self, config: Any, plan: Any, index: int, values: Mapping[str, str]) -> Rows:
-        """A row as its owner types it: good -> what she would write there, coded as the file's would be."""
+        """A row as its owner types it: good -> what they would write there, coded as the file's would be."""
         row = typed(values, goods=config.columns(), scale=plan.scale)
         places = sorted(row)
         alone = Rows(np.array([index]), np.array([0, len(row)]), np.array(places, dtype=np.int32),
@@ -162,7 +162,7 @@ class MatchingKind(KindSkeleton, PeoplesKind):
         return alone
 
     def retyped(self, config: Any, plan: Any, batch: Rows) -> Mapping[str, str | float]:
-        """Of ranks, the place that each good has among hers."""
+        """The place that each good has among a participant's ranks."""
         columns, row, scale = config.columns(), batch.row(0), plan.scale
         if isinstance(scale, Ranks):
             return {columns[place]: 1.0 + sum(other > value for other in row.values()) for place, value in row.items()}
@@ -177,8 +177,8 @@ class MatchingKind(KindSkeleton, PeoplesKind):
     def handout(
         self, plan: GoodsPlan, outcome: Outcome | SimulatedOutcome, identities: Sequence[str]
     ) -> pa.Table:
-        """Who is to be handed what: a line for each copy of a good, with the price that is owed for it where prices
-        are charged. Whoever withdrew is not in it.
+        """The list of what each person is handed: a line for each copy of a good, with the price that is owed for it
+        where prices are charged. Whoever withdrew is not in it.
         """
         kept = outcome.shares.filter(pc.is_valid(outcome.shares[plan.column]))
         there = pc.indices_nonzero(pc.is_valid(outcome.shares[plan.column])).to_numpy()

@@ -92,7 +92,7 @@ class MeanKind(KindSkeleton, PeoplesKind):
                            highest=plan.largest_coins)
 
     def files(self, config: MeanConfig) -> Sequence[tuple[str, str]]:
-        """Of reports, contracts and records, and of a rehearsal's records."""
+        """The files of reports, contracts and records, and of a rehearsal's records."""
         played = [] if config.rehearsal is None else [("rehearsal.source", config.rehearsal.source)]
         return [("reports.source", config.reports.source), ("contracts.file", config.contracts.file),
                 ("data.source", config.data.source), *played]
@@ -100,7 +100,7 @@ class MeanKind(KindSkeleton, PeoplesKind):
     # ---- the participant's side
 
     def asked_first(self, config: MeanConfig, plan: PlannedMean) -> Sequence[Field]:
-        """How she fears two leaks; left empty, she takes no part."""
+        """How the participant fears two leaks; left empty, they take no part."""
         rule = plan.mechanism.rules[0]
         low, high = rule.support
         return [Field(
@@ -110,7 +110,7 @@ class MeanKind(KindSkeleton, PeoplesKind):
                  "from the operator. Leave it empty to take no part.")]
 
     def asked(self, config: MeanConfig, plan: PlannedMean) -> Sequence[Field]:
-        """Her record on her contract, for her own device alone; left empty, she takes no part."""
+        """The participant's record on their contract, for their own device alone; left empty, they take no part."""
         record = config.record
         return [Field(
             column=record.column, label=record.question, form="number", unit=record.unit, required=False,
@@ -118,11 +118,11 @@ class MeanKind(KindSkeleton, PeoplesKind):
                  "number itself does not leave your device. Leave it empty to send nothing.")]
 
     def known(self, config: MeanConfig, plan: PlannedMean) -> Sequence[Field]:
-        """Nothing that she does not say."""
+        """Nothing that the participant does not say."""
         return ()
 
     def device(self, config: MeanConfig, plan: PlannedMean, terms: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """The noise of her contract, in whole numbers.
+        """The noise of the participant's contract, in whole numbers.
 
         Raises:
             InvalidInput: no terms of a contract.
@@ -137,28 +137,30 @@ class MeanKind(KindSkeleton, PeoplesKind):
                 "high": _short(contract.high), "steps": str(contract.steps), "sigma": str(contract.noise_std)}
 
     def question(self, config: MeanConfig) -> str:
-        """What is asked."""
+        """The question to people."""
         return config.record.question
 
     def level(self, plan: PlannedMean) -> float:
-        """What one record costs at most, as rho: it counts whatever the order of a campaign."""
+        """The largest cost of one record, as rho: it counts whatever the order of a campaign."""
         return plan.mechanism.concentrated(plan.mechanism.caps.local)
 
     def private(self, config: MeanConfig, plan: PlannedMean, values: Mapping[str, str]) -> tuple[Any, float]:
-        """What she reports first: nothing is drawn, and it costs no privacy of her record."""
+        """The first report of the participant: nothing is drawn, and it costs no privacy of their record."""
         return self._concern(config, plan, values), 0.0
 
     def reported(
         self, config: MeanConfig, plan: PlannedMean, identity: str, values: Mapping[str, str]
     ) -> dict[str, str]:
-        """The row that she hands in first, in the operator's file of reports."""
+        """The row that the participant hands in first, in the operator's file of reports."""
         concern = self._concern(config, plan, values)
         return {_id(config): identity, config.reports.column: "" if concern is None else repr(concern)}
 
     def on_terms(
         self, config: MeanConfig, plan: PlannedMean, values: Mapping[str, str], terms: Mapping[str, Any]
     ) -> tuple[Any, float]:
-        """(her record with her contract, the rho that it costs her); None, and nothing, where she is asked for none."""
+        """The pair (the participant's record with their contract, the rho that it costs them); None, and nothing, where
+        they are asked for none.
+        """
         contract = lattice_contract(plan.mechanism, terms)
         plan.mechanism.check_contract(contract)
         if not contract.active:
@@ -168,7 +170,7 @@ class MeanKind(KindSkeleton, PeoplesKind):
         return (None, 0.0) if value is None else ((value, contract), rho)
 
     def caution(self, config: MeanConfig, values: Mapping[str, str]) -> str:
-        """What her device tells her alone of a record outside of the range."""
+        """The warning that the participant's device shows them alone about a record outside of the range."""
         if config.record.column not in values:
             return ""
         value, low, high = self._value(config, values), config.record.low, config.record.high
@@ -177,11 +179,13 @@ class MeanKind(KindSkeleton, PeoplesKind):
         return f"your record is outside of [{low:g}, {high:g}] and counts as the nearer end; nobody else is told"
 
     def row(self, config: MeanConfig, identity: str, report: Any) -> dict[str, str]:
-        """What she hands in on her contract: a row of the operator's file of records."""
+        """The row that the participant hands in on their contract: a row of the operator's file of records."""
         return {_id(config): identity, config.record.column: "" if report is None else Word.spelled(int(report))}
 
     def rows(self, config: MeanConfig, data: Rehearsed) -> Sequence[dict[str, str]]:
-        """What everybody hands in, where everybody is played; a file of rows without ids has one for every slot."""
+        """The rows that everybody hands in, where everybody is played; a file of rows without ids has one for every
+        slot.
+        """
         it = data.records
         sent = {int(k): int(m) for k, m, there in zip(it.index, it.message, it.sent, strict=True) if there}
         people = range(config.people.count) if config.people.id == "row" else sent
@@ -214,7 +218,7 @@ class MeanKind(KindSkeleton, PeoplesKind):
     # ---- contracts
 
     def contracts_file(self, config: MeanConfig) -> str:
-        """Where the round lies."""
+        """The file of the round."""
         return config.contracts.file
 
     def draw_up(
@@ -306,9 +310,10 @@ class MeanKind(KindSkeleton, PeoplesKind):
     def parse_record(
         self, config: MeanConfig, plan: PlannedMean, identity: str, values: Mapping[str, str]
     ) -> tuple[Contracted, int]:
-        """Her contract's terms and what she sent, as she types them, and her index.
+        """The participant's contract's terms and what they sent, as they type them, and their index.
 
-        Her own file says what her contract says: `contract` is its text, and the column of records what she sent.
+        The participant's own file says what their contract says: `contract` is its text, and the column of records what
+        they sent.
         """
         from confide.contract.tokens import token_terms
 

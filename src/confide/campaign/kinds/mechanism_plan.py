@@ -48,14 +48,14 @@ M_co = TypeVar("M_co", bound=Mechanism, default=Any, covariant=True)
 
 @dataclass(frozen=True, kw_only=True)
 class MechanismPlan(Generic[M_co]):
-    """What a campaign would give, where all of it is in the mechanism's own promises.
+    """The predicted outcome of a campaign, where all of it is in the mechanism's own promises.
 
     Args:
         config: the campaign's tables.
         mechanism: with its public parameters.
-        roles: of the columns of a record.
-        share: what each participant gets, in words: "how many answered as you did".
-        remarks: what was seen when the mechanism was tried out, in sentences.
+        roles: the roles of the columns of a record.
+        share: a description of each participant's share, in words: "how many answered as you did".
+        remarks: observations from the trial of the mechanism, in sentences.
         pays: how shares become money, where they do: which column, in which currency, and how much at most.
     """
 
@@ -94,7 +94,7 @@ class MechanismPlan(Generic[M_co]):
         return bool(to_the_collector(self.guarantees))
 
     def offer(self) -> Sequence[Section]:
-        """What she hands in, who learns what, what she gets, and what she may do about it."""
+        """The offer: what the participant hands in, who learns what, what they get, and what they may do about it."""
         promises = in_currency(self.guarantees, self.pays)
         private = [in_full(each) for each in promises.privacy]
         others = [in_full(each) for each in promises
@@ -133,7 +133,7 @@ class MechanismPlan(Generic[M_co]):
 
     @property
     def share_depends_on(self) -> str:
-        """What a share follows from, in the mechanism's words; a local one knows no record, unless it says so."""
+        """The inputs of a share, in the mechanism's words; a local one knows no record, unless it says so."""
         said = self.mechanism.share_depends_on
         return "your report and the public billboard" if self.local and said == Mechanism.share_depends_on else said
 
@@ -157,7 +157,7 @@ def in_currency(promises: Guarantees, pays: PayoutTerms | None) -> Guarantees:
     """The promises as pages word them: amounts of money that name no unit are in the currency of the payments.
 
     Args:
-        promises: of a mechanism.
+        promises: the promises of a mechanism.
         pays: how its shares become money; None changes nothing.
     """
     return promises if pays is None else Guarantees(tuple(_in_currency(each, pays.currency) for each in promises))
@@ -192,9 +192,9 @@ def made_up(kind: Any, config: Any, plan: MechanismPlan, *, cells: bool = True) 
     a one; else of the whole one, up to a hundred thousand.
 
     Args:
-        kind: of the campaign, a `PeoplesKind`.
+        kind: the kind of the campaign, a `PeoplesKind`.
         config: its tables.
-        plan: of it.
+        plan: the plan.
         cells: whether its records are rows of `columns`, so that some can be made up.
     """
     if config.people.count > _PEOPLE:
@@ -246,10 +246,10 @@ def _table(found: pa.Table, note: str = "") -> Table:
 def result_sections(
     outcome: PublicOutcome | SimulatedOutcome, found: pa.Table, pays: PayoutTerms | None = None
 ) -> Sequence[Section]:
-    """What everybody sees, and what is promised of it.
+    """The result that everybody sees, and the promises about it.
 
     Args:
-        outcome: of the run.
+        outcome: the outcome of the run.
         found: the public result as a table.
         pays: how shares become money, where they do.
     """
@@ -266,15 +266,15 @@ def explain_sections(
     """One participant's share, decoded anew, and what it follows from.
 
     Args:
-        outcome: of the run.
-        record: hers; None where none was usable.
-        index: her rank in the public list of ids.
-        share: what a share is, in words.
-        depends_on: what it follows from.
+        outcome: the outcome of the run.
+        record: the participant's own record; None where none was usable.
+        index: the participant's rank in the public list of ids.
+        share: a description of a share, in words.
+        depends_on: the inputs of a share.
         pays: how shares become money, where they do.
 
     Raises:
-        Refused: she withdrew, and her share was erased.
+        Refused: the participant withdrew, and their share was erased.
     """
     decoded = dict(outcome.mechanism.decode(record, index, outcome.billboard))
     lines = [f"Your share is {share}. It follows from {depends_on}: anybody who has both comes to the same."]
@@ -301,8 +301,8 @@ def study_sections(
     """The released result beside the one without any noise: of private data, never a release.
 
     Args:
-        collection: what the run read.
-        outcome: of the run with simulated noise.
+        collection: the data that the run read.
+        outcome: the outcome of the run with simulated noise.
         tables: the public result of an outcome, as the kind makes it; its first table is compared.
     """
     bare = ran(outcome.mechanism, collection.data, ForcedNoise(()))

@@ -1,9 +1,9 @@
-"""What kinds have in common whose records are people's own: one each, by a public list of ids.
+"""The common part of kinds with records that are people's own: one each, by a public list of ids.
 
 `PeoplesKind` is the part of a `Kind` that follows from that. A kind says how one pass over a file goes (`read`), how
 one person's own words become the same thing (`typed`), and what of it is a record (`one`); by default columns with
 public roles are read, a row of numbers for each person. Everything else is here: ids, the operator's look, a person's
-own record, and the bytes that she hands in.
+own record, and the bytes that they hand in.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ class PeoplesKind:
     Its hooks, each of which a kind may replace:
 
     - `columns`: the public roles of a row's columns. `read`, `typed`, `one`, `codec` and `asked` go together, and are
-      replaced together where a record is anything else than a row of cells; `retyped` says what of it she typed.
+      replaced together where a record is anything else than a row of cells; `retyped` says what of it they typed.
     - `files`: what the campaign file names besides its `[data] source`.
     - `open`: the table that the campaign names; `look`: whether its columns can hold what they are for; `judged`: how
-      the operator is told what is wrong with cells.
+      the operator sees the faults of cells.
     - `trials`: the made-up crowds on which a mechanism is tried out, where the plan is a `MechanismPlan`.
     - `tolerated`: how many lies and empty slots the promises allow for.
     - `template_file`: of the kind's package, the commented campaign file.
@@ -70,7 +70,7 @@ class PeoplesKind:
         return [field_of(role) for role in self.columns(config)]
 
     def files(self, config: Any) -> Sequence[tuple[str, str]]:
-        """(key, what stands there) of the files that the campaign file names."""
+        """The files that the campaign file names, as pairs (key, value of the key)."""
         return [("data.source", config.data.source)]
 
     def read(
@@ -81,34 +81,35 @@ class PeoplesKind:
 
         Args:
             config: the campaign's tables.
-            plan: of the campaign.
-            source: what `open` gave.
+            plan: the plan of the campaign.
+            source: the result of `open`.
             roster: the public list of ids.
             rejected: receives id -> reason of the rows that give no record.
             counted: receives numbers that add up to all rows, where some are neither used nor rejected.
-            rows: of a batch, at most; it changes nothing but speed.
+            rows: the number of rows of a batch, at most; it changes nothing but speed.
         """
         more = {} if rows is None else {"rows": rows}
         return read_rows(source, roles=self.columns(config), roster=roster, id=config.people.id, rejected=rejected,
                          **more)
 
     def typed(self, config: Any, plan: Any, index: int, values: Mapping[str, str]) -> Any:
-        """A batch of one person's record, as `read` has it, from what she types.
+        """A batch of one person's record, as `read` has it, from what they type.
 
         Args:
             config: the campaign's tables.
-            plan: of the campaign.
-            index: her rank in the public list of ids.
+            plan: the plan of the campaign.
+            index: the participant's rank in the public list of ids.
             values: column -> text.
 
         Raises:
-            InvalidInput: what she typed cannot be used. The message is hers.
+            InvalidInput: what the participant typed cannot be used. The message is theirs.
         """
         return SlotRows(np.array([index]), typed_row(values, self.columns(config))[None])
 
     def retyped(self, config: Any, plan: Any, batch: Any) -> Mapping[str, str | float]:
-        """column -> what she may have typed, from the batch of her record alone: as `typed` made it. Whoever asks tries
-        it out, as the function `retyped` does: where it is coded otherwise, she is shown nothing.
+        """Map column -> the text that the participant may have typed, from the batch of their record alone: as `typed`
+        made it. Whoever asks tries it out, as the function `retyped` does: where it is coded otherwise, they are shown
+        nothing.
 
         Raises:
             NotImplementedError: the kind stores something else than rows of cells, and does not say what was typed.
@@ -144,7 +145,7 @@ class PeoplesKind:
         return Roster(config.people.count)
 
     def identities(self, config: Any) -> Sequence[str]:
-        """"1", "2", ..., the ids of all slots."""
+        """The ids of all slots: "1", "2", ...."""
         return [str(rank) for rank in range(1, config.people.count + 1)]
 
     def identity(self, config: Any, text: str) -> str:
@@ -153,14 +154,14 @@ class PeoplesKind:
         return roster.identity(roster.rank(text))
 
     def payouts(self, plan: Any) -> PayoutTerms | None:
-        """As the plan says in `pays`, where it is a `MechanismPlan`; otherwise nothing is paid out."""
+        """The terms that the plan gives in `pays`, where it is a `MechanismPlan`; otherwise nothing is paid out."""
         terms: PayoutTerms | None = getattr(plan, "pays", None)
         return terms
 
     # ---- records
 
     def judged(self, config: Any, plan: Any) -> Sequence[Judged]:
-        """How cells are judged, so that the operator is told what is wrong with them; by default by `columns`."""
+        """The rules for cells, so that the operator sees their faults; by default those of `columns`."""
         try:
             roles = self.columns(config)
         except NotImplementedError:
@@ -207,7 +208,7 @@ class PeoplesKind:
                      tolerated=self.tolerated(config), cells=problems.told())
 
     def record(self, config: Any, plan: Any, folder: Path, identity: str) -> tuple[Any, int]:
-        """One participant's record as she handed it in (None where none is usable), and her index."""
+        """One participant's record as they handed it in (None where none is usable), and their index."""
         index = self.roster(config).rank(identity)
         for batch in self.submissions(config, plan, folder):
             found = np.flatnonzero(batch.index == index)
@@ -218,24 +219,26 @@ class PeoplesKind:
     def parse_record(
         self, config: Any, plan: Any, identity: str, values: Mapping[str, str]
     ) -> tuple[Any, int]:
-        """A record as its owner types it, coded as the file's row would be, and her index."""
+        """A record as its owner types it, coded as the file's row would be, and their index."""
         index = self.roster(config).rank(identity)
         return self.one(plan, self.typed(config, plan, index, values), 0), index
 
     def submission(
         self, config: Any, plan: Any, identity: str, values: Mapping[str, str]
     ) -> tuple[int, bytes]:
-        """(slot, report) of what one participant hands in: the bytes that a file with this row would be stored as.
+        """The slot and the report that one participant hands in: the bytes that a file with this row would be stored
+        as.
 
         Args:
             config: the campaign's tables.
-            plan: of the campaign.
-            identity: her id.
-            values: column -> text, as in `parse_record`; where her device draws what she hands in, its row.
+            plan: the plan of the campaign.
+            identity: the participant's id.
+            values: column -> text, as in `parse_record`; where the participant's device draws what they hand in, its
+                row.
 
         Raises:
-            InvalidInput: what she hands in cannot be used. The message is hers.
-            Refused: she takes no part, so that there is nothing to store.
+            InvalidInput: what the participant hands in cannot be used. The message is theirs.
+            Refused: the participant takes no part, so that there is nothing to store.
         """
         index = self.roster(config).rank(identity)
         slots, reports = self.codec(plan).pack(self.typed(config, plan, index, values))
@@ -293,7 +296,7 @@ class PeoplesKind:
         return ()
 
     def audit(self, plan: Any, seed: int, progress: Progress | None = None) -> AuditReport:
-        """Promised against measured, with planted bugs; uses no participant's record."""
+        """Compare promised with measured, with mutants; no participant's record is used."""
         from confide.audit.mechanism_audit import audit_mechanism
 
         return audit_mechanism(plan.mechanism, self.columns(plan.config), plan.config.people.count, seed, progress,
@@ -301,17 +304,17 @@ class PeoplesKind:
 
 
 def absent() -> Refused:
-    """Told to who takes no part, where she would hand something in."""
+    """The refusal for a person who takes no part, where they would hand something in."""
     return Refused("whoever takes no part hands nothing in", "what she handed in before, withdrawing takes back")
 
 
 def own_values(values: Mapping[str, str], column: str, identity: str) -> dict[str, str]:
-    """A row of a file without its id, which must be hers.
+    """A row of a file without its id, which must be the participant's own.
 
     Args:
         values: column -> text.
-        column: of the ids.
-        identity: hers, as it stands on the public list.
+        column: the column of the ids.
+        identity: the participant's own identity, as it stands on the public list.
 
     Raises:
         InvalidInput: the row is another participant's.
@@ -329,14 +332,15 @@ _DIGITS = (6, 9, 12, 15, 17)  # the fewest that do; 17 give every double
 
 
 def retyped(kind: Any, config: Any, plan: Any, identity: str, report: bytes) -> dict[str, str] | None:
-    """column -> text, as she could have typed it; None where nothing that the kind says of it gives the same record.
+    """Map column -> text, as the participant could have typed it; None where nothing that the kind says of it gives the
+    same record.
 
     Args:
         kind: a `Kind`; one without the hook `retyped` (of `PeoplesKind`) says nothing.
         config: the campaign's tables.
-        plan: of the campaign.
-        identity: hers.
-        report: what is stored of her, as `Kind.submission` gave it. Private, as is what is returned.
+        plan: the plan of the campaign.
+        identity: the participant's own identity.
+        report: the stored report of the participant, as `Kind.submission` gave it. Private, as is the result.
 
     Example:
         >>> import tomllib

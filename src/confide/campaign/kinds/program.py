@@ -109,7 +109,7 @@ class ProgramKind(KindSkeleton, PeoplesKind):
             bids.check(source, config.people.id)
 
     def typed(self, config: ProgramConfig, plan: SharingPlan, index: int, values: Mapping[str, str]) -> SlotRows:
-        """A row as its owner types it: column -> what she would write there; or bundle -> what it is worth, one by one
+        """A row as its owner types it: column -> what they would write there; or bundle -> what it is worth, one by one
         or as the lines of a form.
         """
         coding = coding_of(config)
@@ -118,7 +118,7 @@ class ProgramKind(KindSkeleton, PeoplesKind):
         return SlotRows(np.array([index]), cells[None])
 
     def retyped(self, config: ProgramConfig, plan: SharingPlan, batch: SlotRows) -> Mapping[str, str | float]:
-        """What each cell says, where a row has one for each column; of bundles, the lines of the form.
+        """The contents of each cell, where a row has one for each column; of bundles, the lines of the form.
 
         Raises:
             NotImplementedError: less is stored than was typed, as of a game whose costs come from the columns.
@@ -140,8 +140,8 @@ class ProgramKind(KindSkeleton, PeoplesKind):
     def handout(
         self, plan: SharingPlan, outcome: Outcome | SimulatedOutcome, identities: Sequence[str]
     ) -> pa.Table:
-        """Who is to be given what: a line for each action, with the part of it where averages are shared out, and with
-        the price that is owed where prices are charged. Whoever withdrew is not in it.
+        """The list of what each person is given: a line for each action, with the part of it where averages are shared
+        out, and with the price that is owed where prices are charged. Whoever withdrew is not in it.
         """
         return handout_table(self.settled(plan, outcome), outcome.shares, identities)
 
@@ -247,7 +247,7 @@ def _listed_bids(bids: Bids, values: Mapping[str, str]) -> Mapping[str, str]:
     """bundle -> what it is worth, of the lines of a form or as they are.
 
     Raises:
-        InvalidInput: a line that says nothing of a bundle, or a bundle twice. The message is hers.
+        InvalidInput: a line that says nothing of a bundle, or a bundle twice. The message is theirs.
     """
     column = _list_column(bids)
     if set(values) != {column}:
@@ -274,12 +274,12 @@ def handout_table(plan: SharingPlan, shares: pa.Table, identities: Sequence[str]
 
     Args:
         plan: as it was settled.
-        shares: of the run.
+        shares: the shares of the run.
         identities: the public list of ids.
 
     Returns:
         "id"; "good", the action in words; of averages "part", its share of the main rounds; and where prices are
-        charged "price_points", what she owes for all that she gets, on her first line.
+        charged "price_points", what the participant owes for all that they get, on their first line.
     """
     found = list[tuple[str, str, float, float]]()
     width, rounds = plan.mechanism.program.width, plan.mechanism.rounds

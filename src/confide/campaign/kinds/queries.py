@@ -110,7 +110,7 @@ class QueriesKind(KindSkeleton, CustodiansKind):
                      missing_as=pages.null_record(plan.schema))
 
     def more_rows(self, plan: QueriesPlan, outcome: AnyOutcome, count: int) -> pa.Table:
-        """So many synthetic rows of what was released, without a look at the data."""
+        """Make so many synthetic rows from a release, without a look at the data."""
         return more_rows(plan.schema, plan.method, outcome.billboard, count)
 
     def more_answers(self, plan: QueriesPlan, outcome: AnyOutcome, queries: Sequence[str | Sequence[str]]) -> pa.Table:

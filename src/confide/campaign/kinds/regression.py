@@ -70,7 +70,7 @@ class RegressionKind(KindSkeleton, PeoplesKind):
     # ---- records
 
     def asked(self, config: RegressionConfig, plan: PlannedRegression) -> Sequence[Field]:
-        """Her answer, and the columns beside it that the operator checks."""
+        """The participant's answer, and the columns beside it that the operator checks."""
         return [*(field_of(role, note="The operator checks it.") for role in plan.design.features),
                 field_of(plan.response)]
 
@@ -117,15 +117,16 @@ KIND = RegressionKind()
 
 
 def parse_record(design: Design, response: Numeric, values: Mapping[str, str]) -> tuple[np.ndarray, float]:
-    """(x, y) of one participant, on her own side.
+    """The pair (x, y) of one participant, on their own side.
 
     Args:
         design: coding of the features.
         response: role of the response.
-        values: column -> what she typed.
+        values: column -> what the participant typed.
 
     Raises:
-        InvalidInput: a column that the campaign does not ask for, or a value that it cannot use. The message is hers.
+        InvalidInput: a column that the campaign does not ask for, or a value that it cannot use. The message is the
+            participant's own.
     """
     check_typed(values, (*design.columns, response.column))
     x, problem = design.encode_one(values)

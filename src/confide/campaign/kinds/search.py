@@ -44,7 +44,7 @@ class SearchKind(KindSkeleton, CustodiansKind):
         return plan_of(config, pages)
 
     def files(self, config: SearchConfig) -> Sequence[tuple[str, str]]:
-        """Of contacts, people and answers; and what a run writes while it waits."""
+        """The files of contacts, people and answers; and those that a run writes while it waits."""
         ids = [] if config.graph.vertices is None else [("graph.vertices", config.graph.vertices)]
         return [("graph.source", config.graph.source), *ids, ("oracle.source", config.oracle.source),
                 ("oracle.waiting", config.oracle.waiting), ("oracle.journal", config.oracle.journal)]
@@ -59,7 +59,7 @@ class SearchKind(KindSkeleton, CustodiansKind):
         return Collection(data=data, rejected=data.rejected)
 
     def journal(self, config: SearchConfig) -> str:
-        """Where the noise of an unfinished search is kept."""
+        """The file that keeps the noise of an unfinished search."""
         return config.oracle.journal
 
     def publish_on(self, config: SearchConfig) -> date | None:

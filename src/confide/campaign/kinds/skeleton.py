@@ -1,4 +1,4 @@
-"""What is the same in every kind: how plans, results and shares are laid out, and which tables several files have.
+"""The common parts of every kind: the layout of plans, results and shares, and the tables that several files have.
 
 A plan computes, and a kind has the sentences of its own; here are the parts around them.
 """
@@ -91,10 +91,10 @@ class KindSkeleton:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ShownPlan:
-    """A plan that computes alone: what is said of it, to the operator and to participants, stands in its kind.
+    """A plan that computes alone: its texts for the operator and for participants stand in its kind.
 
     Args:
-        pages: what has `sections` and `offer` of such a plan, such as a module.
+        pages: the object with `sections` and `offer` of such a plan, such as a module.
     """
 
     pages: Any = field(repr=False)
@@ -129,12 +129,12 @@ def plan_page(
 
     Args:
         plan: with `mechanism` and `guarantees`.
-        rows: what, and how much.
+        rows: the figures: name, and amount.
         note: below them.
         warnings: clauses without a full stop.
         between: further blocks of the first section, and further sections.
-        said: of all promises.
-        words: of `promises_table`.
+        said: the text about all promises.
+        words: the words of `promises_table`.
     """
     warned = tuple(f"Warning: {each}." for each in warnings)
     blocks = [each for each in between if not isinstance(each, Section)]
@@ -147,7 +147,7 @@ def plan_page(
 
 
 def promised(plan: Any, *said: str) -> Section:
-    """What a result promises, and to whom.
+    """The promises of a result, and their audiences.
 
     Args:
         plan: as it was settled.
@@ -161,7 +161,7 @@ def share_page(title: str, *parts: str | Block) -> list[Section]:
     """One participant's page, of one section.
 
     Args:
-        title: of it.
+        title: the title.
         parts: paragraphs, and other blocks between them.
     """
     return [Section(title=title, private=True, blocks=joined(*parts))]
@@ -173,12 +173,12 @@ def settled_otherwise(
     """One participant's page where the file holds another record today than the one that was settled.
 
     Args:
-        who: she is.
-        stored: what was settled.
-        today: what would be settled now.
+        who: the participant, as the subject of a sentence.
+        stored: the share that was settled.
+        today: the share that would be settled now.
         more: paragraphs behind it.
         thing: that the file holds.
-        gets: what becomes of it, in the infinitive.
+        gets: the effect on the participant, in the infinitive.
         at: between "settled" and what was.
     """
     return share_page(
@@ -192,7 +192,7 @@ class MoneyWords:
 
     @property
     def coined(self) -> Any:
-        """What has the money."""
+        """The object that has the money."""
         raise NotImplementedError
 
     def money(self, amount: float) -> str:
@@ -213,7 +213,7 @@ class MoneyWords:
 
 
 def no_rehearsal(what: str = "true answers") -> Refused:
-    """Told where everybody's side is to be played, and the file names nothing to play it with."""
+    """The refusal where everybody's side is to be played, and the file names nothing to play it with."""
     return Refused("the campaign file has no [rehearsal]", f"name a source of {what} that are public already")
 
 

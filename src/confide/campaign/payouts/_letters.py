@@ -1,4 +1,6 @@
-"""Which characters a payment may carry. Nothing is transliterated or cut here: what does not fit is refused."""
+"""The characters that a payment may carry. Nothing is transliterated or cut here: what does not fit is refused. Nothing
+is transliterated or cut here: what does not fit is refused.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,9 @@ def check_line(field: str, whose: str, text: object, longest: int) -> str:
     """One line of Latin text.
 
     Args:
-        field: what it is.
+        field: the name of the line.
         whose: the thing in words, such as "that of 'ann'".
-        text: what is given.
+        text: the given text.
         longest: characters at most.
 
     Raises:
@@ -52,7 +54,7 @@ def check_line(field: str, whose: str, text: object, longest: int) -> str:
 
 
 def check_reference(reference: object) -> str:
-    """What a bank hands on unaltered, and what a spreadsheet takes for text.
+    """A reference that a bank hands on unaltered, and that a spreadsheet takes for text.
 
     Raises:
         InvalidInput: not of that form.

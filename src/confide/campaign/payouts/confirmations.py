@@ -1,4 +1,4 @@
-"""What the bank says back: which payments were made and which failed.
+"""The answers of the bank: which payments were made and which failed.
 
 Of a report in ISO 20022 (pain.002.001.10) only settled facts count: ACSC and ACCC, settled on the payer's or the
 payee's account, are "paid"; RJCT and CANC, rejected or cancelled before execution, are "failed". Every other status,
@@ -49,7 +49,7 @@ def read_confirmations(
     path: str | os.PathLike[str], messages: Mapping[str, Collection[str]] | None = None,
     failed: Collection[str] = frozenset(),
 ) -> dict[str, Status]:
-    """What became of payments, by reference; those that are pending are left out.
+    """The status of payments, by reference; those that are pending are left out.
 
     The file is CSV in UTF-8 with the columns `reference` and `status`, which is paid or failed (others are not read, so
     that a status can be added to the table of a batch), or a report in pain.002.001.10.
@@ -59,7 +59,7 @@ def read_confirmations(
     paid as a whole, although some of its payments had failed before, says too little of these.
 
     Args:
-        path: of the file.
+        path: the path of the file.
         messages: `Batch.message` -> the references in it, of whatever was sent to the bank.
         failed: references of which the bank has said before that they failed.
 
@@ -82,7 +82,7 @@ def parse_confirmations(
         data: CSV or XML in UTF-8.
         messages: as in `read_confirmations`.
         failed: as in `read_confirmations`.
-        name: what errors call it.
+        name: the name of the file in errors.
 
     Raises:
         InvalidInput: as `read_confirmations`; or more bytes than a file may have.

@@ -1,4 +1,4 @@
-"""From the queue to a file and back: what the operator does with payouts, in CSV or as an order to a bank."""
+"""Payouts from the queue to a file and back: the operator's steps, in CSV or as an order to a bank."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def as_table(batch: Batch, *, spreadsheet: bool = True) -> bytes:
     `spreadsheet=False`: cells are then written as they are, and read back exactly.
 
     Args:
-        batch: what is to be paid.
+        batch: the payments.
         spreadsheet: whether a spreadsheet may open the file.
 
     Raises:
@@ -123,14 +123,14 @@ def batch_file(
     campaign: Planned, store: Store, form: str, *, number: int | None = None, payees: bytes | None = None,
     payer: str | None = None, text: str = TEXT,
 ) -> tuple[int, bytes]:
-    """The same without any file: the batch's number, and what its file would hold.
+    """The batch without any file: its number, and the contents of its file.
 
     Args:
         campaign: a settled one.
         store: where it was settled.
         form: "csv" or "pain.001".
         number: as in `export_batch`.
-        payees: what the file of names and accounts holds.
+        payees: the contents of the file of names and accounts.
         payer: as in `export_batch`.
         text: as in `export_batch`.
 

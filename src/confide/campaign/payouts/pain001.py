@@ -62,9 +62,10 @@ def as_pain001(batch: Batch, payer: Payer, *, execute: date | None = None, text:
 
     Args:
         batch: payments with payees, in a currency that banks pay in, with the smallest coin that ISO 4217 gives it.
-        payer: whose account the money leaves.
+        payer: the owner of the account that the money leaves.
         execute: the day on which it should leave; default the day on which the batch was written, in UTC.
-        text: what payees, and their banks, read on the statement; default the campaign's title. Cut to 140 characters.
+        text: the text that payees, and their banks, read on the statement; default the campaign's title. Cut to 140
+            characters.
 
     Raises:
         InvalidInput: no payees, another smallest coin, more than 18 digits, a day before the batch was written, or a

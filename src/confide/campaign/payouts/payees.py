@@ -1,4 +1,6 @@
-"""Payees: who a participant's id is to her bank. The operator's own file, which no campaign and no store ever sees."""
+"""Payees: who a participant's id is to their bank. The operator's own file, which no campaign and no store ever
+sees.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +27,13 @@ _BIC = re.compile(r"[A-Z0-9]{4}[A-Z]{2}[A-Z0-9]{2}(?:[A-Z0-9]{3})?")
 
 @dataclass(frozen=True)
 class Payee:
-    """A participant, as her bank knows her. Her id alone is printed.
+    """A participant, as their bank knows them. Their id alone is printed.
 
     Args:
         id: the campaign's.
-        name: of the account's holder, at most 70 characters of Latin text.
+        name: the name of the account's holder, at most 70 characters of Latin text.
         iban: in capitals, without spaces.
-        bic: of her bank, 8 or 11 characters; None where the IBAN is enough.
+        bic: the BIC of the participant's bank, 8 or 11 characters; None where the IBAN is enough.
 
     Raises:
         InvalidInput: one of them cannot be used. The message names the id, and never the IBAN.
@@ -68,9 +70,9 @@ def check_account(whose: str, name: object, iban: object, bic: object) -> None:
 
     Args:
         whose: in words, such as "that of 'ann'".
-        name: of the account's holder.
-        iban: of the account.
-        bic: of its bank, or None.
+        name: the name of the account's holder.
+        iban: the IBAN of the account.
+        bic: the BIC of its bank, or None.
 
     Raises:
         InvalidInput: says which of them cannot be used, and repeats neither the IBAN nor the BIC.
@@ -136,7 +138,7 @@ def parse_payees(data: bytes, name: Path = Path("the list")) -> dict[str, Payee]
 
     Args:
         data: CSV in UTF-8.
-        name: what errors call it.
+        name: the name of the file in errors.
 
     Raises:
         InvalidInput: as `read_payees`.

@@ -22,12 +22,12 @@ _LARGEST_NUMBER = 10**9  # of a batch, so that the message's id stays within 35 
 
 @dataclass(frozen=True)
 class Payer:
-    """Whose account the money leaves.
+    """The owner of the account that the money leaves.
 
     Args:
-        name: of the account's holder, at most 70 characters of Latin text.
+        name: the name of the account's holder, at most 70 characters of Latin text.
         iban: in capitals, without spaces.
-        bic: of its bank; None where the IBAN is enough.
+        bic: the BIC of its bank; None where the IBAN is enough.
 
     Raises:
         InvalidInput: one of them cannot be used; the IBAN is not repeated.
@@ -43,12 +43,12 @@ class Payer:
 
 @dataclass(frozen=True)
 class Payment:
-    """What one participant is to be paid.
+    """The payment that one participant is due.
 
     Args:
-        reference: what the bank's answer will call it; at most 35 characters of SEPA's restricted set.
-        payee: who that is to her bank; None where the operator pays by other means.
-        id: the participant's, as the campaign knows her.
+        reference: the name of the payment in the bank's answer; at most 35 characters of SEPA's restricted set.
+        payee: the participant's name and account at their bank; None where the operator pays by other means.
+        id: the participant's id in the campaign.
         amount: in smallest coins, at least 1.
 
     Raises:
@@ -74,7 +74,7 @@ class Batch:
 
     Args:
         campaign: its title.
-        number: of the batch in its campaign, from 1.
+        number: the number of the batch in its campaign, from 1.
         currency: a code of ISO 4217, or any other name of what is paid.
         minor_units: how many of the smallest coin make one unit; a power of ten.
         written: when the batch was closed, in UTC, as YYYY-MM-DDTHH:MM:SSZ.
@@ -147,12 +147,12 @@ class Batch:
 
     @cached_property
     def message(self) -> str:
-        """What the batch is called towards the bank."""
+        """The name of the batch towards the bank."""
         return message(self.campaign, self.number, (payment.reference for payment in self.payments))
 
 
 def message(campaign: str, number: int, references: Iterable[str]) -> str:
-    """What a batch is called towards the bank, at most 35 characters.
+    """The name of a batch towards the bank, at most 35 characters.
 
     It depends on the references alone, each of which stands for one payment of one amount: neither on the time nor on
     names, accounts and amounts. So the same payments written twice have one id, a bank that watches for double orders
@@ -160,8 +160,8 @@ def message(campaign: str, number: int, references: Iterable[str]) -> str:
 
     Args:
         campaign: its title.
-        number: of the batch in it.
-        references: of all its payments, in any order.
+        number: the number of the batch in it.
+        references: the references of all its payments, in any order.
     """
     return f"CONFIDE-{number}-{digest(canonical([campaign, number, sorted(references)]))[:16]}"
 

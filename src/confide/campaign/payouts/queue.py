@@ -28,8 +28,8 @@ class Payouts:
         terms: the currency, and what a deposit is.
         entries: `id`, `coins` (in the smallest coin; null once all is paid), `state`, `batch` (null while it waits);
             one row for everybody who is paid.
-        withdrawn: `id` and `deposit` (in the smallest coin, in her entry; 0 where she had left none) of who withdrew
-            before the settlement; empty once all is paid.
+        withdrawn: `id` and `deposit` (in the smallest coin, in the participant's entry; 0 where they had left none) of
+            who withdrew before the settlement; empty once all is paid.
         deposits: state -> how many of its amounts hold a deposit; None where nobody leaves one, or it is not
             known any more.
     """

@@ -1,9 +1,9 @@
 """A campaign's events as a hash chain: each names the one before it, so that none can be changed, taken out or added.
 A chain is verified without a database.
 
-Events are the operator's acts; what people do (submit, withdraw) is none, because it would be told when somebody came.
-They bear the day alone: how long a run took could tell something of the records. Where a run may have to wait, even
-the day of its end could, and the event bears none.
+Events are the operator's acts; what people do (submit, withdraw) is none, because it would show when somebody came.
+They bear the day alone: how long a run took could tell something of the records. Where a run may have to wait, even the
+day of its end could, and the event bears none.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class Entry:
     """One event.
 
     Args:
-        event: what happened, by the name of `confide.campaign.store.states.Event` or of an act on payouts.
-        day: when, YYYY-MM-DD in UTC; empty where it is not told.
+        event: the event, by the name of `confide.campaign.store.states.Event` or of an act on payouts.
+        day: the date, YYYY-MM-DD in UTC; empty where it is not disclosed.
         data: details; public up to the publication.
         hash: SHA-256 of this event and of the hash before it.
     """

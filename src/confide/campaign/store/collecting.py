@@ -1,4 +1,4 @@
-"""Collecting: reports come in one by one, many at a time, or all at once; who withdraws takes hers back.
+"""Collecting: reports come in one by one, many at a time, or all at once; who withdraws takes theirs back.
 
 Deposits are noted here, too: whose the operator of a service has received. Only these are paid back, or set against a
 debt.
@@ -25,12 +25,12 @@ __all__ = ["Collecting", "Depositing", "Facts", "nothing_asked", "withdrawn"]
 
 
 def withdrawn() -> Refused:
-    """Told to who has withdrawn, and hands something in."""
+    """The refusal for a person who has withdrawn, and hands something in."""
     return Refused(worded("this participant has withdrawn"), worded("a new campaign may invite her again"))
 
 
 def nothing_asked() -> Refused:
-    """Told to who hands something in where the collection has not begun, or is over."""
+    """The refusal for a person who hands something in where the collection has not begun, or is over."""
     return Refused(worded("nothing is asked for now"), worded("the page of the campaign says where it stands"))
 
 
@@ -53,13 +53,13 @@ def _problem(slot: int, known: Stored, gone: Collection[int]) -> ConfideError | 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Facts:
-    """What a store knows of one participant: hers, and the operator's.
+    """The facts that a store knows of one participant: theirs, and the operator's.
 
     Args:
-        known: her campaign.
-        withdrawn: whether she has withdrawn before the publication.
-        reported: whether there is a report of hers.
-        phases: of her rows; empty where they were not asked for.
+        known: the participant's campaign.
+        withdrawn: whether the participant has withdrawn before the publication.
+        reported: whether there is a report of the participant's own.
+        phases: the phases of the participant's rows; empty where they were not asked for.
     """
 
     known: Stored
@@ -76,8 +76,8 @@ class Collecting(Transactions):
 
         Args:
             campaign: its number.
-            slot: hers.
-            rows: whether her rows are looked up, too.
+            slot: the participant's own slot.
+            rows: whether the participant's rows are looked up, too.
         """
         of = (s.report.c.campaign_id == s.campaign.c.id, s.report.c.slot == slot, s.report.c.phase == 0)
         reported = select(s.report.c.slot).where(*of).exists()
@@ -95,7 +95,7 @@ class Collecting(Transactions):
         """Take one report; a later one of the same slot replaces it, or is refused where it is another one (`once`).
 
         Raises:
-            Refused: the campaign is not open, this participant has withdrawn, or she has handed in another draw.
+            Refused: the campaign is not open, this participant has withdrawn, or they have handed in another draw.
             InvalidInput: no such slot.
         """
         (problem,) = self.submit_many(campaign, [(slot, report)], phase=phase, once=once)
@@ -110,9 +110,9 @@ class Collecting(Transactions):
         Args:
             campaign: its number.
             handed: (slot, report) in the order in which they came.
-            phase: of the collection.
+            phase: the phase of the collection.
             once: whether a report was drawn with noise, so that another one of the same slot is refused: it would tell
-                more of its owner's answer than she was promised. The same one again does no harm.
+                more of its owner's answer than they were promised. The same one again does no harm.
 
         Returns:
             For each what `submit` would have raised; None where it was taken, durably.
@@ -139,15 +139,15 @@ class Collecting(Transactions):
 
         Args:
             campaign: its number.
-            slot: whose it is.
+            slot: the slot of the row's owner.
             row: JSON.
-            phase: which file.
+            phase: the file of the row.
             states: in which the campaign must be.
             once: whether another row than before is refused, as in `submit_many`.
 
         Raises:
             Refused: the campaign is in another state, its settlement was asked for, this participant has withdrawn, or
-                another row of hers is there.
+                another row of theirs is there.
             InvalidInput: no such slot.
         """
         with self._locked(campaign) as (connection, known):
@@ -166,9 +166,9 @@ class Collecting(Transactions):
 
         Args:
             campaign: its number.
-            slot: whose it is.
+            slot: the slot of the row's owner.
             row: as it was read.
-            phase: which file.
+            phase: the file of the row.
         """
         with self._locked(campaign) as (connection, _):
             of = t.handed_row.c
@@ -176,26 +176,26 @@ class Collecting(Transactions):
                 of.campaign_id == campaign, of.phase == phase, of.slot == slot, of.row == row))
 
     def handed_rows(self, campaign: int, phase: int) -> list[tuple[int, str]]:
-        """(slot, row) of everybody who handed one in, in order of slots: private."""
+        """The slot and the row of everybody who handed one in, in order of slots: private."""
         with self._database.reading() as connection:
             rows = connection.execute(select(t.handed_row.c.slot, t.handed_row.c.row).where(
                 t.handed_row.c.campaign_id == campaign, t.handed_row.c.phase == phase).order_by(t.handed_row.c.slot))
             return [(slot, row) for slot, row in rows]
 
     def row_of(self, campaign: int, slot: int, *, phase: int) -> str | None:
-        """One participant's row: hers; None where there is none."""
+        """One participant's own row; None where there is none."""
         with self._database.reading() as connection:
             return reports.row_of(connection, campaign, slot, phase)
 
     def report_of(self, campaign: int, slot: int, *, phase: int = 0) -> bytes | None:
-        """One participant's report: hers; None where there is none."""
+        """One participant's own report; None where there is none."""
         with self._database.reading() as connection:
             found = connection.execute(select(s.report.c.report).where(
                 s.report.c.campaign_id == campaign, s.report.c.phase == phase, s.report.c.slot == slot)).scalar()
         return None if found is None else bytes(found)
 
     def has_withdrawn(self, campaign: int, slot: int) -> bool:
-        """Whether one participant has withdrawn before the publication: hers, and the operator's."""
+        """Whether one participant has withdrawn before the publication: for them and the operator alone."""
         with self._database.reading() as connection:
             return connection.execute(select(s.withdrawal.c.slot).where(
                 s.withdrawal.c.campaign_id == campaign, s.withdrawal.c.slot == slot)).first() is not None
@@ -208,7 +208,7 @@ class Collecting(Transactions):
         Args:
             campaign: its number.
             batches: (slots, reports); read only where the campaign is open.
-            phase: of the collection.
+            phase: the phase of the collection.
         """
         with self._locked(campaign) as (connection, known):
             if known.state is not State.OPEN:
@@ -225,7 +225,7 @@ class Collecting(Transactions):
 
         Args:
             campaign: its number.
-            phase: of rows; default any, and reports.
+            phase: the phase of rows; default any, and reports.
         """
         with self._database.reading() as connection:
             if phase is not None:
@@ -239,14 +239,14 @@ class Collecting(Transactions):
     def withdraw(self, campaign: int, slot: int) -> bool:
         """Take a participant's report back, at any time.
 
-        Before the publication her report becomes the null record, whatever is handed in later, and the number of slots
-        stays; a run that is under way is void and starts anew under the same debit. After it her report, her share
-        and the note of her withdrawal are erased; the signed billboard, the ledger and a payout stay. It is about this
-        campaign alone: whoever is in others withdraws from each.
+        Before the publication the participant's report becomes the null record, whatever is handed in later, and the
+        number of slots stays; a run that is under way is void and starts anew under the same debit. After it their
+        report, their share and the note of their withdrawal are erased; the signed billboard, the ledger and a payout
+        stay. It is about this campaign alone: whoever is in others withdraws from each.
 
         Args:
             campaign: its number.
-            slot: her rank in the public list of ids, from 0: the id "1" of a campaign file is slot 0.
+            slot: the participant's rank in the public list of ids, from 0: the id "1" of a campaign file is slot 0.
 
         Returns:
             Whether this was before the publication.
@@ -272,7 +272,8 @@ class Collecting(Transactions):
         return before
 
     def withdrawn(self, campaign: int) -> dict[int, bool]:
-        """Who withdrew before the publication, slot -> whether she had handed in a report: the operator's alone.
+        """The people who withdrew before the publication, slot -> whether they had handed in a report: the operator's
+        alone.
 
         Erased when all is paid; where nothing was due, it stays beside the shares, whose rows of them are empty.
         """
@@ -294,7 +295,7 @@ class Depositing(Transactions):
 
         Args:
             campaign: a campaign of the service, before its settlement has begun.
-            slots: whose.
+            slots: the slots of the owners.
             received: False takes a note back, as of a slip, or where a cancelled campaign's deposit was returned.
 
         Raises:
@@ -314,7 +315,7 @@ class Depositing(Transactions):
                 connection.execute(insert(t.deposit), [{"campaign_id": campaign, "slot": slot} for slot in meant])
 
     def has_deposit(self, campaign: int, slot: int) -> bool:
-        """Whether somebody's deposit was noted: what she may know of it, without everybody else's."""
+        """Whether somebody's deposit was noted: what they may know of it, without everybody else's."""
         with self._database.reading() as connection:
             return connection.execute(select(t.deposit.c.slot).where(
                 t.deposit.c.campaign_id == campaign, t.deposit.c.slot == slot)).first() is not None
@@ -322,7 +323,7 @@ class Depositing(Transactions):
     def deposits(self, campaign: int) -> frozenset[int] | None:
         """The slots of all whose deposit was noted: the operator's alone. Erased when all is paid.
 
-        None where the campaign is not the service's: whoever handed in has left hers.
+        None where the campaign is not the service's: whoever handed in has left theirs.
         """
         with self._database.reading() as connection:
             return reports.noted(connection, campaign)

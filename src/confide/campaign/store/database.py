@@ -6,9 +6,9 @@ when it begins: two writers follow each other and never meet half-way. In Postgr
 locks its row, and one on the ledger takes an advisory lock; its isolation and its durability are ours, whatever the
 server's defaults are.
 
-What breaks in a transaction is told without its rows (`StoreFailed`): a driver's message may hold parts of somebody's
+A fault in a transaction is raised without its rows (`StoreFailed`): a driver's message may hold parts of somebody's
 row. Only names and codes are kept. A failure that everybody may meet (a lock, a full disk, a lost connection) is said
-in words, with what to do; any other one is a fault of ours, and is told by its type and code.
+in words, with what to do; any other one is a fault of ours, and is named by its type and code.
 """
 
 from __future__ import annotations
@@ -375,8 +375,8 @@ def told(error: Exception, name: str) -> StoreFailed:
     """A driver's error as ours.
 
     Args:
-        error: of the driver, or SQLAlchemy's around it.
-        name: of the store, without a password.
+        error: the error of the driver, or SQLAlchemy's around it.
+        name: the name of the store, without a password.
     """
     raw = _raw(error)
     problem, remedy = _words(raw) or (f"failed ({_code(raw)})", "")

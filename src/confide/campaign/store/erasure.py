@@ -44,8 +44,9 @@ def erase_deposits(connection: Connection, campaign: int) -> None:
 def erase_paid(connection: Connection, campaign: int) -> bool:
     """Erase what nobody needs once all is paid: reports, who withdrew, sessions, amounts, shares; rows stay, empty.
 
-    Where nothing was ever due, shares stay until their owners withdraw: no payment has told them. Their sessions stay
-    with them, until they end, and so does who withdrew before: her row of the shares is empty, and her page says why.
+    Where nothing was ever due, shares stay until their owners withdraw: no payment has informed them. Their sessions
+    stay with them, until they end, and so does who withdrew before: their row of the shares is empty, and their page
+    says why.
 
     Args:
         connection: in a writing transaction.
@@ -62,7 +63,7 @@ def erase_paid(connection: Connection, campaign: int) -> bool:
         s.payout.c.campaign_id == campaign, s.payout.c.amount.is_not(None))).scalars().all()
     if amounts:
         erase_withdrawals(connection, campaign)
-        # After the codes: whoever has used hers meanwhile has a session by now.
+        # After the codes: a participant who has used theirs meanwhile has a session by now.
         connection.execute(delete(t.participant_session).where(t.participant_session.c.campaign_id == campaign))
         connection.execute(update(s.campaign).where(s.campaign.c.id == campaign).values(paid=str(sum(amounts))))
         connection.execute(update(s.payout).where(s.payout.c.campaign_id == campaign).values(amount=None))
@@ -75,7 +76,7 @@ def erase_files(folder: Path) -> None:
     """Remove everything from a campaign's folder of the service but its pack, which is public.
 
     Args:
-        folder: it need not be there.
+        folder: the folder; it need not be there.
     """
     for each in sorted(folder.iterdir()) if folder.is_dir() else ():
         if each.name == PACK:
@@ -89,7 +90,7 @@ def erase_files(folder: Path) -> None:
 
 
 def erase_share(connection: Connection, campaign: int, slot: int) -> None:
-    """Take one participant's share out of the stored ones; her row stays, empty."""
+    """Take one participant's share out of the stored ones; their row stays, empty."""
     shares = _shares(connection, campaign)
     if slot < shares.num_rows:
         _replace(connection, campaign, shares,

@@ -56,7 +56,7 @@ _DIGEST = 64  # letters of a campaign's digest, and so of a note's name
 
 @dataclass(frozen=True)
 class Home:
-    """Where an installation keeps its store and its keys.
+    """The place where an installation keeps its store and its keys.
 
     Args:
         folder: usually `Home.default()`'s.
@@ -81,7 +81,7 @@ class Home:
 
     @property
     def store_name(self) -> str:
-        """What its own store is called in messages, whether it is there or not."""
+        """The name of the installation's own store in messages, whether it is there or not."""
         return f"sqlite:///{quote(str(self.store), safe=' +/')}"  # as `url` spells it
 
     @property
@@ -118,7 +118,7 @@ class Home:
 
     @property
     def fingerprint(self) -> str:
-        """Of the operator's key, as people compare it."""
+        """The fingerprint of the operator's key, as people compare it."""
         return fingerprint(self.signing_key.public_key())
 
     def released(self, content: str) -> str | None:
@@ -192,7 +192,7 @@ class Home:
         self._forget("begun", content)
 
     def sealed(self, content: str) -> tuple[int, str] | None:
-        """What the journal of a campaign must go on from: the seal of its last attempt; None where there is none.
+        """The seal that the journal of a campaign must go on from: that of its last attempt; None where there is none.
 
         Args:
             content: digest of what the campaign's file says.
@@ -210,7 +210,7 @@ class Home:
 
         Args:
             content: digest of what the campaign's file says.
-            seal: of the journal, which is on disk.
+            seal: the seal of the journal, which is on disk.
         """
         replace_private(self._note("begun", content), f"{seal[0]} {seal[1]}\n")
 
@@ -349,7 +349,7 @@ class Home:
 
 
 def released_elsewhere() -> Refused:
-    """Of two outcomes of one campaign, the second is never released."""
+    """The refusal of the second of two outcomes of one campaign, which is never released."""
     return Refused("this campaign was settled in another store; its result is signed",
                    "name that store with --store, an old copy of it will not do; a second release is another "
                    "campaign, with another title")

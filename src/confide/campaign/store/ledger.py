@@ -93,7 +93,7 @@ def newest_text(stored: str) -> str:
     """A list of events that may be older, as it is stored now.
 
     Args:
-        stored: of `events_text`.
+        stored: the result of `events_text`.
     """
     return canonical(upgraded(json.loads(stored), EVENTS, "event")).decode()
 
@@ -220,7 +220,7 @@ def standings(connection: Connection, data_set: str | None = None) -> tuple[Stan
 
 
 def subject_standing(connection: Connection, account: Account, identity: str, secret: bytes) -> Standing | None:
-    """How one subject of a data set stands; None where she was never in a campaign on it."""
+    """How one subject of a data set stands; None where they were never in a campaign on it."""
     row = connection.execute(
         select(s.scope.c.id, s.subject.c.balance_id).filter_by(**_values(account))
         .join(s.subject, s.subject.c.scope_id == s.scope.c.id)

@@ -43,7 +43,7 @@ class PayingOut(Transactions):
         return found
 
     def approved(self, campaign: int) -> BatchRow:
-        """What an export would take now.
+        """The batch that an export would take now.
 
         Raises:
             Refused: nothing is approved.

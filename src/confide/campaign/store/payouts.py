@@ -36,7 +36,7 @@ _CHUNK = 500  # slots that one statement names
 
 @dataclass(frozen=True, kw_only=True)
 class Sent:
-    """What became of one export.
+    """The effect of one export.
 
     Args:
         number: from 1.
@@ -55,12 +55,12 @@ class Sent:
 
 @dataclass(frozen=True, kw_only=True)
 class Queue:
-    """How a campaign's payouts stand: the operator's alone, since totals tell of records.
+    """The state of a campaign's payouts: the operator's alone, since totals disclose records.
 
     Args:
         people: state -> number of entries.
         coins: state -> their sum in the smallest coin.
-        code: what the operator repeats to approve what is queued; it changes with the queue and with every export.
+        code: the code that the operator repeats to approve the queue; it changes with the queue and with every export.
         batches: all exports, in order.
     """
 
@@ -80,7 +80,7 @@ class Entry:
     """One person's payout.
 
     Args:
-        slot: hers.
+        slot: the participant's own slot.
         amount: in the smallest coin; None once it was erased.
         state: queued, approved, sent, paid or failed.
         batch: in which it was sent; None where it waits.
@@ -94,7 +94,7 @@ class Entry:
 
 @dataclass(frozen=True, kw_only=True)
 class BatchRow:
-    """What one export takes, to be written.
+    """The batch of one export, to be written.
 
     Args:
         number: from 1.
@@ -110,7 +110,7 @@ class BatchRow:
 
 
 def reference(secret: bytes, content: str, slot: int, number: int) -> str:
-    """What a person's payout is called in a batch: 32 hexadecimal digits.
+    """The reference of a person's payout in a batch: 32 hexadecimal digits.
 
     Each attempt has its own, so that a late answer to one that failed is never taken for an answer to the next.
     """
@@ -209,7 +209,7 @@ def export(connection: Connection, campaign: int, form: str) -> int:
 
 
 def approved(connection: Connection, campaign: int, content: str, secret: bytes) -> BatchRow:
-    """What an export would take now.
+    """The batch that an export would take now.
 
     Raises:
         Refused: nothing is approved.

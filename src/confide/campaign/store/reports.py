@@ -44,7 +44,7 @@ def deposited(connection: Connection, campaign: int) -> np.ndarray:
     """The slots of all who left a deposit, also of those who withdrew: int64 of shape (m,), in order.
 
     In the service they are those whose deposit the operator has noted as received. Elsewhere the operator has
-    everybody's report in a file of hers, and takes none without its deposit: all who handed in a report.
+    everybody's report in a file of theirs, and takes none without its deposit: all who handed in a report.
     """
     left = noted(connection, campaign)
     if left is not None:
@@ -63,7 +63,7 @@ def write(
         connection: in a writing transaction.
         campaign: its number.
         batches: (slots, reports) of equal lengths; no slot stands twice.
-        phase: of the collection.
+        phase: the phase of the collection.
     """
     there = select(s.report.c.slot).where(s.report.c.campaign_id == campaign, s.report.c.phase == phase)
     gone, skipped = withdrawn(connection, campaign), set[int]()
@@ -128,8 +128,8 @@ class Reports:
     Args:
         connection: in a transaction that sees one state, however often it is asked.
         campaign: its number.
-        codec: of the campaign's kind.
-        phase: of the collection.
+        codec: the codec of the campaign's kind.
+        phase: the phase of the collection.
     """
 
     def __init__(self, connection: Connection, campaign: int, codec: ReportCodec, phase: int = 0) -> None:

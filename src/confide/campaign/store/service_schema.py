@@ -1,8 +1,8 @@
 """The tables of the service: who may do what, drafts of campaigns, and work that waits to be done.
 
 A token is known by its digest alone; nothing here says when a participant came, or from where. All sessions of a
-campaign end on the same day, or once all is paid; her invitation is gone once she has used it, and unused ones go with
-the reports.
+campaign end on the same day, or once all is paid; their invitation is gone once they have used it, and unused ones go
+with the reports.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ __all__ = ["MOVES", "State", "StateEvent", "advance", "unknown", "unsettled"]
 
 
 class State(StrEnum):
-    """Where a campaign stands."""
+    """The state of a campaign."""
 
     DRAFT = "draft"
     PLANNED = "planned"
@@ -45,7 +45,7 @@ class State(StrEnum):
 
 
 class StateEvent(StrEnum):
-    """What may happen to it."""
+    """An event in the life of a campaign."""
 
     PLAN = "plan"
     OPEN = "open"
@@ -102,9 +102,9 @@ def unsettled(path: Path, where: object, elsewhere: str) -> Refused:
     """Nothing is settled there. Says what to do first.
 
     Args:
-        path: of the campaign file.
+        path: the path of the campaign file.
         where: a folder or a store.
-        elsewhere: what else may be the case, and what to do then.
+        elsewhere: another possible cause, and the step to take then.
     """
     return Refused(f"{path.stem} is not settled in {where}",
                    f"run `confide run {shlex.quote(str(path))}` first; if its file was changed since it was "

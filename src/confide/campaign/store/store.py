@@ -98,7 +98,7 @@ class Store(Collecting, Depositing, PayingOut):
         """A store that is there; None where the installation has none of its own yet. Nothing is made.
 
         Args:
-            url: of the store; default the installation's own.
+            url: the URL of the store; default the installation's own.
 
         Raises:
             InvalidInput: the named store is not there.
@@ -188,8 +188,9 @@ class Store(Collecting, Depositing, PayingOut):
         Args:
             file: the campaign.
             slots: invited slots.
-            charge: what the ledger is debited with the opening; None where that comes with the settlement.
-            also: done in the same transaction, told the campaign as it stands, also where it was opened before.
+            charge: the charge to the ledger at the opening; None where that comes with the settlement.
+            also: a function that is called in the same transaction, with the campaign as it stands, also where it was
+                opened before.
 
         Raises:
             BudgetExceeded: some account does not admit the charge; nothing was opened.
@@ -288,8 +289,8 @@ class Store(Collecting, Depositing, PayingOut):
 
         Args:
             asked: the charge.
-            campaign: whose it is; one that was charged, before or meanwhile, is not refused for what it has spent
-                itself.
+            campaign: the campaign that asks; one that was charged, before or meanwhile, is not refused for what it has
+                spent itself.
 
         Raises:
             BudgetExceeded: some account does not admit it.
@@ -323,7 +324,7 @@ class Store(Collecting, Depositing, PayingOut):
         Args:
             campaign: its number.
             withdrawals: how many had withdrawn when the run began.
-            files: of the pack: path -> bytes, with `manifest.json`.
+            files: the files of the pack: path -> bytes, with `manifest.json`.
             shares: one Arrow file.
             due: payouts as blocks of (slot, amount in the smallest coin > 0).
 
@@ -398,7 +399,7 @@ class Store(Collecting, Depositing, PayingOut):
             return standings(connection, data_set)
 
     def subject(self, account: Account, identity: str) -> Standing | None:
-        """How one subject of a data set stands; None where she was in no campaign of it."""
+        """How one subject of a data set stands; None where they were in no campaign of it."""
         with self._database.reading() as connection:
             return subject_standing(connection, account, identity, self.home.ledger_key)
 

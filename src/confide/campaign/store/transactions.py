@@ -1,4 +1,4 @@
-"""What every part of a store rests on: a campaign as it is known, and transactions in which nobody else changes it."""
+"""The base of every part of a store: a campaign as it is known, and transactions in which nobody else changes it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Stored:
         slots: invited slots.
         state: where it stands.
         withdrawals: how many withdrew; a run that began before the last one is void.
-        paid: what was paid in all, in the smallest coin, once amounts and shares were erased; None before. The
+        paid: the total that was paid, in the smallest coin, once amounts and shares were erased; None before. The
             operator's alone.
     """
 

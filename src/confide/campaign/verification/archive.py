@@ -66,7 +66,7 @@ class _Odd(Exception):
 def members(
     place: Path, *, most: int, largest: int, room: Callable[[str], int], refused: Callable[..., InvalidInput]
 ) -> tuple[dict[str, bytes], dict[str, str]]:
-    """What an archive holds.
+    """The contents of an archive.
 
     Args:
         place: the file.

@@ -1,4 +1,4 @@
-"""What a verification found: one finding for each check, and all of them together."""
+"""The findings of a verification: one for each check, and all of them together."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class VerificationFinding:
     """One check.
 
     Args:
-        check: what was looked at.
+        check: the thing that was checked.
         verdict: whether it holds.
-        detail: what was found, in one printable line, whatever the pack says.
+        detail: the finding, in one printable line, whatever the pack says.
     """
 
     check: str

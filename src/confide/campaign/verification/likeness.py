@@ -48,8 +48,8 @@ class Difference:
 
     Args:
         path: keys that lead there, joined by points.
-        now: what follows.
-        then: what the pack says.
+        now: the value that follows.
+        then: the value in the pack.
         numbers: whether both are numbers, at least one of them no whole one: of all else no other digit is possible.
     """
 
@@ -71,8 +71,8 @@ def alike(now: Any, then: Any, absolute: float = 0.0) -> bool:
     """Whether two JSON values without parts are equal, or doubles within the tolerance.
 
     Args:
-        now: what follows.
-        then: what the pack says.
+        now: the value that follows.
+        then: the value in the pack.
         absolute: how far doubles may differ, however small they are; above 0, texts may differ in their doubles.
     """
     if _doubles(now, then):
@@ -87,7 +87,7 @@ def _doubles(now: Any, then: Any) -> bool:
 
 
 def differences(now: Any, then: Any, path: str = "") -> Iterator[Difference]:
-    """Where two JSON values differ, beyond the tolerance; see `alike`."""
+    """The places where two JSON values differ, beyond the tolerance; see `alike`."""
     if isinstance(now, dict) and isinstance(then, dict) and now.keys() == then.keys() and (
         now.get("type") == then.get("type")
     ):
@@ -104,8 +104,8 @@ def same_text(now: str, then: str, absolute: float = 0.0) -> bool:
     """Whether two texts are the same, but for the last digits of their numbers.
 
     Args:
-        now: what follows.
-        then: what the pack says.
+        now: the text that follows.
+        then: the text in the pack.
         absolute: how far numbers may differ, however small they are.
 
     Example:
@@ -125,8 +125,8 @@ def contradicts(known: Iterable[str], then: str) -> bool:
     """Whether a text has the words of some texts that follow, and the numbers of none of them.
 
     Args:
-        known: what follows.
-        then: what the pack says.
+        known: the texts that follow.
+        then: the text in the pack.
 
     Example:
         >>> contradicts(["3 of 4 bars"], "3 of 5 bars"), contradicts(["3 of 4 bars"], "3 of 5 lines")
@@ -160,8 +160,8 @@ def same_doubles(now: Sequence[str], then: Sequence[str]) -> bool:
     """Whether two columns of doubles are the same, but for the last digits, in the one form that reads back exactly.
 
     Args:
-        now: what follows, as Python writes doubles; nothing where a number is missing.
-        then: what the pack says.
+        now: the column that follows, as Python writes doubles; nothing where a number is missing.
+        then: the column in the pack.
 
     Example:
         >>> same_doubles(["0.3", "1e-17"], ["0.3", "-2e-17"]), same_doubles(["1e-17"], ["-2e-17"])

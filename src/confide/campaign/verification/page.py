@@ -27,8 +27,8 @@ def same_page(now: str, then: str) -> bool:
     """Whether two pages, both without pictures, say the same.
 
     Args:
-        now: what follows.
-        then: what the pack says.
+        now: the page that follows.
+        then: the page in the pack.
     """
     if now == then:
         return True
@@ -114,9 +114,9 @@ def check_other(now: str, then: str, title: str) -> None:
     numbers, has to have numbers that stand there.
 
     Args:
-        now: what this version makes.
-        then: what the pack says.
-        title: of the campaign.
+        now: the page that this version makes.
+        then: the page in the pack.
+        title: the title of the campaign.
 
     Raises:
         Broken: it does, or says another number.

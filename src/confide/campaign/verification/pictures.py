@@ -24,7 +24,7 @@ def same_as_drawn_by_first(now: Sequence[Picture], there: Sequence[Placed]) -> b
 
     Args:
         now: the pictures that follow.
-        there: those of the page.
+        there: the pictures of the page.
 
     Returns:
         False where titles alone are other ones.
@@ -50,8 +50,8 @@ def same_data(now: Sequence[Picture], there: Sequence[Placed], data: bytes, othe
 
     Args:
         now: the pictures that follow.
-        there: those of the page.
-        data: of the pack's file, one entry for each picture of the page.
+        there: the pictures of the page.
+        data: the data of the pack's file, one entry for each picture of the page.
         other: the version that the pack names, where it is another one: its words and its style are its own, and so is
             a choice of fewer pictures, in the same order.
 

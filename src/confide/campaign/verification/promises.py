@@ -50,9 +50,9 @@ def parameters(file: CampaignFile, plan: CampaignPlan, outcome: PublicOutcome, o
     """Whether the mechanism that ran is the one that the campaign file plans.
 
     Args:
-        file: of the pack.
-        plan: what this version plans of it.
-        outcome: of the pack.
+        file: the file of the pack.
+        plan: this version's plan of it.
+        outcome: the outcome of the pack.
         other: the version that the pack names, where it is another one.
     """
     planned: Any = plan.mechanism
@@ -96,8 +96,8 @@ def debit(file: CampaignFile, outcome: PublicOutcome, charge: Entry, other: str 
     """Whether the one charge among the events is what this campaign asks of the ledger, and its own budgets admit it.
 
     Args:
-        file: of the pack.
-        outcome: of the pack.
+        file: the file of the pack.
+        outcome: the outcome of the pack.
         charge: the event.
         other: the version that the pack names, where it is another one.
     """
@@ -125,8 +125,8 @@ def guarantees(outcome: PublicOutcome, said: Any, other: str | None) -> str:
     """Whether the promises in the manifest follow from its parameters.
 
     Args:
-        outcome: of the pack; its guarantees are those that this version computes.
-        said: what the manifest states.
+        outcome: the outcome of the pack; its guarantees are those that this version computes.
+        said: the promises that the manifest states.
         other: the version that it names, where it is another one.
     """
     now, said = _stated(outcome.guarantees), upgraded(said, {**GUARANTEES, **LOSSES}, "guarantee", "loss")
@@ -198,7 +198,7 @@ def certificate(outcome: PublicOutcome, other: str | None) -> str:
     """Whether the certificate is what the mechanism makes of the billboard.
 
     Args:
-        outcome: of the pack.
+        outcome: the outcome of the pack.
         other: the version that it names, where it is another one.
     """
     found = outcome.mechanism.certify(outcome.billboard)
@@ -279,8 +279,8 @@ def meter(file: CampaignFile, outcome: PublicOutcome, other: str | None) -> str:
     nothing, but whoever signs a pack can write so. What is public is added up here, whatever the pack says.
 
     Args:
-        file: of the pack.
-        outcome: of the pack.
+        file: the file of the pack.
+        outcome: the outcome of the pack.
         other: the version that it names, where it is another one.
     """
     mechanism, said = outcome.mechanism, outcome.meter

@@ -45,11 +45,11 @@ _KINDS = ((stat.S_ISLNK, "is a link"), (stat.S_ISDIR, "is a folder"), (stat.S_IS
 
 @dataclass(frozen=True, kw_only=True)
 class Folder:
-    """What lies in a folder.
+    """The contents of a folder.
 
     Args:
         place: where it is.
-        field: what names it, for errors.
+        field: the name of the folder, for errors.
         files: path below it -> bytes, of all files that a pack can have.
         strange: path -> what it is, of everything else that lies there.
     """
@@ -82,7 +82,7 @@ def is_column(path: str) -> bool:
 
 
 def json_of(data: bytes) -> Any:
-    """What a JSON file of a pack says.
+    """The value in a JSON file of a pack.
 
     Raises:
         InvalidInput: not in the one form in which a pack writes it, canonical JSON (RFC 8785), such as with a key that
@@ -95,11 +95,12 @@ def json_of(data: bytes) -> Any:
 
 
 def read_folder(place: Path, *, field: str = "pack", tables: bool = True) -> Folder:
-    """Read what lies in a folder that a stranger may have made, or in a .zip of it. Either may be named by a link.
+    """Read the contents of a folder that a stranger may have made, or of a .zip of it. Either may be named by a link.
+    Either may be named by a link.
 
     Args:
         place: the folder, or the .zip.
-        field: what names it, for the error.
+        field: the name of the folder, for the error.
         tables: whether tables and the page are wanted, too.
 
     Raises:
@@ -207,7 +208,7 @@ def check_part(version: str, part: str, *, held: bool) -> None:
     """See that a part stands in a pack if, and only if, the claimed version writes it.
 
     Args:
-        version: of confide, as the pack claims.
+        version: the version of confide, as the pack claims.
         part: the meter, the data of pictures, or the policy of the page; for the message.
         held: whether the pack holds it.
 

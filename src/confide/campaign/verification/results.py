@@ -1,4 +1,4 @@
-"""What was published of the outcome: the billboard, its tables and its page, and a participant's own share."""
+"""The published parts of an outcome: the billboard, its tables and its page, and a participant's own share."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def billboard(folder: Folder, outcome: PublicOutcome, here: Provenance) -> str:
     """Whether the manifest is what an outcome writes, and its numbers do not contradict each other.
 
     Args:
-        folder: of the pack.
-        outcome: what the manifest says.
+        folder: the folder of the pack.
+        outcome: the outcome in the manifest.
         here: this version of confide, and the parts it computes with.
     """
     said = json_of(folder[MANIFEST])
@@ -89,10 +89,10 @@ def result_tables(
     tables, in Parquet, are compared byte by byte with what this computer makes; of other software, value by value.
 
     Args:
-        folder: of the pack.
+        folder: the folder of the pack.
         file: the campaign file.
-        plan: what this version plans of it.
-        outcome: of the pack.
+        plan: this version's plan of it.
+        outcome: the outcome of the pack.
         other: the version of confide that it names, where it is another one.
         here: this version, and the parts it computes with.
     """
@@ -136,10 +136,10 @@ def report_page(
     Nothing is drawn: the marks of each drawing are held against its data, which are held against what follows.
 
     Args:
-        folder: of the pack.
+        folder: the folder of the pack.
         file: the campaign file.
-        plan: what this version plans of it.
-        outcome: of the pack.
+        plan: this version's plan of it.
+        outcome: the outcome of the pack.
         other: the version of confide that it names, where it is another one.
     """
     shown = sections(file, plan, outcome)
@@ -164,19 +164,19 @@ def report_page(
                      "pictures, and the numbers of all that this version says too, are right")
 
 
-# ---- her own
+# ---- a participant's own
 
 
 def own_share(
     file: CampaignFile, plan: CampaignPlan, outcome: PublicOutcome, mine: Mapping[str, Any], signer: str
 ) -> str:
-    """Whether a participant's share is what the billboard gives to her record.
+    """Whether a participant's share is what the billboard gives to their record.
 
     Args:
-        file: of the pack.
-        plan: what this version plans of it.
-        outcome: of the pack.
-        mine: her own file.
+        file: the file of the pack.
+        plan: this version's plan of it.
+        outcome: the outcome of the pack.
+        mine: the participant's own file.
         signer: fingerprint of the key that signed the pack; empty where none did.
     """
     if mine["content"] != file.digest:

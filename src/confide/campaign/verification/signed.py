@@ -1,4 +1,5 @@
-"""What was signed: the statement, whose key signed it, and that the files are those that it lists.
+"""The signed parts of a pack: the statement, the owner of the key that signed it, and that the files are those that it
+lists.
 
 The events of a pack among them: a whole chain, a legal life, and nothing that would tell of people.
 """

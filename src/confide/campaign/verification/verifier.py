@@ -50,12 +50,12 @@ def verify(
 
 @dataclass(frozen=True, kw_only=True)
 class Verified:
-    """What was found, and the very parts that it was found of: bytes that were read once, and cannot change any more.
+    """The findings, and the very parts that they are about: bytes that were read once, and cannot change any more.
 
     Args:
-        findings: of all checks.
+        findings: the findings of all checks.
         file: the campaign file; None where it could not be read.
-        plan: what it plans; None where it could not be planned.
+        plan: the plan of the file; None where it could not be planned.
         outcome: the billboard with its parameters; None where it could not be read.
     """
 
@@ -69,7 +69,7 @@ def verified(
     pack: str | os.PathLike[str], *, key: str | None = None,
     own: Mapping[str, Any] | str | os.PathLike[str] | None = None,
 ) -> Verified:
-    """As `verify`, with the parts that were checked, for whoever goes on with them."""
+    """Verify as `verify` does, and keep the parts that were checked, for whoever goes on with them."""
     known = None if key is None else signed.as_fingerprint(key)
     mine = _own(own)
     folder = read_folder(as_path("pack", pack))

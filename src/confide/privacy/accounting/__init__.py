@@ -1,4 +1,4 @@
-"""What a fixed list of events costs together: the accountant, and one module for each calculator."""
+"""The cost of a fixed list of events together: the accountant, and one module for each calculator."""
 
 from confide._lazy import doors
 

@@ -29,7 +29,7 @@ __all__ = ["CALCULATORS", "FAST", "MADE_BY", "Accountant", "Calculator", "matrix
 
 
 class Calculator(Protocol):
-    """What each module of the calculators offers."""
+    """The interface of each module of the calculators."""
 
     RULES: dict[type[Event], str]
     """Event type -> the rule that is proved for it, in a few words; a type that is not here is unsupported."""
@@ -63,7 +63,7 @@ FAST: tuple[str, ...] = ("basic", "advanced", "per_round", "zcdp", "gdp", "optim
 
 @dataclass(frozen=True)
 class Accountant:
-    """What a fixed list of events costs together.
+    """The cost of a fixed list of events together.
 
     Args:
         events: the releases, all for one neighbouring relation.
@@ -113,7 +113,7 @@ class Accountant:
         return tuple(name for name, each in CALCULATORS.items() if kinds <= each.RULES.keys())
 
     def bounds(self, delta: float = 0.0, calculators: Iterable[str] = FAST) -> dict[str, float]:
-        """What each calculator that has a rule for every event proves at this delta.
+        """The epsilon that each calculator with a rule for every event proves at this delta.
 
         Args:
             delta: in [0, 1).
@@ -152,7 +152,7 @@ class Accountant:
         return self._one(calculator).epsilon(self.spend, fraction("delta", delta, zero=True))
 
     def best(self, delta: float = 0.0) -> tuple[str, float]:
-        """Which closed form proves the least epsilon at this delta, and that epsilon.
+        """The closed form that proves the least epsilon at this delta, and that epsilon.
 
         Example:
             >>> from confide.contract import Relation

@@ -40,7 +40,7 @@ def theorem(epsilon: float, count: int, slack: float) -> float:
     """The epsilon that Theorem 2.2.4 proves for `count` adaptive uses of an epsilon-DP mechanism, rounded up.
 
     Args:
-        epsilon: of each use, > 0, in nats.
+        epsilon: the epsilon of each use, > 0, in nats.
         count: k, >= 1.
         slack: delta' in (0, 1), on top of k times the delta of each use.
 
@@ -118,7 +118,9 @@ def _worst(spend: Spend) -> tuple[Fraction, int]:
 
 
 def epsilon(spend: Spend, delta: float) -> float:
-    """By the theorem, with a slack of `delta` less the sum of the deltas; infinity where that is not above 0."""
+    """The epsilon of the theorem, with a slack of `delta` less the sum of the deltas; infinity where that is not above
+    0.
+    """
     step, count = _worst(spend)
     if not count:
         return 0.0

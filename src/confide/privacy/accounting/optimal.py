@@ -219,7 +219,7 @@ def epsilon(spend: Spend, delta: float) -> float:
 
 
 def delta(spend: Spend, epsilon: float) -> float:
-    """delta of the product law at `epsilon`, rounded up; 1 beyond `ATOMS`."""
+    """The delta of the product law at `epsilon`, rounded up; 1 beyond `ATOMS`."""
     sums = totals(spend)
     if written(epsilon) >= sums.pure + sums.approx and not sums.delta:
         return 0.0

@@ -69,7 +69,7 @@ def drift_of(level: Fraction, drift: Drift = "tanh") -> Any:
 
 
 def proved(squares: Any, drifts: Any, slack: float) -> float:
-    """sqrt(ln(1/slack)/2 sum w^2) + sum d in nats, rounded up; at the precision of whoever calls.
+    """The bound sqrt(ln(1/slack)/2 sum w^2) + sum d in nats, rounded up; at the precision that the caller has set.
 
     Args:
         squares: the sum of the squares of the widths, as a ball.
@@ -90,7 +90,7 @@ def _rounds(spend: Spend, drift: Drift) -> tuple[Any, Any]:
 
 
 def epsilon(spend: Spend, delta: float, *, drift: Drift = "tanh") -> float:
-    """sqrt(ln(1/slack)/2 sum w^2) + sum d, with a slack of `delta` less the sum of the deltas.
+    """The bound sqrt(ln(1/slack)/2 sum w^2) + sum d, with a slack of `delta` less the sum of the deltas.
 
     Args:
         spend: counted events.
@@ -118,7 +118,9 @@ def epsilon(spend: Spend, delta: float, *, drift: Drift = "tanh") -> float:
 
 
 def delta(spend: Spend, epsilon: float, *, drift: Drift = "tanh") -> float:
-    """exp(-2 (epsilon - sum d)^2 / sum w^2), and the sum of the deltas; 1 where epsilon is below the drift."""
+    """The bound exp(-2 (epsilon - sum d)^2 / sum w^2), plus the sum of the deltas; 1 where epsilon is below the
+    drift.
+    """
     from flint import arb
 
     one_of("drift", drift, ("tanh", "printed"))

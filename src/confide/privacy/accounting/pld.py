@@ -148,5 +148,5 @@ def epsilon(spend: Spend, delta: float) -> float:
 
 
 def delta(spend: Spend, epsilon: float) -> float:
-    """delta of the composed distribution at `epsilon`, and room for rounding."""
+    """The delta of the composed distribution at `epsilon`, plus room for rounding."""
     return min(1.0, float(_distribution(spend).get_delta_for_epsilon(epsilon)) + _FLOATS) if spend else 0.0

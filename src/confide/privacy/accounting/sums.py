@@ -162,8 +162,8 @@ def spendable(epsilon: float, delta: float) -> float:
     events count as they are written.
 
     Args:
-        epsilon: of the budget, above 0.
-        delta: of the budget.
+        epsilon: the epsilon of the budget, above 0.
+        delta: the delta of the budget.
 
     Example:
         >>> spendable(0.8, 1e-6), spendable(0.8, 0.0), spendable(0.5, 1e-6)
@@ -180,7 +180,7 @@ def ball(value: Fraction) -> Any:
 
 
 def remaining(delta: float, spent: Fraction) -> float:
-    """What is left of a delta, rounded down; negative or 0 where nothing is."""
+    """The part of a delta that is left, rounded down; negative or 0 where nothing is."""
     left = written(delta) - spent
     nearest = float(left)
     return nearest if Fraction(nearest) <= left else math.nextafter(nearest, -math.inf)

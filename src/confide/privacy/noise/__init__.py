@@ -1,4 +1,4 @@
-"""Noise: one door (`Noise`) to secure, simulated and replayed draws; nothing else in confide is random.
+"""Noise: one class (`Noise`) for secure, simulated and replayed draws; nothing else in confide is random.
 
 `entropy` alone reads the operating system's randomness; `balls` and `laws` round real-valued noise exactly; `discrete`
 draws noise on the integers. OpenDP and flint are imported when the first secure draw needs them.

@@ -131,7 +131,7 @@ def rounded(law: Law, points: Sequence[Offset], *, uniforms: int, bits: int, ent
 
     Args:
         law: the noise, in units of the grid: at least one value per point.
-        points: what it is added to.
+        points: the numbers that the noise is added to.
         uniforms: how many independent uniforms the law takes.
         bits: bits of each uniform at the start, a multiple of 8.
         entropy: where the bits come from.

@@ -1,4 +1,4 @@
-"""`Noise`: the one door through which every random number of confide comes."""
+"""The class `Noise`: every random number of confide comes through it."""
 
 from __future__ import annotations
 
@@ -134,16 +134,16 @@ class Noise(ABC):
 
     @property
     def meter(self) -> Meter | None:
-        """What is left of the charge of the run that draws from it; None outside of a run."""
+        """The meter of the run that draws from this noise; None outside of a run."""
         return self._meter
 
     def metering(self, mechanism: Any, *, device: bool = False) -> AbstractContextManager[None]:
-        """Meter what is drawn, by the charge of a mechanism, until the end of its run.
+        """Meter the draws, by the charge of a mechanism, until the end of its run.
 
         A run within a run draws on the lines of the outer one. What claims no privacy has no charge, and no meter.
 
         Args:
-            mechanism: whose run it is.
+            mechanism: the mechanism that runs.
             device: whether it is one participant's device, which spends its own allowance.
         """
         return self._metering(mechanism, device=device)
@@ -167,7 +167,7 @@ class Noise(ABC):
         a run that is metered already, nothing changes.
 
         Args:
-            mechanism: whose run it is.
+            mechanism: the mechanism that runs.
             device: as of `metering`.
         """
         if not self._running and (self.meter is None or self.meter.mechanism is mechanism):
@@ -190,7 +190,7 @@ class Noise(ABC):
     def discrete_laplace(
         self, scale: float | Fraction, size: int | tuple[int, ...], *, stream: Stream, center: Integers | None = None
     ) -> NDArray[np.int64]:
-        """center + integers k with P(k) prop. to exp(-|k|/scale).
+        """Draw center + integers k with P(k) prop. to exp(-|k|/scale).
 
         Args:
             scale: in (0, 2^55], taken exactly; variance about 2 scale^2.
@@ -212,7 +212,7 @@ class Noise(ABC):
         self, noise_std: float | Fraction, size: int | tuple[int, ...], *, stream: Stream,
         center: Integers | None = None,
     ) -> NDArray[np.int64]:
-        """center + integers k with P(k) prop. to exp(-k^2/(2 noise_std^2)).
+        """Draw center + integers k with P(k) prop. to exp(-k^2/(2 noise_std^2)).
 
         Args:
             noise_std: in (0, 2^55], taken exactly; the variance is at most noise_std^2.
@@ -238,7 +238,7 @@ class Noise(ABC):
         center: Center | None = None,
         grid: int = 30,
     ) -> NDArray[np.float64]:
-        """center + independent Laplace(scale), density exp(-|z|/scale)/(2 scale), rounded to multiples of 2^-grid.
+        """Draw center + independent Laplace(scale), density exp(-|z|/scale)/(2 scale), rounded to multiples of 2^-grid.
 
         Args:
             scale: > 0, taken exactly.
@@ -264,7 +264,7 @@ class Noise(ABC):
         center: Center | None = None,
         grid: int = 30,
     ) -> NDArray[np.float64]:
-        """center + independent N(0, noise_std^2), rounded to multiples of 2^-grid.
+        """Draw center + independent N(0, noise_std^2), rounded to multiples of 2^-grid.
 
         Args:
             noise_std: standard deviation, > 0, taken exactly.
@@ -290,7 +290,8 @@ class Noise(ABC):
         stretch: ArrayLike | None = None,
         grid: int = 30,
     ) -> NDArray[np.float64]:
-        """center_k + stretch_k v_k, rounded to multiples of 2^-grid; v has density prop. to exp(-||v||_2/scale) in R^d.
+        """Draw center_k + stretch_k v_k, rounded to multiples of 2^-grid; v has density prop. to exp(-||v||_2/scale) in
+        R^d.
 
         ||v|| is Gamma(d, scale) and the direction uniform; each coordinate has variance (d+1) scale^2. It is neither d
         independent Laplace draws nor a radius Exp(scale).

@@ -28,7 +28,7 @@ def balanced(people: int, generator: np.random.Generator) -> NDArray[np.bool_]:
 
     Args:
         people: how many, >= 0.
-        generator: whose state decides the arrangement; its bounded integers are unbiased.
+        generator: the generator whose state decides the arrangement; its bounded integers are unbiased.
     """
     groups = np.ones(people, dtype=np.bool_)
     groups[: people // 2] = False
@@ -96,7 +96,7 @@ def channel_outputs(
 
 
 def relative_weights(logits: NDArray[np.float64]) -> NDArray[np.float64]:
-    """exp(logit - largest logit), from 1 down to exp(-700); a larger gap counts as 700."""
+    """The weights exp(logit - largest logit), from 1 down to exp(-700); a larger gap counts as 700."""
     weights: NDArray[np.float64] = np.empty(logits.shape)
     largest = logits.max()
     for start in range(0, len(logits), _ROOM):

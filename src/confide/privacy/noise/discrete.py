@@ -36,7 +36,7 @@ def draw(law: DiscreteLaw, scale: Fraction, count: int, entropy: Entropy) -> NDA
     """Independent draws, exact in the scale that is given.
 
     Args:
-        law: which law.
+        law: the law of the draws.
         scale: its scale (sigma of the Gaussian), in (0, LARGEST_SCALE].
         count: how many.
         entropy: where the bits of non-double scales come from; OpenDP reads the operating system itself.

@@ -11,8 +11,8 @@ How bytes become draws:
 - All other laws are made of such numbers alone, in the order in which the functions below ask for them.
 
 The time and the number of bytes that a draw takes depend on the noise drawn, never on a private value: whoever calls
-these adds her value, or compares with her answer, afterwards. Who saw both the noise's exact time and the report could
-still conclude something, so a report is drawn first and sent when she says so.
+these adds their value, or compares with their answer, afterwards. Who saw both the noise's exact time and the report
+could still conclude something, so a report is drawn first and sent when they say so.
 
 Source: Canonne, Kamath and Steinke 2020, Algorithms 1 to 3.
 """
@@ -121,13 +121,14 @@ def _within_one(numerator: int, denominator: int, source: ByteSource) -> bool:
 
 
 def shift_with_keep(numerator: int, denominator: int, categories: int, source: ByteSource) -> int:
-    r"""k-ary randomised response: what to add to an answer, modulo k. 0 (the truth) with the given probability.
+    r"""Draw the number to add to an answer, modulo k, in k-ary randomised response: 0 (the truth) with the given
+    probability. 0 (the truth) with the given probability.
 
     Each other shift has the same share of the rest.
 
     Args:
-        numerator: of the probability that the answer is kept.
-        denominator: of that probability.
+        numerator: the numerator of the probability that the answer is kept.
+        denominator: the denominator of that probability.
         categories: k >= 2, number of possible answers.
         source: where the bytes come from.
 
@@ -146,14 +147,15 @@ def shift_with_keep(numerator: int, denominator: int, categories: int, source: B
 
 
 def shift_at_level(numerator: int, denominator: int, categories: int, source: ByteSource) -> int:
-    r"""k-ary randomised response at a rational level: 0 has the odds e^level against each other shift, exactly.
+    r"""Draw the number to add in k-ary randomised response at a rational level: 0 has the odds e^level against each
+    other shift, exactly.
 
     A uniform shift is proposed; another than 0 is taken with probability e^-level. The coin is tossed for 0 as well, so
     that a round takes the same steps.
 
     Args:
-        numerator: of the level in nats.
-        denominator: of the level.
+        numerator: the numerator of the level in nats.
+        denominator: the denominator of the level.
         categories: k >= 2, number of possible answers.
         source: where the bytes come from.
 
@@ -178,8 +180,8 @@ def discrete_laplace(numerator: int, denominator: int, source: ByteSource) -> in
     """A whole number y with probability proportional to exp(-|y|/scale).
 
     Args:
-        numerator: of the scale, at least 1.
-        denominator: of the scale.
+        numerator: the numerator of the scale, at least 1.
+        denominator: the denominator of the scale.
         source: where the bytes come from.
 
     Raises:
@@ -209,8 +211,9 @@ def discrete_gaussian(numerator: int, denominator: int, source: ByteSource) -> i
     """A whole number y with probability proportional to exp(-y^2/(2 variance)).
 
     Args:
-        numerator: of the variance (the parameter, which is a little above the law's own where it is small), at least 1.
-        denominator: of the variance.
+        numerator: the numerator of the variance (the parameter, which is a little above the law's own where it is
+            small), at least 1.
+        denominator: the denominator of the variance.
         source: where the bytes come from.
 
     Raises:

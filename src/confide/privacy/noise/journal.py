@@ -57,7 +57,7 @@ class JournalNoise(PassingNoise):
     that one which does not add up is damage, and is refused. One process at a time holds a journal.
 
     Args:
-        path: of the journal; a folder that is not there is made, for its owner alone.
+        path: the path of the journal; a folder that is not there is made, for its owner alone.
         source: where new draws come from. A journal that was begun with another kind of source is refused.
         existing: True: it must be there (a run that goes on); False: it must not; None: either.
         sealed: an earlier `seal` of this journal, kept elsewhere: one that does not go on from there is refused.
@@ -116,7 +116,7 @@ class JournalNoise(PassingNoise):
 
     @property
     def seal(self) -> tuple[int, str]:
-        """(lines, digest of them all): what a journal that is opened later must go on from."""
+        """The pair (lines, digest of them all): a journal that is opened later must go on from it."""
         return self._lines, self._chain
 
     def note(self, stream: Stream, text: str) -> None:
@@ -146,7 +146,7 @@ class JournalNoise(PassingNoise):
                                    "noise serves one run: go on with what it was begun for, or begin a new journal")
 
     def noted(self, stream: Stream) -> str | None:
-        """What was noted of a stream; None where nothing was.
+        """The note of a stream; None where there is none.
 
         Args:
             stream: as in `note`.

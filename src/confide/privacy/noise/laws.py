@@ -119,7 +119,7 @@ def vector_laplace(
 
 
 def onto_grid(points: Points, noise: NDArray[np.float64], grid: int) -> NDArray[np.float64]:
-    """point + noise, rounded to the nearest multiple of 2^-grid; exactly where the points are fractions.
+    """The sum point + noise, rounded to the nearest multiple of 2^-grid; exactly where the points are fractions.
 
     Args:
         points: flattened center.

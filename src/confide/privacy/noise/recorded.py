@@ -72,16 +72,16 @@ class Draw:
             "split", "exponential" or "words".
         stream: its name.
         scale: exact scale or standard deviation; 1 for exponentials, 0 for a channel, a selection, a split and words.
-        shape: of the answer.
+        shape: the shape of the answer.
         grid: exponent of the grid that the answer was rounded to; -1 where there is none.
         stretch: (d,) factors of a vector draw; empty for the other laws.
-        center: what the noise was added to, exactly, flattened; the inputs of a channel, the logits of a selection;
-            empty for a split, exponentials and words.
+        center: the numbers that the noise was added to, exactly, flattened; the inputs of a channel, the logits of a
+            selection; empty for a split, exponentials and words.
         value: the answer.
         table: rows of a channel's weights; empty for the other laws.
         centered: False where the noise could have been asked for with a `center` and was not: what it is added to
             afterwards, nobody hears.
-        payment: what the run's meter was paid for it; None where nothing was, or no meter ran.
+        payment: the payment to the run's meter for it; None where nothing was paid, or no meter ran.
     """
 
     law: str
@@ -98,7 +98,7 @@ class Draw:
 
     @property
     def line(self) -> str | None:
-        """Of the charge that paid for it; "" for public randomness, None where none did or no meter ran."""
+        """The line of the charge that paid for it; "" for public randomness, None where none did or no meter ran."""
         if self.payment is None:
             return None
         return "" if self.payment.line is None else self.payment.line.name

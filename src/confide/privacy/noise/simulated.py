@@ -27,7 +27,7 @@ def _words(stream: StreamName) -> tuple[int, ...]:
 
 
 def study_generator(seed: int, *stream: str | int) -> np.random.Generator:
-    """numpy's generator for a study of made-up people, by a seed and the name of a stream; never for noise.
+    """The generator of numpy for a study of made-up people, by a seed and the name of a stream; never for noise.
 
     Example:
         >>> int(study_generator(3, "people").integers(100)) == int(study_generator(3, "people").integers(100))

@@ -1,4 +1,4 @@
-"""Primitives: the only doors through which a mechanism draws noise that protects somebody.
+"""Primitives: the only functions through which a mechanism draws noise that protects somebody.
 
 Each knows how far one neighbour step moves what it adds noise to, and pays for the draw on a line of the run's meter
 before it draws (`confide.privacy.meter`). Under noise that no run meters, such as in a notebook, nothing is paid.

@@ -65,13 +65,13 @@ def add_discrete_laplace(
     """Add discrete Laplace noise to whole numbers; epsilon = l1_sensitivity / noise_scale.
 
     Args:
-        noise: of the run.
+        noise: the noise of the run.
         center: whole numbers of any shape, private.
         noise_scale: b in (0, 2^55], taken exactly.
         l1_sensitivity: how far one neighbour step moves all of `center` together, in l1.
         stream: name of the draw.
-        line: of the charge that pays.
-        group: whose records they are about, on a line of parallel groups.
+        line: the line of the charge that pays.
+        group: the group of people whose records the numbers are about, on a line of parallel groups.
 
     Returns:
         Noisy whole numbers in the shape of `center`.
@@ -96,13 +96,13 @@ def add_discrete_gaussian(
     """Add discrete Gaussian noise to whole numbers; rho = l2_sensitivity^2 / (2 noise_std^2).
 
     Args:
-        noise: of the run.
+        noise: the noise of the run.
         center: whole numbers of any shape, private.
         noise_std: sigma in (0, 2^55], taken exactly.
         l2_sensitivity_squared: the square of how far one neighbour step moves all of `center` together, in l2.
         stream: name of the draw.
-        line: of the charge that pays.
-        group: whose records they are about, on a line of parallel groups.
+        line: the line of the charge that pays.
+        group: the group of people whose records the numbers are about, on a line of parallel groups.
 
     Returns:
         Noisy whole numbers in the shape of `center`.
@@ -123,13 +123,13 @@ def add_laplace(
     """Add Laplace noise to numbers and round to multiples of 2^-grid; epsilon = l1_sensitivity / noise_scale.
 
     Args:
-        noise: of the run.
+        noise: the noise of the run.
         center: doubles or Fractions of any shape, private, taken exactly.
         noise_scale: b > 0, taken exactly.
         l1_sensitivity: how far one neighbour step moves all of `center` together, in l1.
         stream: name of the draw.
-        line: of the charge that pays.
-        group: whose records they are about, on a line of parallel groups.
+        line: the line of the charge that pays.
+        group: the group of people whose records the numbers are about, on a line of parallel groups.
         grid: in 0..60.
 
     Raises:
@@ -148,13 +148,13 @@ def add_gaussian(
     """Add Gaussian noise to numbers and round to multiples of 2^-grid; mu = l2_sensitivity / noise_std.
 
     Args:
-        noise: of the run.
+        noise: the noise of the run.
         center: doubles or Fractions of any shape, private, taken exactly.
         noise_std: sigma > 0, taken exactly.
         l2_sensitivity_squared: the square of how far one neighbour step moves all of `center` together, in l2.
         stream: name of the draw.
-        line: of the charge that pays.
-        group: whose records they are about, on a line of parallel groups.
+        line: the line of the charge that pays.
+        group: the group of people whose records the numbers are about, on a line of parallel groups.
         grid: in 0..60.
 
     Raises:
@@ -175,10 +175,10 @@ def add_missing_noise(
     the noise is as wide as what is missing.
 
     Args:
-        noise: of the run.
-        total: of the messages that came.
+        noise: the noise of the run.
+        total: the total of the messages that came.
         noise_std: sigma.
-        missing_variance: of the planned noise, what did not come.
+        missing_variance: the missing variance of the planned noise, what did not come.
         stream: name of the draw.
 
     Raises:
@@ -198,13 +198,13 @@ def add_vector_laplace(
     """Add stretch * v to a vector, v with density prop. to exp(-||v||_2 / noise_scale); epsilon = l2_sensitivity / b.
 
     Args:
-        noise: of the run.
+        noise: the noise of the run.
         center: (d,) doubles or Fractions, private, taken exactly.
         noise_scale: b > 0, taken exactly.
         l2_sensitivity: how far one neighbour step moves `center / stretch`, in l2.
         stream: name of the draw.
-        line: of the charge that pays.
-        group: whose records they are about, on a line of parallel groups.
+        line: the line of the charge that pays.
+        group: the group of people whose records the numbers are about, on a line of parallel groups.
         stretch: (d,) positive doubles, public; ones if left out.
         grid: in 0..60.
 

@@ -22,7 +22,7 @@ _BITS = 192  # of a logarithm
 
 
 def law_cost(epsilon: Fraction | float) -> DrawCost:
-    """What a law costs whose largest log ratio is known; nothing that a line pays for, where it is infinite.
+    """The cost of a law with a known largest log ratio; nothing that a line pays for, where it is infinite.
 
     Args:
         epsilon: in nats; a double is the decimal that it is written as, as in events.
@@ -37,13 +37,13 @@ def draw_by_logits(
     """Draw positions with probability in proportion to exp(logit), each a draw of bounded range.
 
     Args:
-        noise: of the run.
+        noise: the noise of the run.
         logits: (k,) finite, private, less the largest one.
         bounded_range: how much the log ratio of the laws of neighbours varies over all positions, at most, in nats;
             with the room that the rounding of logits needs.
         stream: name of the draws.
         count: how many.
-        line: of the charge that pays for each of them.
+        line: the line of the charge that pays for each of them.
 
     Returns:
         (count,) positions.
@@ -65,12 +65,12 @@ def draw_digits(
     """Draw uniform digits, the raw material of a coded law.
 
     Args:
-        noise: of the run.
+        noise: the noise of the run.
         base: digits are below it, in 1..2^16.
         count: how many.
-        epsilon: what the law costs that they are turned into, in nats, rounded up; 0 where that was paid before.
+        epsilon: the cost of the law that the digits are turned into, in nats, rounded up; 0 where that was paid before.
         stream: name of the draws.
-        line: of the charge that pays.
+        line: the line of the charge that pays.
 
     Raises:
         InvalidInput: an argument out of range, or no such line.
@@ -87,13 +87,13 @@ def draw_through(
     """Draw an output for each private input of a table of odds; each is about another person.
 
     Args:
-        noise: of the run, or of a device.
+        noise: the noise of the run, or of a device.
         table: (m, k) public weights in whole numbers, all rows with the same sum.
         inputs: (n,) rows, private.
         epsilon: the largest log ratio between two rows of neighbours, in nats, rounded up; default between any two,
             which is worked out from the table.
         stream: name of the draws.
-        line: of the charge that pays.
+        line: the line of the charge that pays.
 
     Returns:
         (n,) columns of the table.

@@ -36,12 +36,12 @@ def pay(
     """Pay for draws of one stream, and give back the noise to draw them from.
 
     Args:
-        noise: of the run.
-        cost: of one draw.
+        noise: the noise of the run.
+        cost: the cost of one draw.
         stream: the name under which they are drawn next.
-        line: of the charge that pays; None where the charge has one line only.
+        line: the line of the charge that pays; None where the charge has one line only.
         count: how many draws cost so much each.
-        group: of people whose records they are about, on a line of parallel groups.
+        group: the group of people whose records they are about, on a line of parallel groups.
 
     Raises:
         InvalidInput: no noise, or no such line.
@@ -65,13 +65,13 @@ SessionLaw = Literal["discrete_laplace", "discrete_gaussian", "laplace", "gaussi
 
 @dataclass(frozen=True)
 class Part:
-    """What a session may draw of one law.
+    """The draws of one law that a session may make.
 
     Args:
         law: "exponential" and "words" are raw material of an order, and have no scale.
         scale: b of Laplace noise, sigma of Gaussian noise; exactly.
         draws: numbers at most; None where the cost does not depend on how many.
-        grid: of noise on the line.
+        grid: the grid of noise on the line.
     """
 
     law: SessionLaw
@@ -87,11 +87,11 @@ def open_session(
     """Pay for a session, and open it.
 
     Args:
-        noise: of the run.
-        theorem: what all draws of `parts` cost together, from each part's name and its scale exactly as it is drawn.
+        noise: the noise of the run.
+        theorem: the cost of all draws of `parts` together, from each part's name and its scale exactly as it is drawn.
         parts: name -> what may be drawn.
         stream: first words of the names of its draws.
-        line: of the charge that pays.
+        line: the line of the charge that pays.
 
     Raises:
         InvalidInput: no noise, or no such line.

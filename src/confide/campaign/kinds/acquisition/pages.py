@@ -1,4 +1,4 @@
-"""What a bought mean shows: to its operator, to everybody, and to one person, before and after."""
+"""The pages of a bought mean: for its operator, for everybody, and for one person, before and after."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _DELTA = 1e-6
 
 
 def sections(plan: PlannedMean) -> Sequence[Section]:
-    """What the operator would get."""
+    """The predicted outcome, for the operator."""
     it, here = plan.mechanism, plan.here
     bound = plan.guarantees.of(Accuracy)[0]
     rows = [
@@ -72,7 +72,9 @@ def _charged(plan: PlannedMean) -> str:
 
 
 def offer(plan: PlannedMean) -> Sequence[Section]:
-    """What she is asked twice, who sees what, the odds of the largest noise, what is paid, and what she may do."""
+    """The offer: the two questions to the participant, who sees what, the odds of the largest noise, what is paid, and
+    what they may do.
+    """
     it, record = plan.mechanism, plan.config.record
     here, own = plan.here, plan.config.reports
     right = [it.group_guess(1, audience) for audience in (Audience.COLLECTOR, Audience.PUBLIC)]
@@ -194,7 +196,7 @@ def round_sections(plan: PlannedMean, drawn: Mapping[str, Any]) -> Sequence[Sect
 
 
 def terms_sections(plan: PlannedMean, terms: Mapping[str, Any]) -> Sequence[Section]:
-    """A contract as she reads it."""
+    """A contract as the participant reads it."""
     it = plan.mechanism
     contract = lattice_contract(it, terms)
     if not contract.active:

@@ -35,7 +35,7 @@ class People(Keys):
 
 @keys_of(TwoPartMechanism, "variance")
 class Record(Keys):
-    """`[record]`: what each person knows of herself."""
+    """`[record]`: what each person knows of themselves."""
 
     if TYPE_CHECKING:
         variance: float | None
@@ -179,8 +179,8 @@ class PlannedMean(ShownPlan, MoneyWords):
     """The mechanism with its question and its money.
 
     Args:
-        mechanism: what runs.
-        config: of the file.
+        mechanism: the mechanism that runs.
+        config: the configuration of the file.
         least: share of made-up profiles, in [0, 1], below which nothing counts as bought.
     """
 
@@ -190,12 +190,14 @@ class PlannedMean(ShownPlan, MoneyWords):
 
     @cached_property
     def here(self) -> Expected:
-        """Of the campaign as it is."""
+        """The expected figures of the campaign as it is."""
         return expected("this campaign", self.mechanism, self.least)
 
     @cached_property
     def others(self) -> tuple[Expected, ...]:
-        """Of the same campaign at other prices of an error, and at other limits on what anybody loses."""
+        """The expected figures of the same campaign at other prices of an error, and at other limits on anybody's
+        loss.
+        """
         it = self.mechanism
         found = [expected(f"[price] error = {it.mse_price * times:g}", it, mse_price=it.mse_price * times)
                  for times in (0.25, 4.0)]
@@ -206,12 +208,12 @@ class PlannedMean(ShownPlan, MoneyWords):
 
     @cached_property
     def identities(self) -> SecondIdentities | None:
-        """What second identities and agreements gain; None where nobody is asked."""
+        """The gains of second identities and agreements; None where nobody is asked."""
         return second_identities(self.mechanism, self.here.root_error)
 
     @property
     def remedy(self) -> str:
-        """What would do where nothing is bought."""
+        """The change that would do where nothing is bought."""
         if "largest_local_loss" in self.here.why:
             return "raise [privacy] largest_local_loss, lower [price] error, or ask more people"
         return "raise [price] error; or it is not worth asking"
@@ -222,7 +224,7 @@ class PlannedMean(ShownPlan, MoneyWords):
 
     @property
     def largest_coins(self) -> int:
-        """What nobody's payment exceeds, in the smallest coin: each is rounded up, from a double."""
+        """An upper bound on every payment, in the smallest coin: each is rounded up, from a double."""
         return math.ceil(self.mechanism.largest_payment * self.mechanism.minor_units) + 1
 
     def measured(self, value: float) -> str:
@@ -230,7 +232,7 @@ class PlannedMean(ShownPlan, MoneyWords):
         return f"{number(value)}{' ' + self.config.record.unit if self.config.record.unit else ''}"
 
     def warnings(self) -> list[str]:
-        """What the operator should look at before she asks anybody."""
+        """The warnings to the operator before anybody is asked."""
         it, here, found = self.mechanism, self.here, []
         if here.bought < 1:
             found.append(f"nothing is bought in {1 - here.bought:.1%} of profiles of reports: {here.why}; "
@@ -261,7 +263,7 @@ class PlannedMean(ShownPlan, MoneyWords):
 
 
 def identity_warnings(plan: PlannedMean, found: SecondIdentities) -> list[str]:
-    """What the operator should know before anybody is asked."""
+    """The warnings to the operator on identities, before anybody is asked."""
     said = few(found.deciding, plan.mechanism.people, "identities")
     return [] if said is None else [
         f"{said}, can move the mean by its standard error: whoever has so many ids chooses it within that"]

@@ -1,4 +1,4 @@
-"""What the harness needs to know of a planned campaign that hands out goods. Nobody's record is touched.
+"""The audit data of a planned campaign that hands out goods. Nobody's record is touched. Nobody's record is touched.
 
 Its own market runs on made-up people who write what the campaign asks for: decodes, billboards, supply, certificates.
 All that is known of the market itself comes with it.
@@ -44,11 +44,11 @@ _CERTIFIED = "runs whose certificate claims too much"
 
 
 def goods(plan: GoodsPlan, seed: int = 0) -> Audited:
-    """What is known of one campaign: its own runs, and all that is known of its market.
+    """The audit data of one campaign: its own runs, and all that is known of its market.
 
     Args:
-        plan: of the campaign.
-        seed: of made-up people and noise.
+        plan: the plan of the campaign.
+        seed: the seed of made-up people and noise.
     """
     known = matching(plan.market, seed)
     return replace(known, promises=plan.guarantees, unpromised=_UNPROMISED, unmeasured=_unmeasured,
@@ -70,11 +70,11 @@ def _unmeasured(promise: Guarantee) -> str:
 
 
 def life(plan: GoodsPlan, seed: int = 0) -> list[Examined]:
-    """What runs of the campaign do, on made-up people who write what it asks for; each also of something broken.
+    """The checks of runs of the campaign, on made-up people who write what it asks for; each also of something broken.
 
     Args:
-        plan: of the campaign.
-        seed: of made-up people and noise.
+        plan: the plan of the campaign.
+        seed: the seed of made-up people and noise.
     """
     market = plan.market
     runs = min(_RUNS, max(2, _WORK // (market.people * market.goods)))

@@ -222,7 +222,7 @@ Method = AuctionTable | ScalingTable | BestTable
 
 
 class GoodsConfig(Keys):
-    """What all kinds that hand out goods say of people, goods and data."""
+    """The tables on people, goods and data that all kinds that hand out goods have."""
 
     people: People
     goods: Goods
@@ -246,11 +246,11 @@ class GoodsConfig(Keys):
         return self.model_copy(update={"privacy": self.privacy.model_copy(update={"epsilon": epsilon})})
 
     def columns(self) -> tuple[str, ...]:
-        """What a row has a number for."""
+        """The columns of numbers in a row."""
         return self.goods.listed()[0]
 
     def rule(self) -> Scale:
-        """What people write -> values.
+        """The scale that turns written numbers into values.
 
         Raises:
             InvalidInput: names the key.
@@ -429,7 +429,7 @@ class BundlesConfig(GoodsConfig):
                     batch.values[cells])
 
     def unusable(self) -> str:
-        """What is wrong with a row of numbers that are each fine, in public terms."""
+        """The fault of a row of numbers that are each fine, in public terms."""
         scale, most = self.rule(), self.wanted
         total = f"{scale.total:.12g}" if isinstance(scale, PointsTogether) else "1"
         if self.counted:

@@ -1,4 +1,6 @@
-"""What a campaign that hands out goods shows: to its operator beforehand, to everybody after it, and to one person."""
+"""The pages of a campaign that hands out goods: for its operator beforehand, for everybody after it, and for one
+person.
+"""
 
 from __future__ import annotations
 
@@ -94,13 +96,13 @@ def _points(plan: GoodsPlan) -> str:
 
 
 def explain(plan: GoodsPlan, outcome: AnyOutcome, record: Any, index: int) -> list[Section]:
-    """What one person gets, and why.
+    """One person's share and the reasons for it.
 
     Args:
         plan: as it was settled.
-        outcome: of the run.
+        outcome: the outcome of the run.
         record: as the market takes it; None where no usable one is there.
-        index: her place.
+        index: the participant's place.
     """
     share = plan.market.decode(record, index, outcome.billboard)
     goods, who = plan.goods_of(share), f"Participant {index + 1}"
@@ -213,7 +215,7 @@ _CLEARLY = 0.02  # of the best that is possible: what another method is better b
 
 
 def sections(plan: GoodsPlan) -> list[Section]:
-    """What the operator would get, from public parameters alone."""
+    """The predicted outcome, for the operator, from public parameters alone."""
     it, copies = plan.market, plan.market.copies
     supply = f"{min(copies):,}" if min(copies) == max(copies) else f"{min(copies):,} to {max(copies):,}"
     rows: list[tuple[str, str]] = [

@@ -1,4 +1,4 @@
-"""What a campaign that hands out goods would give, one to each person or several, from public parameters alone."""
+"""The plan of a campaign that hands out goods, one to each person or several, from public parameters alone."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def at_epsilon(config: MatchingConfig, market: Market, epsilon: float) -> Market
     """A file's market with another epsilon: by the same method, whatever "best" would then be.
 
     Args:
-        config: of the file.
+        config: the configuration of the file.
         market: that it asks for.
         epsilon: > 0.
 
@@ -185,7 +185,7 @@ def _made(config: GoodsConfig, table: Method | BundleAuctionTable, **more: Any) 
 
 
 def words_of(market: Market) -> MethodWords:
-    """What pages say of a market's method."""
+    """The words of a market's method on pages."""
     return _WORDS[type(market)]
 
 
@@ -198,8 +198,8 @@ class GoodsPlan(ShownPlan):
 
     Args:
         market: the mechanism.
-        config: of the file.
-        names: of the goods.
+        config: the configuration of the file.
+        names: the names of the goods.
         scale: from what people write to values.
     """
 
@@ -215,7 +215,7 @@ class GoodsPlan(ShownPlan):
 
     @property
     def words(self) -> MethodWords:
-        """What pages say of its method."""
+        """The words of the method on pages."""
         return words_of(self.market)
 
     @property
@@ -225,8 +225,8 @@ class GoodsPlan(ShownPlan):
 
     @cached_property
     def others(self) -> Mapping[str, Expected]:
-        """What made-up people would get by each method, with what is recommended for it; none where it takes long,
-        but for an auction that charges, which may be much the worse for it.
+        """The predicted result of each method for made-up people, with the settings recommended for it; none where it
+        takes long, but for an auction that charges, which may be much the worse for it.
         """
         large = self.market.people * self.market.goods > _QUICK and not (self.charges and isinstance(
             self.market, PMatch))
@@ -236,29 +236,29 @@ class GoodsPlan(ShownPlan):
 
     @cached_property
     def lone(self) -> LoneLies | None:
-        """What single people gain; None where that is not searched for."""
+        """The gains of single people from lies; None where these are not searched for."""
         return searched(self)
 
     @property
     def second(self) -> SecondIds:
-        """What a second id gains."""
+        """The gain from a second id."""
         if self.lone is None:
             raise AttributeError("second ids are not measured")
         return self.lone.second
 
     @cached_property
     def prediction(self) -> Expected:
-        """What made-up people would get."""
+        """The predicted result for made-up people."""
         return predicted(self.market, self.scale)
 
     @property
     def column(self) -> str:
-        """Of the shares."""
+        """The column of the shares that names the good."""
         return "good"
 
     @property
     def asked(self) -> str:
-        """What people write, in words."""
+        """The request to people, in words."""
         return asked_for_goods(self.scale)
 
     def said(self, value: float) -> str:
@@ -268,7 +268,7 @@ class GoodsPlan(ShownPlan):
 
     @property
     def most(self) -> str:
-        """What counts as 1 on the scale of values."""
+        """The value that counts as 1 on the scale of values, in words."""
         return "the most that somebody can write"
 
     def goods_of(self, share: Mapping[str, Any]) -> tuple[int, ...]:
@@ -290,7 +290,7 @@ class GoodsPlan(ShownPlan):
         return row
 
     def worth_of(self, record: Any, goods: Sequence[int]) -> float:
-        """What goods are worth to her together, on the scale from 0 to 1."""
+        """The worth of goods together to the participant, on the scale from 0 to 1."""
         return float(self.told(record)[list(goods)].sum())
 
     def crowd(self, batches: Iterable[Rows]) -> Crowd:
@@ -298,7 +298,7 @@ class GoodsPlan(ShownPlan):
         return SingleCrowd.of(batches, self.market.people, self.market.goods)
 
     def made_up(self, seed: int) -> Crowd:
-        """As many made-up people, who write what is asked for."""
+        """Make up as many people as the campaign has, who write what is asked for."""
         people, goods = self.market.people, self.market.goods
         return SingleCrowd(Valuations.of(made_up(people, goods, self.scale, seed), people=people, goods=goods))
 
@@ -351,13 +351,13 @@ def plan_of(config: MatchingConfig, pages: Any) -> GoodsPlan:
 
 
 def searched(plan: GoodsPlan) -> LoneLies:
-    """What single people gain, on made-up crowds."""
+    """The gains of single people from lies, on made-up crowds."""
     small = crowd_size(plan.market)
     return lone_lies(small, [made_up(small.people, small.goods, plan.scale, seed) for seed in range(1, CROWDS + 1)])
 
 
 def group_gain(plan: GoodsPlan, size: int) -> float | None:
-    """What each of so many people gains at most who report something else together, and would have ended satisfied.
+    """The largest gain of each of so many people who report something else together, and would have ended satisfied.
 
     Args:
         plan: that charges prices.
@@ -380,7 +380,7 @@ class BundlesPlan(GoodsPlan):
 
     Args:
         market: the mechanism.
-        config: of the file.
+        config: the configuration of the file.
     """
 
     market: PAlloc

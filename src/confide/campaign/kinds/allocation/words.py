@@ -1,4 +1,4 @@
-"""What pages say of each method that hands out goods, and what it asks of people."""
+"""The words on pages for each method that hands out goods, and for what it asks of people."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class MethodWords(Protocol):
     """One method in words."""
 
     def describe(self, market: Any) -> str:
-        """What it does, in a sentence."""
+        """Describe the method, in a sentence."""
 
     def planned(self, market: Any) -> list[tuple[str, str]]:
         """Lines of the plan: what, and how much."""
@@ -41,12 +41,12 @@ class MethodWords(Protocol):
         """How goods are handed out, as a participant reads it."""
 
     def paths(self, market: Any, billboard: Any) -> NDArray[np.float64]:
-        """(R + 1, k) prices before the first round, and after each."""
+        """The prices before the first round and after each, shape (R + 1, k)."""
 
     def story(
         self, market: Any, billboard: Any, names: Sequence[str], record: Any, index: int, said: Said
     ) -> list[str]:
-        """Why she gets what she gets, in her own terms: from her record, as the market takes it."""
+        """Why the participant gets what they get, in their own terms: from their record, as the market takes it."""
 
 
 def _charged(market: Any) -> list[tuple[str, str]]:
@@ -84,7 +84,7 @@ def fields_of_goods(labels: Sequence[tuple[str, str]], scale: Scale, together: s
 
 
 def asked_for_goods(scale: Scale) -> str:
-    """What is written of each good.
+    """The text that asks for a number for each good.
 
     Args:
         scale: the public rule.
@@ -96,7 +96,7 @@ def asked_for_goods(scale: Scale) -> str:
 
 
 def asked_for_order(given: tuple[float, ...], parts: int) -> str:
-    """What an order is worth.
+    """The text on the worth of an order.
 
     Args:
         given: points of the first place, and so on.

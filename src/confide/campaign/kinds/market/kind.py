@@ -1,4 +1,4 @@
-"""What the three kinds of bits share: reports as they are read and stored, results, shares, a rehearsal."""
+"""The common part of the three kinds of bits: reports as they are read and stored, results, shares, a rehearsal."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
                            highest=plan.highest, deposit=plan.deposit)
 
     def files(self, config: BitConfig) -> Sequence[tuple[str, str]]:
-        """Of the reports, and of a rehearsal's answers."""
+        """The files of the reports, and of a rehearsal's answers."""
         played = [] if config.rehearsal is None else [("rehearsal.source", config.rehearsal.source)]
         return [("data.source", config.data.source), *played]
 
@@ -76,7 +76,7 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
                             rejected=rejected, counted=counted, rows=rows)
 
     def typed(self, config: BitConfig, plan: BitPlan, index: int, values: Mapping[str, str]) -> Reports:
-        """(report, group) as its owner types it; a report that is none where the cell is empty."""
+        """The report and the group as their owner types them; a report that is none where the cell is empty."""
         group = config.group()
         roles = [config.role(), *([] if group is None else [group])]
         unknown = sorted(values.keys() - {role.column for role in roles})
@@ -86,7 +86,7 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
         found = []
         for role in roles:
             if role is roles[0] and values.get(role.column) == "":
-                found.append(NONE)  # she took no part
+                found.append(NONE)  # they took no part
                 continue
             rank, problem = role.encode_one(values.get(role.column))
             if problem:
@@ -100,7 +100,9 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
     def submission(
         self, config: BitConfig, plan: BitPlan, identity: str, values: Mapping[str, str]
     ) -> tuple[int, bytes]:
-        """(slot, report) of the row that her device made, with her group, which the operator knows."""
+        """The slot and the report of the row that the participant's device made, with their group, which the operator
+        knows.
+        """
         roster = self.roster(config)
         index = roster.rank(identity)
         batch = self.typed(config, plan, index, own_values(values, self._id(config), roster.identity(index)))
@@ -112,7 +114,9 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
     # ---- the participant's side
 
     def private(self, config: BitConfig, plan: BitPlan, values: Mapping[str, str]) -> tuple[Any, float]:
-        """What her device draws from: her bit (None: she takes no part), and the level that a report costs her."""
+        """The input of the participant's device: their bit (None: they take no part), and the level that a report costs
+        them.
+        """
         unknown = sorted(values.keys() - {ANSWER, *self._own(config)})
         if unknown:
             raise InvalidInput("record", f"{unknown[0]!r} is not asked for",
@@ -127,11 +131,11 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
         return (None, 0.0) if math.isnan(level) else ((bit, worth), level)
 
     def question(self, config: BitConfig) -> str:
-        """What is asked."""
+        """The question to people."""
         return config.bit.question
 
     def known(self, config: BitConfig, plan: BitPlan) -> Sequence[Field]:
-        """Her group of peers, where people are in groups."""
+        """The participant's group of peers, where people are in groups."""
         group = config.group()
         return [] if group is None else [field_of(group, note="The operator knows it of everybody who is invited.")]
 
@@ -144,7 +148,7 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
         return role
 
     def level(self, plan: BitPlan) -> float:
-        """What one report costs at most."""
+        """The largest cost of one report."""
         return float(plan.market.largest_level)
 
     def _own(self, config: BitConfig) -> tuple[str, ...]:
@@ -156,11 +160,15 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
         return None
 
     def row(self, config: BitConfig, identity: str, report: int | None) -> dict[str, str]:
-        """What she hands in: a row of the operator's file, but for her group, which the operator knows."""
+        """The row that the participant hands in: a row of the operator's file, but for their group, which the operator
+        knows.
+        """
         return super().row(config, str(identity), None if report in (None, NONE) else report)
 
     def rows(self, config: BitConfig, data: Any) -> Sequence[dict[str, str]]:
-        """What everybody hands in, where everybody is played; a file of rows without ids has one for every slot."""
+        """The rows that everybody hands in, where everybody is played; a file of rows without ids has one for every
+        slot.
+        """
         group, played, found = config.group(), data.reports, dict[int, dict[str, str]]()
         columns = (each.tolist() for each in (played.index, played.report, played.group))
         for index, report, peers in zip(*columns, strict=True):

@@ -1,4 +1,4 @@
-"""What a campaign of bits shows: each kind says what is its own; everything else is said once, for all of them."""
+"""The pages of a campaign of bits: each kind has texts of its own; everything else is said once, for all of them."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ __all__ = ["BitPages", "equilibria_table", "guessed"]
 
 
 class BitPages(ABC):
-    """What the pages of all three kinds say; a kind adds what is its own."""
+    """The common texts of the pages of all three kinds; a kind adds its own."""
 
     @abstractmethod
     def planned(self, plan: BitPlan) -> list[tuple[str, str]]:
         """Lines of the plan: what, and how much."""
 
     def warnings(self, plan: BitPlan) -> list[str]:
-        """What the operator should look at before she asks anybody."""
+        """The warnings to the operator before anybody is asked."""
         return []
 
     @abstractmethod
@@ -46,7 +46,7 @@ class BitPages(ABC):
 
     @abstractmethod
     def paid(self, plan: BitPlan) -> Table:
-        """What reports are paid."""
+        """The payments for reports."""
 
     @abstractmethod
     def why(self, plan: BitPlan) -> list[str]:
@@ -54,10 +54,10 @@ class BitPages(ABC):
 
     @abstractmethod
     def found(self, plan: BitPlan, billboard: BitBillboard) -> list[Block]:
-        """What follows from the counts."""
+        """The results that follow from the counts."""
 
     def sections(self, plan: BitPlan) -> list[Section]:
-        """What the operator would get."""
+        """The predicted outcome, for the operator."""
         rows = [("people invited (fixed and public)", f"{plan.market.people:,}"), *self.planned(plan),
                 ("largest single payment, whoever takes part", plan.coins(plan.highest))]
         if plan.deposit:
@@ -83,7 +83,9 @@ class BitPages(ABC):
                  "participation and accuracy rest on the beliefs in the campaign file.")
 
     def offer(self, plan: BitPlan) -> list[Section]:
-        """What she is asked, who sees what, the odds of her device's channel, what is paid, and what she may do."""
+        """The offer: the question to the participant, who sees what, the odds of their device's channel, what is paid,
+        and what they may do.
+        """
         bit = plan.config.bit
         deposit = (f" You leave {plan.coins(plan.deposit)} at the start and get it back together with your payment, so "
                    "that you never owe anything." if plan.deposit else "")
@@ -279,8 +281,8 @@ def guessed(plan: BitPlan, billboard: BitBillboard, answer: str) -> list[Block]:
     """The guess of the state with its error, and the reports beside those that were expected.
 
     Args:
-        plan: of a market whose reports depend on one state.
-        billboard: of its run.
+        plan: the plan of a market whose reports depend on one state.
+        billboard: the billboard of its run.
         answer: the guess in words, with "%(state)s" for the state.
     """
     it, bit = plan.market, plan.config.bit

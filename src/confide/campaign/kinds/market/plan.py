@@ -87,7 +87,7 @@ class Costs(LawTable):
     NEEDS: ClassVar[Parameters] = {"power": ("exponent",), "exponential": ("growth",)}
 
     def build(self) -> Cost:
-        """g."""
+        """The cost function g."""
         if self.exponent is not None:
             return PowerCost(self.rate, self.exponent)
         return LinearCost(self.rate) if self.growth is None else ExponentialCost(self.rate, self.growth)
@@ -102,7 +102,7 @@ class Payment(CurrencyTable):
 
 
 class BitConfig(Keys):
-    """What all three kinds ask for."""
+    """The settings that all three kinds ask for."""
 
     people: People
     data: Data
@@ -157,7 +157,7 @@ class BitPlan(ShownPlan, MoneyWords):
 
     Args:
         collection: the mechanism.
-        config: of the file.
+        config: the configuration of the file.
     """
 
     collection: BitCollection
@@ -178,7 +178,7 @@ class BitPlan(ShownPlan, MoneyWords):
 
     @cached_property
     def agreements(self) -> Agreements:
-        """What identities that agree gain, and the fewest that do."""
+        """The gains of identities that agree, and the fewest that gain."""
         groups = getattr(getattr(self.pages, "belief", None), "groups", None)
         return Agreements(self.market, None if not groups else max(2, min(each.size for each in groups)))
 

@@ -1,4 +1,5 @@
-"""What the harness needs to know of a planned campaign that shares by a program. Nobody's record is touched.
+"""The audit data of a planned campaign that shares by a program. Nobody's record is touched. Nobody's record is
+touched.
 
 All that is known of its mechanism, and what this does with made-up people as they would hand in: decodes and
 billboards.
@@ -37,11 +38,11 @@ _DECODED = "people whose own device finds another part than the run gave them"
 
 
 def sharing(plan: SharingPlan, seed: int = 0) -> Audited:
-    """What is known of one campaign: all that is known of its mechanism, and its own runs.
+    """The audit data of one campaign: all that is known of its mechanism, and its own runs.
 
     Args:
-        plan: of the campaign.
-        seed: of made-up people and noise.
+        plan: the plan of the campaign.
+        seed: the seed of made-up people and noise.
     """
     known = program(plan.mechanism, seed)
     return replace(known, promises=plan.guarantees, unpromised=_UNPROMISED, unmeasured=_unmeasured,
@@ -62,12 +63,12 @@ def _unmeasured(promise: Guarantee) -> str:
 
 
 def life(plan: SharingPlan, seed: int = 0) -> list[Examined]:
-    """What runs of the campaign do, on made-up people; of a smaller one where it is very large. Each also of something
-    broken.
+    """The checks of runs of the campaign, on made-up people; of a smaller one where it is very large. Each also of
+    something broken.
 
     Args:
-        plan: of the campaign.
-        seed: of made-up people and noise.
+        plan: the plan of the campaign.
+        seed: the seed of made-up people and noise.
     """
     it = delivering(scaled(plan.mechanism))
 

@@ -110,10 +110,10 @@ class SolutionTable(Keys):
                                "back; beyond it the plan is refused")
 
     def options(self, mode: ModeName) -> dict[str, Any]:
-        """What the file says of the mechanism.
+        """The settings of the mechanism in the file.
 
         Args:
-            mode: which.
+            mode: the mode.
 
         Raises:
             InvalidInput: a key of another mode.
@@ -127,11 +127,11 @@ class SolutionTable(Keys):
 
 
 def with_alpha(mode: ModeName, alpha: float | None) -> dict[str, Any]:
-    """What a mode is given of a file's alpha: it, where the mode may charge prices.
+    """The file's alpha as an option of a mode, where the mode may charge prices.
 
     Args:
         mode: any.
-        alpha: of the file, perhaps of another mode.
+        alpha: the alpha of the file, perhaps of another mode.
     """
     return {"alpha": alpha} if alpha is not None and "alpha" in _OWN[mode] else {}
 

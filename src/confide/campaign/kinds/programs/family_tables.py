@@ -35,7 +35,7 @@ _Judged = tuple[_Cells, NDArray[np.bool_]]
 
 
 class Columns(Protocol):
-    """What `[data]` says of columns."""
+    """The columns that `[data]` names."""
 
     @property
     def bundle(self) -> str: ...
@@ -120,7 +120,7 @@ def _scale(points: Points) -> str:
 
 
 class UnitDemandTable(_Goods):
-    """family = "unit-demand": everybody wants one good."""
+    """Table of `family = "unit-demand"`: everybody wants one good."""
 
     family: Literal["unit-demand"]
 
@@ -135,7 +135,7 @@ class UnitDemandTable(_Goods):
 
 @keys_of(CappedAdditive, "cap")
 class CappedAdditiveTable(_Goods):
-    """family = "capped-additive": everybody wants up to `cap` goods, whose values add up."""
+    """Table of `family = "capped-additive"`: everybody wants up to `cap` goods, whose values add up."""
 
     family: Literal["capped-additive"]
     if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class CappedAdditiveTable(_Goods):
 
 @keys_of(XorBundles, "size bids")
 class XorBundlesTable(_Goods):
-    """family = "xor-bundles": everybody lists a few bundles with their values, and wants one of them."""
+    """Table of `family = "xor-bundles"`: everybody lists a few bundles with their values, and wants one of them."""
 
     family: Literal["xor-bundles"]
     if TYPE_CHECKING:
@@ -177,7 +177,7 @@ class XorBundlesTable(_Goods):
 
 
 class KnapsackTable(_Family):
-    """family = "knapsack": everybody has one item, with a value and what it takes of each resource."""
+    """Table of `family = "knapsack"`: everybody has one item, with a value and what it takes of each resource."""
 
     family: Literal["knapsack"]
     resources: Names = Field(description="names; each is a column of what an item takes")
@@ -224,7 +224,9 @@ class KnapsackTable(_Family):
 
 
 class SharedResourcesTable(_Family):
-    """family = "shared-resources": everybody joins one project; projects share resources that are bought in public."""
+    """Table of `family = "shared-resources"`: everybody joins one project; projects share resources that are bought in
+    public.
+    """
 
     family: Literal["shared-resources"]
     projects: str = Field(description="lines of name,needs with that heading; needs are resources, written a+b")
@@ -259,7 +261,7 @@ class SharedResourcesTable(_Family):
 
 @keys_of(Flow, "hops")
 class FlowTable(_Family):
-    """family = "flow": everybody sends one unit through a public network, or escapes."""
+    """Table of `family = "flow"`: everybody sends one unit through a public network, or escapes."""
 
     family: Literal["flow"]
     asks_values: ClassVar[bool] = False
@@ -304,7 +306,7 @@ class FlowTable(_Family):
 
 @keys_of(Electricity, "most hard")
 class ElectricityTable(_Family):
-    """family = "electricity": everybody uses some slots of some intervals; each has limited power."""
+    """Table of `family = "electricity"`: everybody uses some slots of some intervals; each has limited power."""
 
     family: Literal["electricity"]
     intervals: Names = Field(description="names, such as days")
@@ -351,7 +353,9 @@ class ElectricityTable(_Family):
 
 @keys_of(AggregativeGame, "signed")
 class AggregativeGameTable(_Family):
-    """family = "aggregative-game": everybody plays what is nearly best at a public target, so that it comes out."""
+    """Table of `family = "aggregative-game"`: everybody plays what is nearly best at a public target, so that it comes
+    out.
+    """
 
     family: Literal["aggregative-game"]
     actions: Names | None = Field(default=None, description="names, where contributions are not public")

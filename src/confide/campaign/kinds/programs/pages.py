@@ -1,4 +1,4 @@
-"""What a campaign that shares by a program shows: prices and the certificate, one person's part, and a study."""
+"""The pages of a campaign that shares by a program: prices and the certificate, one person's part, and a study."""
 
 from __future__ import annotations
 
@@ -172,13 +172,13 @@ def _bought(plan: SharingPlan, board: PathBillboard) -> list[Block]:
 
 
 def explain(plan: SharingPlan, outcome: AnyOutcome, record: Any, index: int) -> list[Section]:
-    """What one person gets, and why.
+    """One person's share and the reasons for it.
 
     Args:
         plan: as it was settled.
-        outcome: of the run.
+        outcome: the outcome of the run.
         record: as the program takes it; None where no usable one is there.
-        index: her place.
+        index: the participant's place.
     """
     share, who = dict(plan.mechanism.decode(record, index, outcome.billboard)), f"Participant {index + 1}"
     called, stored = _called(plan, share), None if isinstance(outcome, PublicOutcome) else settled_share(outcome, index)
@@ -213,7 +213,7 @@ def _action(plan: SharingPlan, described_as: Any) -> NDArray[np.int32]:
 
 
 def actions_of(plan: SharingPlan, share: dict[str, Any]) -> list[tuple[NDArray[np.int32], int]]:
-    """(action, in how many rounds) of a share of averages.
+    """The actions in a share of averages, each with its number of rounds.
 
     Args:
         plan: as it was settled.
@@ -303,7 +303,7 @@ def study_sections(plan: SharingPlan, data: Any, outcome: SimulatedOutcome) -> l
     Args:
         plan: as it was run.
         data: everybody's rows.
-        outcome: of the simulated run.
+        outcome: the outcome of the simulated run.
     """
     program, names = plan.mechanism.program, plan.coding
     records = collected(program, data)

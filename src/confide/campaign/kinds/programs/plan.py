@@ -1,4 +1,4 @@
-"""What a campaign that shares by a program would give, from public parameters alone."""
+"""The plan of a campaign that shares by a program, from public parameters alone."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ class SharingPlan(ShownPlan):
     """A mechanism with the names of its campaign.
 
     Args:
-        config: of the file.
+        config: the configuration of the file.
         coding: its program in its own names.
-        mode: what everybody gets.
-        outlook: what to expect of it at these sizes.
+        mode: the form of everybody's share.
+        outlook: the expected results at these sizes.
         ran: the mechanism of an outcome that is shown; where none is, the planned one is meant.
     """
 
@@ -59,7 +59,7 @@ class SharingPlan(ShownPlan):
 
     @property
     def mechanism(self) -> Dude:
-        """That will run, or that ran."""
+        """The mechanism that will run, or that ran."""
         return self.outlook.mechanism if self.ran is None else self.ran
 
     @property
@@ -74,12 +74,12 @@ class SharingPlan(ShownPlan):
 
     @cached_property
     def reserve(self) -> NDArray[np.float64]:
-        """(k,) what is kept back of each row, in the file's own units; zeros of averages."""
+        """The reserve of each row, shape (k,), in the file's own units; zeros of averages."""
         return np.asarray(self.mechanism.reserve * self.coding.load_units)
 
     @cached_property
     def another(self) -> tuple[float, float] | None:
-        """What one more identity is handed on made-up people, and its standard error; see `part_of_another`."""
+        """The average share of one more identity on made-up people, and its standard error; see `part_of_another`."""
         return part_of_another(self)
 
     @cached_property
@@ -156,7 +156,7 @@ def _placed(error: InvalidInput, coding: Coding) -> InvalidInput:
 
 
 def part_of_another(plan: SharingPlan) -> tuple[float, float] | None:
-    """What an identity is handed on average over all people, in value less its price, at the prices of made-up crowds.
+    """The average share of an identity over all people, in value less its price, at the prices of made-up crowds.
 
     A second identity with the record of somebody drawn from such a crowd is handed about as much; one of a given
     person more or less, by the record.

@@ -1,4 +1,4 @@
-"""How the plan of a campaign that shares by a program is told: to its operator, and to participants."""
+"""The pages of the plan of a campaign that shares by a program: for its operator, and for participants."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ def _range(numbers: NDArray[np.float64], digits: int = 5) -> str:
 
 
 def described(mode: ModeName, mechanism: Dude) -> str:
-    """What is done, in a sentence.
+    """Describe the method, in a sentence.
 
     Args:
-        mode: of the file.
+        mode: the mode of the file.
         mechanism: that does it.
     """
     return f"{wire_name(mechanism)}: {_WHAT[mode]}"
@@ -136,7 +136,7 @@ _SHOWN = 20  # rows on a page; the table has all
 
 
 def sections(plan: SharingPlan) -> list[Section]:
-    """What the operator would get, from public parameters alone."""
+    """The predicted outcome, for the operator, from public parameters alone."""
     it, names = plan.mechanism, plan.coding
     rows: list[tuple[str, str]] = [
         ("people invited (fixed and public)", f"{it.program.people:,}"),
@@ -227,7 +227,7 @@ def _warnings(plan: SharingPlan) -> list[str]:
 
 
 def step(plan: SharingPlan) -> str:
-    """What a neighbour step is, and who learns what all the same."""
+    """Explain what a neighbour step is, and who learns what all the same."""
     moved = "replaced by any other" if plan.mechanism.neighbours == "replace" else "replaced by an empty one"
     return (f"Privacy: when one person's record is {moved}, and everybody else compares all that they get and see. "
             f"Whoever provides what she gets learns it.{_in_points(plan.coding)}")
@@ -247,8 +247,8 @@ def sentence(names: Coding, promise: Guarantee) -> str:
     """A promise in a sentence, in this family's words, and in the file's own unit.
 
     Args:
-        names: of the file.
-        promise: of a mechanism.
+        names: the names of the file.
+        promise: the promise of a mechanism.
     """
     if isinstance(promise, Participation):
         worth = (f"costs at most {said(names, -promise.utility)} {names.worth} more than it is worth to her"

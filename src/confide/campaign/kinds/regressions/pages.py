@@ -1,4 +1,4 @@
-"""What a regression campaign shows: to the buyer before and after, and to a participant."""
+"""The pages of a regression campaign: for the buyer before and after, and for a participant."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _range(plan: PlannedRegression, lowest: float, highest: float, between: str)
 
 
 def sections(plan: PlannedRegression) -> list[Section]:
-    """What the buyer would get, from public parameters alone."""
+    """The predicted outcome, for the buyer, from public parameters alone."""
     response, made_up = plan.response, plan.stand_ins
     m, f = plan.mechanism, plan.figures
     s = m.setting

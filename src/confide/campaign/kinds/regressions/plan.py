@@ -269,7 +269,7 @@ class PlannedRegression(ShownPlan, MoneyWords):
 
     @property
     def figures(self) -> Any:
-        """What is promised, in figures."""
+        """The promises, in figures."""
         return self.regression.figures
 
     @cached_property

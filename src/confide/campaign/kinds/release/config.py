@@ -33,7 +33,7 @@ class Data(FileTable):
 
 
 class BinnedColumn(Keys):
-    """A number with public bounds, told by the bin that it lies in."""
+    """A number with public bounds, given by the bin that it lies in."""
 
     column: str = Field(min_length=1, description="its name in the table")
     lower: float | None = Field(default=None, allow_inf_nan=False, description="public bound, with bins")
@@ -50,7 +50,7 @@ class BinnedColumn(Keys):
         """Whether there are no more bins than values.
 
         Args:
-            place: of the column in the file, such as columns[1].
+            place: the place of the column in the file, such as columns[1].
 
         Raises:
             InvalidInput: more bins than whole numbers.
@@ -184,8 +184,8 @@ class PrivacyTable(Keys):
 
     @property
     def spendable(self) -> float:
-        """What a method is asked for: with a delta, each keeps to epsilon as it is written by itself; without one it is
-        the largest double that is not above: a budget of 0.1 has to admit 0.1.
+        """The epsilon that a method is asked for: with a delta, each keeps to epsilon as it is written by itself;
+        without one it is the largest double that is not above: a budget of 0.1 has to admit 0.1.
         """
         if self.delta or Fraction(self.epsilon) <= written(self.epsilon):
             return self.epsilon
@@ -275,7 +275,7 @@ class QueriesConfig(Keys):
         return self
 
     def check_new(self) -> None:
-        """What only campaigns that were begun before may hold.
+        """Refuse settings that only campaigns that were begun before may hold.
 
         Raises:
             InvalidInput: a column of whole numbers has more bins than whole numbers.

@@ -1,4 +1,6 @@
-"""What a release of answers shows: to the custodian beforehand, to everybody after it, and to a person in the data."""
+"""The pages of a release of answers: for the custodian beforehand, for everybody after it, and for a person in the
+data.
+"""
 
 from __future__ import annotations
 
@@ -160,7 +162,7 @@ def _fit_notes(plan: QueriesPlan, outcome: AnyOutcome) -> list[str]:
 
 
 def explain(plan: QueriesPlan, *_: Any) -> list[Section]:
-    """What one person gets: the same words for everybody, whether her record is in the table or not."""
+    """The page of one person: the same words for everybody, whether their record is in the table or not."""
     epsilon, delta = plan.loss.epsilon, float(getattr(plan.loss, "delta", 0.0))
     but = f" (but for a probability of {delta:g})" if delta else ""
     return [Section(title="Nothing is handed to single people", blocks=(Text((
@@ -185,7 +187,7 @@ def study_sections(plan: QueriesPlan, data: Codes, outcome: SimulatedOutcome) ->
     Args:
         plan: the plan.
         data: the custodian's records.
-        outcome: of the simulated run.
+        outcome: the outcome of the simulated run.
     """
     workload, privacy = plan.workload, plan.config.privacy
     true = true_answers(data, workload)
@@ -259,7 +261,7 @@ def _describe(plan: QueriesPlan) -> str:
 
 
 def sections(plan: QueriesPlan) -> list[Section]:
-    """What the custodian would get, from public parameters alone."""
+    """The predicted outcome, for the custodian, from public parameters alone."""
     schema, k = plan.schema, len(plan.workload)
     accuracy = plan.accuracy
     rows: list[tuple[str, str]] = [

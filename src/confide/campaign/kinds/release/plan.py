@@ -134,15 +134,15 @@ STEPS = (0.25, 0.5, 2.0, 4.0)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class QueriesPlan(ShownPlan):
-    """What a campaign of the kind `queries` would give.
+    """The plan of a campaign of the kind `queries`.
 
     Args:
         config: the file.
         schema: the public columns.
         workload: the queries.
-        mechanism: what will run.
+        mechanism: the mechanism that will run.
         advice: where the file left the choice of the method; None where it names one.
-        doubts: what is doubtful about the file, in words.
+        doubts: doubts about the file, in words.
     """
 
     config: QueriesConfig
@@ -154,22 +154,24 @@ class QueriesPlan(ShownPlan):
 
     @property
     def records(self) -> int:
-        """n."""
+        """The number of records n."""
         return self.config.data.records
 
     @property
     def method(self) -> str:
-        """Its name, as the file would say it."""
+        """The name of the method, as the file would say it."""
         return self.config.method.name if self.advice is None else self.advice.method
 
     @cached_property
     def prediction(self) -> Prediction:
-        """What the errors will be about."""
+        """The predicted errors."""
         return predict(self.method, self.mechanism, self.workload)
 
     @cached_property
     def loss(self) -> PureDP | ApproxDP:
-        """What the release loses, as its reader is told: (epsilon, delta) where there is a delta, else epsilon."""
+        """The privacy loss of the release, as its reader sees it: (epsilon, delta) where there is a delta, else
+        epsilon.
+        """
         losses = [promise.loss for promise in self.guarantees.privacy]
         stated = [loss for loss in losses if isinstance(loss, ApproxDP)] if self.config.privacy.delta else []
         pure = [loss for loss in losses if isinstance(loss, PureDP)]
@@ -180,7 +182,7 @@ class QueriesPlan(ShownPlan):
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
-        """What a run spends."""
+        """The privacy events of a run."""
         return tuple(self.mechanism.events())  # type: ignore[arg-type]
 
     @cached_property
@@ -198,7 +200,7 @@ class QueriesPlan(ShownPlan):
 
     @cached_property
     def spends(self) -> tuple[tuple[str, float, float], ...]:
-        """What each part of a run spends: its name, rho, and its part of the whole."""
+        """The spend of each part of a run: its name, rho, and its part of the whole."""
         parts: dict[str, list[Event]] = {}
         for event in self.events:
             name = "draws of the rounds" if event.label.startswith("round ") else event.label or "the release"
@@ -234,7 +236,7 @@ class QueriesPlan(ShownPlan):
 
     @cached_property
     def others(self) -> tuple[Prediction, ...]:
-        """What every method would be worth at this budget, and why some cannot run."""
+        """The prediction for every method at this budget, and why some cannot run."""
         if self.advice is not None:
             return self.advice.predictions
         privacy = self.config.privacy
@@ -244,7 +246,7 @@ class QueriesPlan(ShownPlan):
 
     @cached_property
     def alternatives(self) -> tuple[tuple[float, Prediction], ...]:
-        """What other epsilons would be worth, by the same choice of the method: (epsilon, figures)."""
+        """The prediction at other epsilons, by the same choice of the method: (epsilon, figures)."""
         privacy, found = self.config.privacy, []
         for step in STEPS:
             epsilon = privacy.epsilon * step

@@ -1,4 +1,5 @@
-"""What the custodian of a search holds, and where a search writes: nothing that is not its own is ever replaced.
+"""The data that the custodian of a search holds, and the places where a search writes: nothing that is not its own is
+ever replaced.
 
 The tables are opened and checked for their columns before the ledger is charged, and the public list is read; contacts
 and answers are read after it. A run writes two things beside the campaign file: the list of whom to examine, and the
@@ -46,7 +47,7 @@ def waiting_path(config: SearchConfig, folder: Path) -> Path:
 
 
 def file_of(source: str, folder: Path) -> Path:
-    """Where a table would be, if its source is a file.
+    """The path of a table, if its source is a file.
 
     Args:
         source: as the campaign file names it.
@@ -71,7 +72,7 @@ def marked(config: SearchConfig, path: Path) -> str | None:
 
     Args:
         config: the campaign file's tables.
-        path: of the list.
+        path: the path of the list.
 
     Raises:
         InvalidInput: what is there is no list of this campaign.
@@ -88,11 +89,11 @@ def marked(config: SearchConfig, path: Path) -> str | None:
 
 
 def read_list(config: SearchConfig, path: Path) -> list[tuple[str, str]]:
-    """(id, answer) of every line of a list that has something in its column of answers, as it stands there.
+    """The pair (id, answer) of every line of a list that has something in its column of answers, as it stands there.
 
     Args:
         config: the campaign file's tables.
-        path: of a list with the mark.
+        path: the path of a list with the mark.
     """
     header, *lines = _rows(path) or [[]]
     if not {config.oracle.id, config.oracle.targeted} <= set(header):
@@ -230,10 +231,10 @@ class HeldNetwork:
             raise InvalidInput("graph.source", f"{error.field}: {error.problem}", error.limit) from None
 
     def statuses(self, graph: Graph) -> NDArray[np.int8]:
-        """(n,) what the tables answer: 1, 0, or -1 where nothing of use stands there.
+        """The answers of the tables, shape (n,): 1, 0, or -1 where nothing of use stands there.
 
         Args:
-            graph: who there is.
+            graph: the network, with the ids of its people.
 
         Raises:
             OracleInconsistent: they answer differently for the same person.
@@ -244,12 +245,13 @@ class HeldNetwork:
         return known
 
     def answered(self, graph: Graph) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
-        """(n,) as `statuses`, and the ranks of those for whom there are two different answers, ascending.
+        """The answers as in `statuses`, shape (n,), and the ranks of those for whom there are two different answers,
+        ascending.
 
         An answer that cannot be read is a missing one.
 
         Args:
-            graph: who there is.
+            graph: the network, with the ids of its people.
         """
         self.rejected.clear()
         known, oracle, clashing = np.full(graph.people, -1, np.int8), self.config.oracle, list[NDArray[np.int64]]()

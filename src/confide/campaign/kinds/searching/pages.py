@@ -1,4 +1,6 @@
-"""What a search shows: to its custodian before, to a person of the network, to everybody after it, and in a study."""
+"""The pages of a search: for its custodian before, for a person of the network, for everybody after it, and for a
+study.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,7 @@ def result_tables(_: PlannedSearch, outcome: AnyOutcome) -> dict[str, pa.Table]:
 
 
 def result_sections(plan: PlannedSearch, outcome: AnyOutcome) -> list[Section]:
-    """The list, how it ended, and what it may have told."""
+    """The list, how it ended, and what it may have disclosed."""
     board, it = release_of(outcome), plan.mechanism
     found = result_tables(plan, outcome)["found"]
     shown: tuple[tuple[Any, ...], ...] = tuple(
@@ -97,7 +99,7 @@ def _counted(members: int, components: int, parts: str) -> str:
 
 
 def explain(plan: PlannedSearch, *_: Any) -> list[Section]:
-    """What one person gets: the same words for everybody, found or not."""
+    """The page of one person: the same words for everybody, found or not."""
     delta = float(getattr(plan.loss, "delta", 0.0))
     but = f" (but for a probability of {delta:g})" if delta else ""
     return [Section(title="Nobody has a share", blocks=(Text((
@@ -147,7 +149,7 @@ def _described(plan: PlannedSearch) -> str:
 
 
 def sections(plan: PlannedSearch) -> list[Section]:
-    """What the operator would get, from public parameters alone."""
+    """The predicted outcome, for the operator, from public parameters alone."""
     it, config = plan.mechanism, plan.config
     rows: list[tuple[str, str | float | None]] = [
         ("people (fixed and public)", number(it.people)),
@@ -321,7 +323,7 @@ def study_sections(plan: PlannedSearch, data: Investigation, outcome: SimulatedO
     Args:
         plan: as it was run.
         data: with all answers.
-        outcome: of the simulated run.
+        outcome: the outcome of the simulated run.
     """
     it, people = plan.mechanism, plan.people
     runs = _MANY if people <= _SMALL else _FEW

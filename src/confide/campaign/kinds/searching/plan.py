@@ -174,7 +174,7 @@ def statistic_of(table: SearchTable) -> Statistic:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PlannedSearch(ShownPlan, SearchPlan):
-    """What a campaign of the kind `search` would give.
+    """The plan of a campaign of the kind `search`.
 
     Args:
         config: the file.
@@ -184,7 +184,7 @@ class PlannedSearch(ShownPlan, SearchPlan):
 
     @cached_property
     def printed(self) -> float | None:
-        """What the source claims of the same noise, which is false; None for other noise than it uses.
+        """The source's claim about the same noise, which is false; None for other noise than it uses.
 
         Source: Wu 2017, section 7.5, (k-1)/b for noise of scale b; a selection costs twice that (erratum 2).
         """
@@ -199,7 +199,7 @@ class PlannedSearch(ShownPlan, SearchPlan):
 
     @property
     def charged(self) -> float:
-        """What the ledger is charged under its usual rule: the plain sum, or the concentrated one where it is less."""
+        """The ledger's charge under its usual rule: the plain sum, or the concentrated one where it is less."""
         return min(self.total, self.sums.get("two-step", math.inf))
 
     @property

@@ -41,7 +41,7 @@ def play(
 
     Args:
         config: the campaign file's tables.
-        mechanism: of the plan.
+        mechanism: the mechanism of the plan.
         folder: where relative paths start.
         data: with the answers as they stand.
         noise: in a secure run one that is kept.

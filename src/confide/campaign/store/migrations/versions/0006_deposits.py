@@ -1,4 +1,4 @@
-"""Whose deposits the operator of a service has received: no other one is paid back."""
+"""Record the deposits that the operator of a service has received: no other one is paid back."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("campaign_id", "slot", name=op.f("pk_deposit")),
         sqlite_with_rowid=False,
     )
-    # Until now whoever had handed in was taken to have left hers: it is still due to her. An operator takes such a note
-    # back where that is not so.
+    # Until now whoever had handed in was taken to have left theirs: it is still due to them. An operator takes such a
+    # note back where that is not so.
     op.execute("""
         INSERT INTO deposit (campaign_id, slot)
         SELECT there.campaign_id, there.slot FROM (

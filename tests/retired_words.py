@@ -1,0 +1,62 @@
+"""Words that the project uses no longer, each under the word that stands for the same thing today.
+
+`house/test_vocabulary.py` looks for them in public names, campaign files, outputs and pages, `docs/test_docstrings.py`
+in docstrings.
+"""
+
+from __future__ import annotations
+
+VOCABULARY: dict[str, tuple[str, ...]] = {
+    "people, or records of a custodian": ("n", "=rows: int"),
+    "neighbours": ("=null: str", "add_remove", "=unit: Relation"),
+    "failure_probability": ("beta", "gamma", "=failure"),
+    "l1_sensitivity, l2_sensitivity": ("=distance", "=squared"),
+    "noise_std, noise_scale": ("sigma", "sigmas", "deviation", "averaged"),
+    "reserve": ("held_back", "kept_back", "margins"),
+    "fixed-transcript audit": ("door",),
+    "transcript": ("walking",),
+    "worst-case neighbours": ("stretching",),
+    "full-size run": ("whole_crowds",),
+    "side channel": ("overhearing",),
+    "mutant, fault": ("planted", "=mixed", "disguise", "disguises"),
+    "unreleased intermediate": ("hidden",),
+    "baseline": ("trivial", "blind", "beside"),
+    "public randomness, public seed": ("coins",),
+    "order statistics": ("contests",),
+    "temperature": ("hottest", "coolest"),
+    "approximation ratio": ("=grid",),
+    "signal model": ("nature",),
+    "price per nat": ("nat_price",),
+    "largest local loss": ("most_local",),
+}
+"""Word -> words that stand for the same thing no longer.
+
+A word is forbidden as a part of a name: "beta" in `measured_beta` and in `BetaLaw`. "=" forbids it as the whole name
+alone, and a type forbids it for values of that type alone.
+"""
+
+PROSE: dict[str, tuple[str, ...]] = {
+    "reserve": (r"held[ -]back", r"kept[ -]back"),
+    "add_or_remove": (r"add_remove",),
+    "fixed-transcript audit": (r"door audits?",),
+    "mutant": (r"planted bugs?",),
+    "side channel": (r"overhear\w*",),
+    "public randomness": (r"(?:public|published) coins", r"Coins (?:of `\w+` )?are public"),
+    "temperature": (r"hottest", r"coolest"),
+    "largest local loss": (r"most[ _]local",),
+    "price per nat": (r"nat[ _]price",),
+}
+"""Word -> patterns of words that pages and templates use no longer."""
+
+IN_DOCSTRINGS: dict[str, tuple[str, ...]] = {
+    "they, them, their, the participant": (r"[Ss]he", r"[Hh]ers?", r"[Hh]erself", r"[Hh]e", r"[Hh]im", r"[Hh]is",
+                                           r"[Hh]imself"),
+    "function, entry point": (r"[Dd]oors?",),
+    "says, receives, is known": (r"[Tt]old",),
+    "bias, tilt": (r"[Ll]ean(?:s|ed|ing)?",),
+    "unreleased intermediate": (r"[Hh]idden parts?",),
+}
+"""Word -> patterns of words that docstrings use no longer, besides those of `PROSE`."""
+
+WALKS = r"[Ww]alk(?:s|ed|ing)?"
+"""What a fixed-transcript audit is called no longer; a walk in a network is one."""
