@@ -1,4 +1,4 @@
-"""confide: plan, offer, collect, settle and audit campaigns that use people's private data.
+"""Plan, offer, collect, settle and audit campaigns that use people's private data.
 
 >>> import confide as cf
 >>> cf.privacy.PureDP(1.0).to_zcdp()

@@ -32,7 +32,7 @@ class Later(Generic[_Made]):
         self._make, self._made = make, list[_Made]()
 
     def made(self) -> _Made:
-        """What it becomes."""
+        """The made object; the first call makes it."""
         if not self._made:
             with _making:
                 if not self._made:
@@ -49,13 +49,14 @@ class Later(Generic[_Made]):
 
 
 def kernel(function: _Kernel, **options: Any) -> _Kernel:
-    """A function of arrays and numbers, compiled at its first call; its type stays what it says.
+    """A function of arrays and numbers, compiled at its first call; its type stays as declared.
 
-    What it computes must not depend on how many threads call it: it holds no lock of the interpreter.
+    The result must not depend on the number of threads that call the function: it holds no lock of the interpreter.
 
     Args:
-        function: what is compiled.
-        options: of `numba.njit`, besides that it is kept on disk and holds no lock.
+        function: the function to compile.
+        options: further keyword arguments of `numba.njit`; the result is always kept on disk, and never holds the
+            interpreter's lock.
     """
 
     def make() -> Any:
@@ -93,7 +94,7 @@ def kernel_or_plain(function: _Kernel) -> _Kernel:
     Both give the same bits: the function may not depend on how whole numbers overflow, or on what raises.
 
     Args:
-        function: what is compiled; its first argument is the array that its loops run over.
+        function: the function to compile; its first argument is the array that its loops run over.
     """
     compiled: Any = kernel(function)
     return cast("_Kernel", update_wrapper(_OrPlain(compiled.made, function), function))

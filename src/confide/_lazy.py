@@ -1,4 +1,4 @@
-"""Lazy doors (PEP 562): a package lists its public names and loads a module when one of them is first asked for."""
+"""Lazy loading (PEP 562): a package lists its public names and loads a module when one of them is first asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where numbers stand on an axis, and which of them are written there, by the rules of Vega's scales (d3).
+"""The places of numbers on an axis, and the choice of those that are written there, by the rules of Vega's scales (d3).
 
 Own code, since no Python package has these rules, and a drawing of another machine is held against them.
 """
@@ -55,7 +55,7 @@ class Axis:
         return [each for each in found if each <= self.high]
 
     def written(self) -> list[bool]:
-        """Which of the ticks have their number beside them: of a logarithmic axis, the first ones of each decade."""
+        """Whether each tick has its number beside it: on a logarithmic axis, the first ones of each decade have."""
         ticks = self.ticks()
         if not self.log:
             return [True] * len(ticks)

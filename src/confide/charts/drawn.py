@@ -1,7 +1,7 @@
-"""What a drawing must hold, mark by mark, from its specification alone.
+"""The content that a drawing must have, mark by mark, derived from its specification alone.
 
-vl-convert writes a drawing in one form: axes, marks, legend, title. All of it follows from the specification, but for
-the room that letters take, which depends on fonts. Own code, since the marks of a stranger's drawing have to be held
+vl-convert writes a drawing in one form: axes, marks, legend, title. All of it follows from the specification, except
+the space that letters take, which depends on fonts. Own code, since the marks of a stranger's drawing have to be held
 against their numbers also where other fonts, or no drawing software, are at hand.
 """
 
@@ -34,11 +34,11 @@ _INK = "#1c2024"
 
 
 def fault(spec: Mapping[str, Any], drawing: str, *, first: bool = False, retitled: bool = False) -> str:
-    """What is wrong with a drawing; empty where it shows what its specification says, and nothing else.
+    """The fault of a drawing; empty where it shows what its specification says, and nothing else.
 
     Args:
-        spec: of a picture that `curves` or `intervals` made.
-        drawing: the SVG.
+        spec: specification of a picture that `curves` or `intervals` made.
+        drawing: SVG.
         first: whether confide 0.1.0 drew it, which cut long labels.
         retitled: whether the titles of the picture and its axes may have other words, though no other numbers.
     """

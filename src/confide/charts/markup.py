@@ -32,7 +32,7 @@ class Element:
     """A tag with what stands in it.
 
     Args:
-        name: of the tag, as it is written.
+        name: name of the tag, as it is written.
         attributes: name -> value, unescaped.
         children: elements and texts, unescaped, in order.
     """
@@ -48,11 +48,11 @@ def unescaped(text: str) -> str:
 
 
 def elements(text: str, allowed: Collection[str]) -> list[Element | str]:
-    """What stands in a piece of markup.
+    """Parse a piece of markup into elements and texts.
 
     Args:
-        text: the piece.
-        allowed: names of tags.
+        text: piece of markup.
+        allowed: names of the allowed tags.
 
     Raises:
         Unreadable: another tag, one that is not closed, or a letter that is not in the one form.

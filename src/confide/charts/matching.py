@@ -20,11 +20,11 @@ _CLOSE = 1e-9
 
 @dataclass(frozen=True)
 class Near:
-    """An attribute whose numbers are those that follow.
+    """An attribute whose numbers are known.
 
     Args:
-        text: what follows.
-        within: by how much numbers may differ.
+        text: value that follows from the specification.
+        within: largest allowed difference of a number.
     """
 
     text: str
@@ -36,8 +36,8 @@ class Free:
     """An attribute whose numbers depend on fonts.
 
     Args:
-        text: what follows, with `#` for each number.
-        name: under which the numbers are kept.
+        text: value that follows from the specification, with `#` for each number.
+        name: key under which the numbers are kept.
     """
 
     text: str
@@ -57,7 +57,7 @@ class Said:
 
     Args:
         parts: words, and numbers in any spelling of the drawing software's.
-        decimals: of numbers that are rounded; of others, only the last digits may differ.
+        decimals: decimals of the numbers, where they are rounded; otherwise only the last digits may differ.
     """
 
     parts: Sequence[str | float]
@@ -69,12 +69,12 @@ class Label:
     """The text of an element.
 
     Args:
-        text: all of it; empty of a number.
+        text: the whole text; empty for a number.
         value: the number.
         blank: whether the number is not written.
-        letters: of a text that may be cut, how many letters are there at least; 0 where it may not.
-        name: under which the place, what it says and what its element chose are kept; empty where they need not be.
-        place: pixels along its axis.
+        letters: least number of letters that a shortened text keeps; 0 where the text must be whole.
+        name: key under which the place, the text and the choice of its element are kept; empty where they need not be.
+        place: place along its axis, in pixels.
     """
 
     text: str = ""
@@ -93,10 +93,10 @@ class Expected:
     """An element, all of its attributes, and what it holds.
 
     Args:
-        name: of the tag.
+        name: name of the tag.
         attributes: name -> value.
         children: elements in order.
-        text: what it says; then it has no children.
+        text: text of the element; then it has no children.
     """
 
     name: str
@@ -107,11 +107,11 @@ class Expected:
 
 @dataclass
 class Kept:
-    """What depends on fonts.
+    """The parts of a drawing that depend on fonts.
 
     Args:
         numbers: name -> numbers, in order.
-        labels: name -> (place, what it says, what its element chose), in order.
+        labels: name -> (place, text, choice of its element), in order.
     """
 
     numbers: dict[str, list[float]] = field(default_factory=dict)
@@ -119,17 +119,17 @@ class Kept:
 
 
 def compare(now: Expected, then: Element) -> Kept:
-    """Hold an element against what follows.
+    """Compare an element with the expected one.
 
     Args:
-        now: what follows.
-        then: as it stands.
+        now: expected element, which follows from the specification.
+        then: element as it was found.
 
     Returns:
-        Whatever depends on fonts.
+        The parts that depend on fonts.
 
     Raises:
-        Unreadable: it is another one; the message says where.
+        Unreadable: the elements differ; the message says where.
     """
     kept = Kept()
     _compare(now, then, kept)

@@ -1,4 +1,6 @@
-"""What a specification of ours plots: read from Vega-Lite, and made again to see that nothing else stands in it."""
+"""The data that one of this package's specifications plots: read from Vega-Lite, and made again to see that nothing
+else stands in it.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ class Curves:
     """Lines with labelled points.
 
     Args:
-        title: of the picture.
+        title: title of the picture.
         x: title of the horizontal axis.
         y: title of the vertical axis.
         rows: (x, y, series); None where there is no number.
@@ -25,7 +27,7 @@ class Curves:
         log_x: whether the horizontal axis is logarithmic.
         log_y: whether the vertical axis is logarithmic.
         zero: whether the vertical axis shows 0.
-        dashes: of each series, as lengths; empty where lines are whole.
+        dashes: dashes of each series, as lengths; empty where lines are whole.
         colours: series -> colour, in the order of the legend.
     """
 
@@ -46,7 +48,7 @@ class Intervals:
     """Dots with error bars.
 
     Args:
-        title: of the picture.
+        title: title of the picture.
         axis: title of the horizontal axis.
         rows: (label, series, value, low, high).
         log: whether the horizontal axis is logarithmic.
@@ -63,7 +65,9 @@ class Intervals:
 
 
 def plotted(spec: Mapping[str, Any]) -> Curves | Intervals | None:
-    """What a specification plots; None where it is none of `curves` or `intervals`, dashes and a shown 0 included."""
+    """The data that a specification plots; None where it is none of `curves` or `intervals`, dashes and a shown 0
+    included.
+    """
     try:
         return _curves(spec) if spec["layer"][0]["mark"]["type"] == "line" else _intervals(spec)
     except (AttributeError, KeyError, IndexError, TypeError, ValueError):

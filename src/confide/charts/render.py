@@ -1,4 +1,4 @@
-"""From a Vega-Lite specification to a picture, without a network."""
+"""Draw a Vega-Lite specification as a picture, without a network."""
 
 from __future__ import annotations
 

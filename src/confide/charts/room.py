@@ -1,4 +1,6 @@
-"""What depends on fonts in a drawing: the room around a plot, and which labels of an axis are hidden by others."""
+"""Checks of the parts of a drawing that depend on fonts: the room around a plot, and the labels of an axis that others
+hide.
+"""
 
 from __future__ import annotations
 
@@ -26,16 +28,16 @@ _OFF = 1.0  # pixel
 
 
 def check_room(it: Curves | Intervals, kept: Kept, width: float, height: float) -> None:
-    """See that all is within the drawing, that nothing lies on anything else, and that no label hides for nothing.
+    """Check that all is within the drawing, that nothing overlaps, and that no label is hidden without a reason.
 
     Args:
-        it: what is plotted.
-        kept: what depends on fonts.
-        width: of the plot.
-        height: of the plot.
+        it: data of the plot.
+        kept: parts that depend on fonts.
+        width: width of the plot, in pixels.
+        height: height of the plot, in pixels.
 
     Raises:
-        Unreadable: it is not so.
+        Unreadable: one of these conditions fails.
     """
     below, beside = (it.x, it.y) if isinstance(it, Curves) else (it.axis, "")
     (left, top), (w, h) = kept.numbers["origin"], (kept.numbers[key][0] for key in ("width", "height"))
@@ -71,8 +73,8 @@ def fitting(text: str, pixels: float) -> int:
     """How many letters of a text fit into a room at least, in any font; 0 where all of them do.
 
     Args:
-        text: of the size of labels.
-        pixels: of the room.
+        text: text in the size of labels.
+        pixels: width of the room, in pixels.
     """
     wide = 0.0
     for place, letter in enumerate(text):

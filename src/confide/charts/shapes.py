@@ -73,9 +73,9 @@ def intervals(
 
     Args:
         rows: (label, series, value, low, high).
-        title: of the chart.
+        title: title of the chart.
         axis: name and unit of the values.
-        alt: what it shows, in words.
+        alt: description of the chart, as text.
         log: logarithmic axis, of values above 0.
 
     Returns:
@@ -102,10 +102,10 @@ def curves(
 
     Args:
         rows: (x, y, series).
-        title: of the chart.
+        title: title of the chart.
         x: name and unit of the horizontal axis.
         y: name and unit of the vertical axis.
-        alt: what it shows, in words.
+        alt: description of the chart, as text.
         marks: (x, y, label) points to name.
         log_x: logarithmic horizontal axis.
         log_y: logarithmic vertical axis.
@@ -138,11 +138,11 @@ def heat_map(
     Args:
         rows: (x, y, value), where (x, y) is the middle of a square whose edges are multiples of `step`.
         step: width and height of a square.
-        title: of the chart.
+        title: title of the chart.
         x: name and unit of the horizontal axis.
         y: name and unit of the vertical axis.
-        value: name and unit of what the colour says.
-        alt: what it shows, in words.
+        value: name and unit of the coloured value.
+        alt: description of the chart, as text.
         log: logarithmic colours.
 
     Returns:
@@ -163,11 +163,11 @@ def histogram(values: ArrayLike, *, bins: int, title: str, x: str, y: str, alt: 
 
     Args:
         values: (n,) numbers.
-        bins: how many.
-        title: of the chart.
+        bins: number of bins.
+        title: title of the chart.
         x: name and unit of the values.
-        y: what is counted.
-        alt: what it shows, in words.
+        y: name of the counted things.
+        alt: description of the chart, as text.
 
     Returns:
         One picture.
@@ -190,7 +190,7 @@ def told_apart(pictures: list[Picture]) -> list[Picture]:
     """The same curves with dashes; a linear vertical axis begins at 0.
 
     Args:
-        pictures: of `confide.charts.curves`; those without a drawing stay as they are.
+        pictures: pictures of `confide.charts.curves`; those without a drawing stay as they are.
     """
     return [Picture(spec=_dashed(each.spec), alt=each.alt) for each in pictures]
 

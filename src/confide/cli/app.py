@@ -54,7 +54,7 @@ app = typer.Typer(
 )
 
 class NoiseKind(StrEnum):
-    """Where the noise comes from."""
+    """The source of the noise."""
 
     secure = "secure"
     simulated = "simulated"
@@ -169,7 +169,7 @@ def offer(
     html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write it as a page.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the plan as a participant reads it: what she reports, who sees what, what she gets, why truth pays."""
+    """Show the plan as a participant reads it: what they report, who sees what, what they get, why truth pays."""
     from confide.campaign.report import page
     from confide.cli.render import show, show_title
     from confide.contract.progress import waiting
@@ -377,7 +377,7 @@ def share(
                                                "hers, for `confide verify`; needs --record.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what one participant gets and why, from her record and the billboard."""
+    """Show what one participant gets and why, from their record and the billboard."""
     from confide.cli.options import values
     from confide.cli.render import show
     from confide.contract import InvalidInput

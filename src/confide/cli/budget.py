@@ -1,4 +1,4 @@
-"""What is left of the privacy budget: by the ledger where it knows the data set, else by the campaign file alone."""
+"""The privacy budget that is left: by the ledger where it knows the data set, else by the campaign file alone."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["Budget", "budget", "budget_section"]
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """What is left of the data set's budget."""
+    """The part of the data set's budget that is left."""
 
     __pydantic_config__ = ConfigDict(extra="forbid")  # it stands in `PlanOutput` as it is
 
@@ -53,12 +53,12 @@ _FROM = {
 def budget(
     campaign: Campaign, url: str | None
 ) -> tuple[Budget, Refused | InvalidInput | None, tuple[str, ...]]:
-    """What a campaign asks for, and what there is; why the data set's account does not admit it, where it does not; and
-    what the ledger may not know of the same people.
+    """The budget of a campaign: what it asks for and what there is; the reason, where the data set's account does not
+    admit it; and facts about the same people that the ledger may not know.
 
     Args:
-        campaign: planned.
-        url: of the store whose ledger counts; default the installation's own. It need not be there yet.
+        campaign: planned campaign.
+        url: URL of the store whose ledger counts; default the installation's own. The store need not exist yet.
 
     Raises:
         InvalidInput: no URL of a store, or one that cannot be used.

@@ -1,4 +1,4 @@
-"""From exceptions to exit codes: 0 done, 2 bad input, 3 refused, 1 a fault of ours or of a store.
+"""Exit codes for exceptions: 0 done, 2 bad input, 3 refused, 1 a fault of ours or of a store.
 
 An unexpected exception may carry a private value in its message, so only its type and place are shown; the whole
 traceback appears when CONFIDE_DEBUG is set, for developers with data of their own.

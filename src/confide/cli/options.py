@@ -1,4 +1,4 @@
-"""What several verbs share: their options, loading a campaign, a record as it is typed, a store, printing JSON."""
+"""Shared parts of the commands: their options, loading a campaign, a record as it is typed, a store, printing JSON."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def store_if_any(url: str | None) -> Iterator[tuple[str, Store | None]]:
 
 
 def head(campaign: Campaign) -> dict[str, Any]:
-    """What every JSON output about a campaign begins with."""
+    """The first entries of every JSON output about a campaign."""
     file = campaign.file
     return {"campaign": str(file.path), "kind": file.kind.name, "title": file.title}
 
@@ -92,11 +92,11 @@ _LONGEST = 1 << 16
 
 
 def values(texts: Sequence[str]) -> dict[str, str]:
-    """Column -> value.
+    """Values by column, as the options give them.
 
     Args:
-        texts: what the options said; "-" stands for the lines of the standard input, which no history and no list of
-            processes shows.
+        texts: texts of the options, each COLUMN=VALUE,...; "-" stands for the lines of the standard input, which no
+            history and no list of processes shows.
 
     Raises:
         InvalidInput: a piece without `=`, or a column that stands twice.

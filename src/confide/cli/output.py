@@ -1,4 +1,4 @@
-"""What `--json` prints: one object per command, described by a schema in the repository."""
+"""The output of `--json`: one object per command, described by a schema in the repository."""
 
 from __future__ import annotations
 
@@ -291,7 +291,7 @@ ClaimVerdict = Literal["holds", "holds-with-correction", "false", "vacuous-at-pr
 
 
 class MeasuredModel(_Model):
-    """What evidence that takes long said when it last ran."""
+    """The last result of evidence that takes long."""
 
     claimed: float | str = Field(description="the number that the claim gives; an infinity is a string")
     found: float | str = Field(description="the number that was found")
@@ -300,7 +300,7 @@ class MeasuredModel(_Model):
 
 
 class VerifiedModel(_Model):
-    """What the evidence for a claim says."""
+    """The result of the evidence for a claim."""
 
     recomputed: bool = Field(description="false: it takes long, and its stored figures are cited")
     verdict: ClaimVerdict | Literal["fault"] = Field(description="fault: the evidence failed")
@@ -439,7 +439,7 @@ class PayoutModel(_Model):
 
 
 class WithdrawnModel(_Model):
-    """Who withdrew before the settlement."""
+    """A participant who withdrew before the settlement."""
 
     id: str
     deposit: str = Field(description="in her payout, in the smallest coin; 0 where she had left none")
@@ -495,7 +495,7 @@ class WordModel(_Model):
 
 
 class MigratedModel(_Model):
-    """What one file is, and what was rewritten in it."""
+    """One file, and the words that were rewritten in it."""
 
     file: str
     what: Literal["campaign", "pack", "store", "backup", "own record", "contracts", "channel"]

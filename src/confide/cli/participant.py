@@ -1,4 +1,4 @@
-"""A participant's verb, submit; contracts, which offers her the terms; and rehearse, which plays everybody's side."""
+"""A participant's command, submit; contracts, which offers the terms; and rehearse, which plays everybody's side."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def submit(
         "[10, as in a browser].")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """A participant's side: draw her report on her own computer, once, and show what she hands in."""
+    """A participant's side: draw their report on their own computer, once, and show what they hand in."""
     from confide.cli.options import values
     from confide.contract.kinds import ContractKind
     from confide.privacy.device_odds import LARGEST_LEVEL

@@ -1,4 +1,4 @@
-"""Where a run leaves what, and for whom. The list is the same whatever the records were."""
+"""The files that a run leaves, and the readers of each. The list is the same whatever the records were."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def places(folder: Path, *, shares: bool) -> dict[str, str]:
 
 
 def where(folder: Path, *, study: bool, shares: bool) -> Section:
-    """What lies in an outcome's folder, and who may read it."""
+    """The list of files in an outcome's folder, and their readers."""
     rows = tuple((name, holds, "public" if public and not study else "the operator alone")
                  for name, (holds, public) in _found(folder, shares).items())
     table = Table(columns=("file", "what it holds", "for"), rows=rows)

@@ -25,7 +25,7 @@ _SHORTEST_TOKEN = 20  # letters
 
 
 class RoleName(StrEnum):
-    """What an operator may do."""
+    """The rights of an operator."""
 
     viewer = "viewer"
     operator = "operator"
@@ -79,7 +79,7 @@ def serve(
                                                 "file; default to nobody.")] = None,
     store: StoreUrl = None,
 ) -> None:
-    """Serve campaigns: the API, for several operators, participants and the public; until told to end."""
+    """Serve campaigns: the API, for several operators, participants and the public; until it is stopped."""
     _extra()
     from pydantic import ValidationError
 
@@ -118,7 +118,7 @@ def serve(
 
 @operators.command("list")
 def list_(store: StoreUrl = None) -> None:
-    """Who may run campaigns."""
+    """List the people who may run campaigns."""
     with _opened(store) as there:
         for each in there.all():
             print(f"{each.name}  {each.role}{'' if each.active else '  (not active)'}"
@@ -136,7 +136,7 @@ def add(
     subject: Annotated[str | None, typer.Option(metavar="SUB", help="What that service calls her.")] = None,
     store: StoreUrl = None,
 ) -> None:
-    """Make somebody an operator; her password is asked for, or an issuer says who she is."""
+    """Make somebody an operator; their password is asked for, or an issuer says who they are."""
     from confide.contract import InvalidInput
     from confide.service.access import Role
 
@@ -160,7 +160,7 @@ def change(
     password_file: PasswordFile = None,
     store: StoreUrl = None,
 ) -> None:
-    """Change what somebody may do, or her password; her sessions end."""
+    """Change what somebody may do, or their password; their sessions end."""
     from confide.service.access import Role
 
     with _opened(store) as there:

@@ -1,7 +1,8 @@
-"""What the harness needs to know of the three markets: worst-case neighbours, exact expectations, and their own faults.
+"""The audits of the three markets: worst-case neighbours, exact expectations, and the faults that are injected into
+each.
 
-Privacy is that of what the randomiser on a participant's side really draws, and of all that others see of a run. Truth
-and money are exact: by enumeration of the counts, or by expectation, in whole coins.
+Privacy is measured on the reports that the randomiser on a participant's side really draws, and on all that others see
+of a run. Truth and money are exact: by enumeration of the counts, or by expectation, in whole coins.
 """
 
 from __future__ import annotations
@@ -73,11 +74,11 @@ _Rows = Callable[[], list[AuditRow]]
 
 
 def majority(collection: BitCollection, seed: int = 0) -> Audited:
-    """What is known of a campaign whose reports are paid by the majority of the others.
+    """The audit of a campaign whose reports are paid by the majority of the others.
 
     Args:
-        collection: what it runs.
-        seed: of the transcripts; everything else is exact.
+        collection: mechanism that the campaign runs.
+        seed: seed of the transcripts; everything else is exact.
     """
     market: MajorityMarket = collection.market
     # Faults that vanish with the number of people are injected into a small market, before rounding.
@@ -104,13 +105,13 @@ def majority(collection: BitCollection, seed: int = 0) -> Audited:
 
 
 def pairs(collection: BitCollection, seed: int = 0, groups: Sequence[tuple[str, int, int]] = ()) -> Audited:
-    """What is known of a campaign whose reports are paid by how the bits of two people go together.
+    """The audit of a campaign whose reports are paid by the agreement of two people's bits.
 
     Args:
-        collection: what it runs.
-        seed: of the transcripts; everything else is exact.
-        groups: (name, people, ones) of groups that explain why bits go together, where they are known: what truth is
-            worth to a member who knows hers, of which nothing is promised, is one row each.
+        collection: mechanism that the campaign runs.
+        seed: seed of the transcripts; everything else is exact.
+        groups: (name, people, ones) of groups that explain why bits go together, where they are known. One row each
+            shows how truth pays a member who knows their group; no guarantee covers such members.
     """
     market: PairMarket = collection.market
 
@@ -138,11 +139,11 @@ def pairs(collection: BitCollection, seed: int = 0, groups: Sequence[tuple[str, 
 
 
 def unknown_costs(collection: BitCollection, seed: int = 0) -> Audited:
-    """What is known of a campaign among people whose costs are their own secret: devices of many types are tried.
+    """The audit of a campaign among people whose costs are their own secret: devices of many types are tried.
 
     Args:
-        collection: what it runs.
-        seed: of the transcripts, and of types; everything else is exact.
+        collection: mechanism that the campaign runs.
+        seed: seed of the transcripts, and of types; everything else is exact.
     """
     market: ThresholdMarket = collection.market
     small = replace(market, people=3, participation=0.5, threshold=None)

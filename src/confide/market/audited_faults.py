@@ -58,7 +58,7 @@ class InWholeCoins(MajorityMarket):
 @renamed()
 @dataclass(frozen=True)
 class Asymptotic(MajorityMarket):
-    """It pays as if the majority were always right."""
+    """A market that pays as if the majority were always right."""
 
     def tariff(self, least: int = 2, largest: int | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         sound = super().tariff(least, largest)
@@ -69,7 +69,7 @@ class Asymptotic(MajorityMarket):
 @renamed()
 @dataclass(frozen=True)
 class OneTooFew(MajorityMarket):
-    """It pays n participants what n - 1 should get."""
+    """A market that pays n participants as if there were n - 1."""
 
     def tariff(self, least: int = 2, largest: int | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         last = self.people if largest is None else int(largest)
@@ -80,7 +80,7 @@ class OneTooFew(MajorityMarket):
 
 @dataclass(frozen=True)
 class Noiseless(PairMarket):
-    """It pays as if the peers reported their bits."""
+    """A market that pays as if the peers reported their bits without noise."""
 
     @cached_property
     def payment(self) -> MatchingPayment:
@@ -93,7 +93,7 @@ class Noiseless(PairMarket):
 
 @dataclass(frozen=True)
 class Alike(PairMarket):
-    """It pays both reports the mean of what they should get."""
+    """A market that pays both reports by the mean of the two peer probabilities."""
 
     @cached_property
     def payment(self) -> MatchingPayment:
@@ -120,7 +120,7 @@ class InWholeCoinsByType(ThresholdMarket):
 @renamed()
 @dataclass(frozen=True)
 class AsIfAllAtEpsilon(ThresholdMarket):
-    """Its payments take every participant to report at the least level."""
+    """A market whose payments assume that every participant reports at the least level."""
 
     def payment_tables(self, least: int = 2, largest: int | None = None) -> NDArray[np.float64]:
         bent = reporting_of(self.signal_model, float(expit(-self.epsilon)), self.epsilon)
@@ -133,7 +133,7 @@ class AsIfAllAtEpsilon(ThresholdMarket):
 @renamed()
 @dataclass(frozen=True)
 class NeverAlone(ThresholdMarket):
-    """Its payments leave out that a participant can be alone."""
+    """A market whose payments leave out that a participant can be alone."""
 
     @property
     def company(self) -> float:

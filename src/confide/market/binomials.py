@@ -1,7 +1,7 @@
-"""How often the majority of m independent reports errs, at any m up to 10^9, without cancellation.
+"""The probability that the majority of m independent reports errs, at any m up to 10^9, without cancellation.
 
 m reports equal the state with probability alpha = (1 + rho)/2 each; a majority needs floor(m/2) + 1 ones, so that a tie
-counts as 0. Three numbers say everything:
+counts as 0. Three numbers determine everything:
 
 - `low` = b1 = P(majority says 0 | state 1), `high` = b0 = P(majority says 1 | state 0), equal for odd m;
 - `kappa` = 1 - b1 - b0, how much more often it says 1 in state 1.
@@ -10,7 +10,7 @@ Source: Wang 2016, section 3.3.2 (beta = 1 - b1, gamma = 1 - b1 + b0); the stabl
 
 The law of how many of the others report 1 and 0, given the state.
 
-How well the state can be told from the reports: the exact error of the best guess, and its exponential bounds.
+How well the reports identify the state: the exact error of the best guess, and its exponential bounds.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ class MajorityErrors:
 
 
 def majority_threshold(m: ArrayLike) -> Any:
-    """t = floor(m/2) + 1, the least number of ones that make a majority of m."""
+    """The least number of ones that make a majority of m: t = floor(m/2) + 1."""
     return np.asarray(m) // 2 + 1
 
 
@@ -210,7 +210,7 @@ def table_of_errors(largest: int, reporting: Reporting, least: int = 0) -> Major
 
     Args:
         largest: m of the last entry.
-        reporting: of one report, numbers; rho > 0.
+        reporting: law of one report, with numbers; rho > 0.
         least: m of the first entry, >= 0.
     """
     first, top = least // 2, largest // 2
@@ -262,11 +262,11 @@ def _log_tail(m: int, top: int, ratio: float) -> float:
 
 
 def log_errors(m: int, reporting: Reporting) -> tuple[float, float]:
-    """ln b1 and ln b0, also where the probabilities leave the doubles.
+    """The logarithms of b1 and b0, also where the probabilities leave the doubles.
 
     Args:
-        m: at least 1.
-        reporting: of one report, numbers, with a positive edge: terms are summed from the boundary downwards.
+        m: number of reports, at least 1.
+        reporting: law of one report, with numbers and a positive edge: terms are summed from the boundary downwards.
 
     Example:
         >>> round(log_errors(10**6, Reporting.of(0.8, 1.0))[0], 3)
@@ -296,7 +296,9 @@ def at_least(n: ArrayLike, p: ArrayLike, k: ArrayLike) -> Any:
 
 
 def decision_threshold(people: ArrayLike, signal_model: SignalModel, reporting: Reporting) -> Any:
-    """t*: the best guess is 1 if at least t* of the reports are 1; in 0..N+1, where the ends always guess the same."""
+    """The decision threshold t*: the best guess is 1 if at least t* of the reports are 1; in 0..N+1, where the ends
+    always guess the same.
+    """
     n = np.asarray(people, dtype=np.float64)
     lean = math.log(signal_model.prior_zero / signal_model.prior_one)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -328,18 +330,20 @@ def error_probability(people: int, signal_model: SignalModel, reporting: Reporti
 
 
 def chernoff_bound(signal_model: SignalModel, information: float) -> float:
-    """sqrt(P1 P0) e^(-information): no best guess is worse, with the sum of all reports' Chernoff informations."""
+    """The Chernoff bound sqrt(P1 P0) e^(-information): no best guess is worse, with the sum of all reports' Chernoff
+    informations.
+    """
     return math.sqrt(signal_model.prior_one * signal_model.prior_zero) * math.exp(-information)
 
 
 @dataclass(frozen=True, kw_only=True)
 class StateEstimate:
-    """What the counts of reports say about the state, if everybody played the equilibrium and the beliefs are right.
+    """The state as the counts of reports suggest it, if everybody played the equilibrium and the beliefs are right.
 
     Args:
         state: 0 or 1, the guess.
         wrong: probability that it is wrong, given the counts, in [0, 1].
-        people: how many reported.
+        people: number of people who reported.
     """
 
     state: int

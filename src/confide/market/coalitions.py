@@ -1,10 +1,10 @@
-"""What people gain who agree on one report, or one person with many ids, and what that does to the answer; exact.
+"""The gain of people who agree on one report, or of one person with many ids, and their effect on the answer; exact.
 
-A market for bits pays a report by how it meets the others' reports. Whoever controls several of them meets their own:
-all of them give the same report. Three ways to choose it are computed: the report that pays more whatever is true,
-which costs no privacy; the one that pays more given one person's own answer, without the device's noise; and one report
-that this person's device draws as it should, which costs the privacy of one. All others keep to the equilibrium. Groups
-of which some stay away, or give the other report, may be paid more: they are not computed.
+A market for bits pays a report by how it meets the others' reports. Somebody who controls several reports is paid as
+they meet each other: all of them give the same report. Three ways to choose it are computed: the report that pays more
+whatever is true, which costs no privacy; the one that pays more given one person's own answer, without the device's
+noise; and one report that this person's device draws as it should, which costs the privacy of one. All others keep to
+the equilibrium. Groups in which some stay away, or give the other report, may be paid more: they are not computed.
 Everything here follows from the market's public parameters.
 """
 
@@ -34,13 +34,13 @@ class AnswerCoalition:
     """People, or ids of one person, who all give one report in a market that answers yes or no.
 
     Args:
-        size: how many.
-        each: what each of them is paid on average if they choose the report that is paid more, whatever is true.
-        chosen: the same if one person chooses the report by their own answer, without the device's noise; the most of
-            these three.
-        drawn: the same if the device of one person draws the report, and all of them give it.
-        turned: probability that the answer is wrong where they all report what is not true; the worse of both states.
-        alone: the same probability where nobody agrees on anything.
+        size: number of people or ids.
+        each: mean payment to each of them if they choose the report that is paid more, whatever is true.
+        chosen: mean payment if one person chooses the report by their own answer, without the device's noise; the most
+            of these three.
+        drawn: mean payment if the device of one person draws the report, and all of them give it.
+        turned: probability that the answer is wrong where they all report the untrue state; the worse of both states.
+        alone: probability that the answer is wrong where nobody agrees on anything.
     """
 
     size: int
@@ -56,12 +56,12 @@ class ShareCoalition:
     """People, or ids of one person, who all give one report in a market that estimates a share.
 
     Args:
-        size: how many.
-        each: what each of them is paid on average if they choose the report that is paid more.
-        chosen: the same if one person chooses the report by their own answer, without the device's noise; the most of
-            these three.
-        drawn: the same if the device of one person draws the report, and all of them give it.
-        shift: by how much they move the estimate at most beside what their own devices would have reported.
+        size: number of people or ids.
+        each: mean payment to each of them if they choose the report that is paid more.
+        chosen: mean payment if one person chooses the report by their own answer, without the device's noise; the most
+            of these three.
+        drawn: mean payment if the device of one person draws the report, and all of them give it.
+        shift: largest shift of the estimate, compared with the reports that their own devices would have drawn.
     """
 
     size: int
@@ -75,14 +75,14 @@ def answer_coalition(market: MajorityMarket | ThresholdMarket, size: int) -> Ans
     """A coalition of a market for known or unknown costs, all of which take part and give one report.
 
     Args:
-        market: what pays.
-        size: m, in 1..people.
+        market: market that pays.
+        size: size m of the coalition, in 1..people.
 
     Returns:
         Closed sums over who else takes part, and how many of them report a 1.
 
     Raises:
-        InvalidInput: a size that there is none of.
+        InvalidInput: the size is out of range.
 
     Example:
         >>> from confide.market import LinearCost
@@ -140,11 +140,12 @@ def _rates(market: MajorityMarket | ThresholdMarket) -> tuple[float, float]:
 
 
 def turned(market: MajorityMarket | ThresholdMarket, size: int, report: int) -> float:
-    """The probability that the answer is a report although the other one is true, where so many all give it; exact.
+    """The probability that the answer is a report although the other one is true, where `size` people all give it;
+    exact.
 
     Args:
-        market: whose best guess, or majority of reports, is the answer.
-        size: m, in 0..people.
+        market: market whose best guess, or majority of reports, is the answer.
+        size: size m of the coalition, in 0..people.
         report: 0 or 1.
     """
     n, weights = _present(market.people - size, market.presence)
@@ -163,13 +164,13 @@ def share_coalition(market: PairMarket, size: int, peers: int | None = None) -> 
     """A coalition of a market of pairs, all of which take part and give one report.
 
     Args:
-        market: what pays.
-        size: m, in 1..peers.
-        peers: how many are compared with each other, the coalition among them, at least 2; by default everybody. Fewer
-            where people are in groups of peers.
+        market: market that pays.
+        size: size m of the coalition, in 1..peers.
+        peers: number of people who are compared with each other, the coalition among them, at least 2; by default
+            everybody. Smaller where people are in groups of peers.
 
     Raises:
-        InvalidInput: a size or a number of peers that there is none of.
+        InvalidInput: the size or the number of peers is out of range.
 
     Example:
         >>> from confide.market import LinearCost, PairPrior
@@ -214,11 +215,12 @@ SHARE_FAILURE = 0.05
 
 @dataclass(frozen=True)
 class Agreements:
-    """What identities gain that agree on one report, and the fewest that do.
+    """The gain of identities that agree on one report, and the least number that gain.
 
     Args:
-        market: which.
-        peers: people of the smallest group of peers, where an agreement gains first; None where everybody is in one.
+        market: market that pays.
+        peers: number of people in the smallest group of peers, where an agreement gains first; None where everybody is
+            in one.
     """
 
     market: Any
@@ -226,12 +228,12 @@ class Agreements:
 
     @property
     def paid(self) -> float:
-        """What a truthful report is paid on average."""
+        """The mean payment of a truthful report."""
         return float(self.market.quote().expected_payment)
 
     @property
     def truthful(self) -> float:
-        """What truth is worth on average: its pay less the cost of privacy where that is known, else its pay."""
+        """The mean value of truth: its pay less the cost of privacy where that is known, else its pay."""
         return float(self.market.quote().participation) if hasattr(self.market, "cost") else self.paid
 
     @property
@@ -241,12 +243,12 @@ class Agreements:
         return people if self.peers is None else min(self.peers, people)
 
     def of(self, size: int) -> AnswerCoalition | ShareCoalition:
-        """So many identities who give one report."""
+        """The coalition of this number of identities, who give one report."""
         it = self.market
         return share_coalition(it, size, self.peers) if isinstance(it, PairMarket) else answer_coalition(it, size)
 
     def done(self, size: int) -> float:
-        """What so many identities do to the result."""
+        """The effect of this number of identities on the result."""
         it = self.market
         return share_coalition(it, size).shift if isinstance(it, PairMarket) else max(
             turned(it, size, x) for x in (0, 1))

@@ -1,6 +1,6 @@
 """Collecting bits that left their people already randomised: the mechanism that a campaign of this family runs.
 
-`submit` is a participant's side: it draws her report before anybody else sees anything. `run` is the operator's: it
+`submit` is a participant's side: it draws their report before anybody else sees anything. `run` is the operator's: it
 takes reports, never bits, publishes two counts for each group of peers, and pays each report an amount that these
 counts fix. Everything behind the reports is post-processing.
 
@@ -55,7 +55,7 @@ LARGEST = 2**62
 
 
 class BitMarket(Protocol):
-    """What the three markets have in common: a payment from two counts, and what they promise."""
+    """The common part of the three markets: a payment from two counts, and the guarantees."""
 
     @property
     def people(self) -> int: ...
@@ -101,13 +101,13 @@ class Reports:
 @wire("BitBillboard", "ones zeros for_one for_zero")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BitBillboard(Billboard):
-    """What everybody sees: the counts of each group of peers, and what they pay.
+    """The public result: the counts of each group of peers, and the payments of their reports.
 
     Args:
         ones: (g,) int64, number of reports 1.
         zeros: (g,) int64, number of reports 0; everybody else took no part.
-        for_one: (g,) int64, what each report 1 is paid, in the smallest coin.
-        for_zero: (g,) int64, what each report 0 is paid.
+        for_one: (g,) int64, payment of each report 1, in the smallest coin.
+        for_zero: (g,) int64, payment of each report 0, in the smallest coin.
     """
 
     ones: np.ndarray
@@ -228,11 +228,12 @@ class BitCollection(Mechanism[BitBillboard, None]):
     # ---- a participant's side
 
     def submit(self, private: Any, offer: Any = None, noise: NoiseSource | None = None) -> int:
-        """Her report, drawn on her own side; each call draws anew, so that a `ReportBook` stands before it.
+        """A participant's report, drawn on their own device; each call draws anew, so that a `ReportBook` stands before
+        it.
 
         Args:
-            private: her bit, or (bit, what a nat of privacy is worth to her) where costs are unknown. None takes no
-                part, which must not depend on the bit.
+            private: the participant's bit, or (bit, price of a nat of privacy to them) where costs are unknown. None
+                takes no part, which must not depend on the bit.
             offer: not needed: the level is public.
             noise: `Noise.secure()`.
 
@@ -240,7 +241,7 @@ class BitCollection(Mechanism[BitBillboard, None]):
             0 or 1, or 2 for taking no part.
 
         Raises:
-            InvalidInput: not a bit, no worth where costs are unknown, or no noise.
+            InvalidInput: not a bit, no price where costs are unknown, or no noise.
         """
         return self._report(private, noise, "report")
 
@@ -306,11 +307,12 @@ class BitCollection(Mechanism[BitBillboard, None]):
         """Count the reports, and pay each.
 
         Args:
-            data: N reports, 0, 1 or 2 (no part), or batches of `Reports`; whoever is in no batch took no part. Or a
-                column, or a frame (pandas, Polars, Arrow) or a file with a row for each slot and one column of reports,
-                in which an empty cell takes no part; with several groups, the columns `report` and `group`.
+            data: N reports, 0, 1 or 2 (no part), or batches of `Reports`; people in no batch took no part. Or a column,
+                or a frame (pandas, Polars, Arrow) or a file with a row for each slot and one column of reports, in
+                which an empty cell takes no part; with several groups, the columns `report` and `group`.
             noise: `Noise.secure()` for a release; nothing is drawn from it, reports are random already.
-            progress: told that reports are counted, and that everybody is paid: 1 and 2, of 2.
+            progress: function that is called with (1, 2) once reports are counted, and with (2, 2) once everybody is
+                paid.
 
         Raises:
             InvalidInput: not reports, or a column of text, by its name.
@@ -347,16 +349,17 @@ class BitCollection(Mechanism[BitBillboard, None]):
         return math.ceil(amount * self.minor_units)
 
     def answer(self, billboard: Billboard) -> StateEstimate | MeanEstimate:
-        """What the public counts of all groups together say: the state, or the share of ones with its standard error.
+        """The answer from the public counts of all groups together: the state, or the share of ones with its standard
+        error.
 
         Args:
-            billboard: the run's.
+            billboard: billboard of the run.
 
         Returns:
-            A `StateEstimate` of markets that ask for a state, and a `MeanEstimate` of `PairMarket`.
+            A `StateEstimate` for markets that ask for a state, and a `MeanEstimate` for `PairMarket`.
 
         Raises:
-            InvalidInput: not such a billboard; or nobody reported, where a share is asked for.
+            InvalidInput: another billboard; or nobody reported, where a share is asked for.
         """
         self.check(billboard)
         board = cast("BitBillboard", billboard)
@@ -367,10 +370,11 @@ class BitCollection(Mechanism[BitBillboard, None]):
         """One participant's share.
 
         Args:
-            record: her report, or (report, group) where there are several groups; None without a report. Or in whatever
-                form `run` takes everybody's: a table of one row, a mapping of columns, an array of one.
-            index: her rank in the public list of ids.
-            billboard: the run's.
+            record: the participant's report, or (report, group) where there are several groups; None without a report.
+                Or in any form in which `run` takes everybody's: a table of one row, a mapping of columns, an array of
+                one.
+            index: rank of the participant in the public list of ids.
+            billboard: billboard of the run.
 
         Returns:
             {"payment": whole number of the smallest coin}.
@@ -427,10 +431,10 @@ def as_batches(data: Any, people: int, groups: int = 1) -> Iterator[Reports]:
     Args:
         data: N reports, as `as_reports` takes them, or a table of reports and groups, or batches.
         people: N.
-        groups: of peers; with several, a table has the columns `report` and `group`.
+        groups: number of groups of peers; with several, a table has the columns `report` and `group`.
 
     Raises:
-        InvalidInput: not reports, or an index out of range; which one is not said.
+        InvalidInput: not reports, or an index out of range; the message does not say which one.
     """
     if groups > 1 and (is_table(data) or isinstance(data, Mapping)):
         yield _grouped(fields_of(data, {"report": (), "group": ()}, no_truths=NO_TRUTHS), people)
@@ -498,7 +502,7 @@ def read_reports(
 ) -> Iterator[Reports]:
     """Read a table of reports, or of true answers, once.
 
-    An empty cell takes no part: it is no report, and nothing comes of it. What is no report otherwise is told to the
+    An empty cell takes no part: it is no report, and has no effect. Other cells that are no report are reported to the
     operator.
 
     Args:
@@ -508,8 +512,8 @@ def read_reports(
         roster: the public list of ids.
         id: the id column, or "row".
         rejected: receives id -> reason; the operator's alone.
-        counted: receives how many rows each batch had.
-        rows: of a batch, at most; it changes nothing but speed.
+        counted: receives the number of rows of each batch.
+        rows: largest number of rows in a batch; it changes nothing but speed.
     """
     columns = dict.fromkeys([bit.column, *([] if group is None else [group.column]), *([] if id == "row" else [id])])
     first = FirstRows(roster, id)
@@ -553,7 +557,7 @@ class BitCodec:
     """
 
     def pack(self, batch: Reports) -> tuple[np.ndarray, list[bytes]]:
-        """(slots, reports) of a batch."""
+        """The slots and the reports of a batch."""
         rows = np.empty(len(batch.index), _ROW)
         rows["report"], rows["group"] = batch.report, batch.group
         return batch.index, rows.view(f"V{_ROW.itemsize}").tolist()

@@ -1,6 +1,6 @@
-"""What privacy costs a person: convex functions g of the privacy level, with g(0) = 0, their slopes, and their checks.
+"""Costs of privacy to a person: convex functions g of the privacy level, with g(0) = 0, their slopes, and their checks.
 
-All of them take numbers or arrays of levels >= 0 and return the same shape. What mechanisms promise rests on two
+All of them take numbers or arrays of levels >= 0 and return the same shape. The guarantees of mechanisms rest on two
 differences, x g'(x) - g(x) and g'(x) sinh x - g(x); both are computed without cancellation near 0.
 
 Settings that are checked as their classes declare them, and kept as plain numbers.
@@ -71,7 +71,7 @@ def _as_levels(x: ArrayLike) -> NDArray[np.float64]:
 
 
 def sinh_excess(x: ArrayLike) -> NDArray[np.float64]:
-    """sinh x - x for x >= 0, to full relative accuracy."""
+    """The difference sinh x - x for x >= 0, to full relative accuracy."""
     level = _as_levels(x)
     near = np.minimum(level, _SMALL)
     term, total = near**3 / 6.0, np.zeros_like(near)
@@ -93,7 +93,7 @@ class Cost(ABC):
 
     @abstractmethod
     def slope(self, level: ArrayLike) -> Any:
-        """g', the price of a little more of it."""
+        """The slope g', the price of a little more privacy loss."""
 
     @property
     @abstractmethod
@@ -104,12 +104,12 @@ class Cost(ABC):
         """
 
     def surplus(self, level: ArrayLike) -> Any:
-        """x g'(x) - g(x) >= 0."""
+        """The difference x g'(x) - g(x) >= 0."""
         x = _as_levels(level)
         return np.maximum(x * self.slope(x) - self(x), 0.0)
 
     def margin(self, level: ArrayLike) -> Any:
-        """g'(x) sinh x - g(x) >= 0: by how much an x-strategy beats all uninformative ones (spec section 0)."""
+        """The margin g'(x) sinh x - g(x) >= 0, by which an x-strategy beats all uninformative ones (spec section 0)."""
         x = _as_levels(level)
         return self.slope(x) * sinh_excess(x) + self.surplus(x)
 
@@ -126,7 +126,7 @@ def _parts(cost: Cost) -> tuple[Cost, ...]:
 @wire("LinearCost", "rate")
 @dataclass(frozen=True)
 class LinearCost(PlainNumbers, Cost):
-    """g(x) = rate x.
+    """The linear cost g(x) = rate x.
 
     Example:
         >>> float(LinearCost(2.0)(1.5))
@@ -152,7 +152,7 @@ class LinearCost(PlainNumbers, Cost):
 @wire("PowerCost", "rate exponent")
 @dataclass(frozen=True)
 class PowerCost(PlainNumbers, Cost):
-    """g(x) = rate x^exponent.
+    """The power cost g(x) = rate x^exponent.
 
     Example:
         >>> cost = PowerCost(1.0, 2.0)
@@ -181,7 +181,7 @@ class PowerCost(PlainNumbers, Cost):
 @wire("ExponentialCost", "rate growth")
 @dataclass(frozen=True)
 class ExponentialCost(PlainNumbers, Cost):
-    """g(x) = rate (e^(growth x) - 1).
+    """The exponential cost g(x) = rate (e^(growth x) - 1).
 
     Example:
         >>> round(float(ExponentialCost(1.0, 0.5)(2.0)), 6)
@@ -315,7 +315,9 @@ class CustomCost(PlainNumbers, Cost):
 
     @cached_property
     def has_finite_optimum(self) -> bool:
-        """From the power of x with which x^2/g'(x) moves between 1e-6 and 1e-5: a limit cannot be computed."""
+        """Whether quality has a best price at some finite level, by the power of x with which x^2/g'(x) moves between
+        1e-6 and 1e-5: a limit cannot be computed.
+        """
         near, far = (math.log(x**2 / float(self.slope(x))) for x in (1e-6, 1e-5))
         return (far - near) / math.log(10.0) > _ORDER
 

@@ -46,7 +46,7 @@ Others = Strategy | Sequence[Strategy] | Sequence[tuple[int, Strategy]]
 
 
 class CountMarket(Protocol):
-    """What the checker needs: a market that pays by one's report and the counts of the others' reports."""
+    """A market that the checker can check: it pays by one's report and the counts of the others' reports."""
 
     @property
     def people(self) -> int: ...
@@ -127,16 +127,16 @@ def _given_counts(market: CountMarket, groups: Sequence[tuple[int, NDArray[np.fl
 @renamed(nature="signal_model")
 def interim_matrix(market: CountMarket | GroupMarket, others: Others,
                    signal_model: SignalModel | PairPrior | None = None) -> NDArray[np.float64]:
-    """a[x, s] = P(S = s) E[R | X = x, S = s] of one person, given what everybody else does.
+    """The interim matrix a[x, s] = P(S = s) E[R | X = x, S = s] of one person, given the strategies of everybody else.
 
     Args:
         market: a market that pays by counts.
-        others: what the N - 1 others do: one common strategy, a strategy each, or (number, strategy) pairs.
+        others: strategies of the N - 1 others: one common strategy, a strategy each, or (number, strategy) pairs.
         signal_model: the law that holds; default the one that the market is designed for. For a pair market a
             `PairPrior`.
 
     Returns:
-        (3, 2) for the reports 0, 1, none and her bit 0, 1. Exact.
+        (3, 2) for the reports 0, 1, none (rows) and the person's bit 0, 1. Exact.
 
     Raises:
         InvalidInput: not N - 1 others; or more than 2000 of different strategies of whom some are sometimes absent.
@@ -172,14 +172,14 @@ def interim_matrix(market: CountMarket | GroupMarket, others: Others,
 
 @dataclass(frozen=True)
 class PersonReport:
-    """One person's situation in a profile, or that of `count` people alike.
+    """One person's situation in a profile, or that of `count` people with the same strategy.
 
     Args:
-        count: how many.
-        strategy: what she does.
-        interim: (3, 2) her interim matrix.
-        utility: what she earns.
-        best: her best replies.
+        count: number of such people.
+        strategy: strategy of this person.
+        interim: (3, 2) interim matrix of this person.
+        utility: utility of the strategy: expected payment less the cost of its level.
+        best: best replies of this person.
     """
 
     count: int
@@ -190,7 +190,7 @@ class PersonReport:
 
     @property
     def regret(self) -> float:
-        """What the best reply earns more."""
+        """The utility of the best reply, less that of the strategy."""
         return self.best.utility - self.utility
 
 
@@ -236,8 +236,8 @@ def check_equilibrium(market: CountMarket | GroupMarket, profile: Others | None 
 
     Args:
         market: a market that pays by counts.
-        profile: what all N people do, as in `interim_matrix`; default the market's equilibrium, in which each of the
-            others takes part with the market's `presence`, and who takes part plays its strategy.
+        profile: strategies of all N people, as in `interim_matrix`; default the market's equilibrium, in which each of
+            the others takes part with the market's `presence`, and those who take part play its strategy.
         signal_model: the law that holds; default the design's.
         tolerance: delta, in money, >= 0.
 
@@ -271,8 +271,8 @@ class SymmetricEquilibrium:
     """A strategy that is a best reply to everybody else playing it.
 
     Args:
-        name: in words.
-        strategy: what everybody does.
+        name: name, as text.
+        strategy: common strategy of everybody.
         payment: expected payment of one person who takes part.
         utility: payment less the cost of the level.
         strict: whether no other strategy is as good.
@@ -296,14 +296,14 @@ def symmetric_equilibria(market: Any, signal_model: SignalModel | PairPrior | No
     """All symmetric equilibria that a scan of the eta-strategies finds, and the collusive ones; best paid first.
 
     Fixed points of eta -> best reply level are searched between `points` levels in [-largest, largest]; always 0,
-    always 1, fair coins and nobody are tried too. The collusive ones usually pay more than the honest one, and there
-    can be a second informative one: whoever runs a market should know.
+    always 1, fair coins and no participation are tried, too. The collusive ones usually pay more than the honest one,
+    and there can be a second informative one: the operator of a market should know.
 
     Args:
         market: as in `interim_matrix`, with an `epsilon`.
         signal_model: the law that holds; default the design's.
-        largest: of the levels that are scanned; default 3 epsilon + 3.
-        points: of the scan.
+        largest: largest of the scanned levels; default 3 epsilon + 3.
+        points: number of points of the scan.
 
     Source: spec data_market section 5.
 

@@ -81,16 +81,17 @@ def _below(n: int, p: float, k: int) -> float:
 
 @dataclass(frozen=True)
 class TotalPayment:
-    """T(n1) = for_one n1 where n1 - 1 >= t, for_zero (n - n1) where n1 < t, 0 at n1 = t; t = floor((n-1)/2) + 1.
+    """The total payment T(n1) = for_one n1 where n1 - 1 >= t, for_zero (n - n1) where n1 < t, 0 at n1 = t; t =
+    floor((n-1)/2) + 1.
 
     Everything here costs O(log n).
 
     Args:
-        people: n, who take part.
+        people: number n of people who take part.
         signal_model: the law of the state.
-        reporting: of one report.
-        for_one: what a matching 1 is paid.
-        for_zero: what a matching 0 is paid.
+        reporting: law of one report.
+        for_one: payment of a matching 1.
+        for_zero: payment of a matching 0.
 
     Source: spec data_market section 2.2.
 
@@ -109,7 +110,7 @@ class TotalPayment:
 
     @property
     def threshold(self) -> int:
-        """t."""
+        """The threshold t."""
         return int(majority_threshold(self.people - 1))
 
     @property
@@ -199,14 +200,18 @@ def majority_statistic(signal_model: SignalModel, errors: MajorityErrors) -> Pee
 
 
 def excess(signal_model: SignalModel, errors: MajorityErrors) -> Any:
-    """(E[R] - V_LB)/c(epsilon) as a sum of positive terms, each of which rises with both errors; numbers or arrays."""
+    """The excess (E[R] - V_LB)/c(epsilon) as a sum of positive terms, each of which rises with both errors; numbers or
+    arrays.
+    """
     p1, p0 = signal_model.prior_one, signal_model.prior_zero
     wrong = errors.low * p1**2 + errors.high * p0**2 + errors.low * errors.high / errors.kappa
     return wrong / (p1 * p0 * signal_model.edge)
 
 
 def proof_function(signal_model: SignalModel, beta: Any, gamma: float) -> Any:
-    """h(beta) of the proof of Theorem 4 [912]: E[R] = V_LB + c (h(beta) - 2 theta/(2 theta - 1)); numbers or arrays."""
+    """The function h(beta) of the proof of Theorem 4 [912]: E[R] = V_LB + c (h(beta) - 2 theta/(2 theta - 1)); numbers
+    or arrays.
+    """
     theta, odds = signal_model.signal_accuracy, signal_model.prior_one / signal_model.prior_zero
     top = (2 * beta**2 + (4 * theta - 2 - 2 * gamma) * beta + 2 * (1 - theta) * gamma + beta * (1 - beta) * odds
            + (gamma - beta) * (1 - gamma + beta) / odds)
@@ -258,13 +263,13 @@ class MajorityMarket(PlainNumbers, KnownLevel):
         """The market that buys a report of the whole budget from each person.
 
         Args:
-            epsilon: of each report, in (0, 700] nats.
+            epsilon: level of each report, in (0, 700] nats.
             delta: in [0, 1); not used, because a report is randomised alone and needs none.
-            people: N >= 2, invited.
+            people: number N >= 2 of invited people.
             signal_accuracy: theta, in (0.5, 1).
             prior_one: P(state = 1), in (0, 1).
             cost: everybody's cost of a privacy level.
-            presence: in (0, 1].
+            presence: probability with which each of the others takes part, in (0, 1].
 
         Raises:
             InvalidInput: a number out of range.
@@ -318,7 +323,7 @@ class MajorityMarket(PlainNumbers, KnownLevel):
 
     @property
     def log_gap(self) -> float:
-        """ln(E[R] - V_LB) when all take part, also where the gap leaves the doubles."""
+        """The logarithm ln(E[R] - V_LB) when all take part, also where the gap leaves the doubles."""
         m = self.people - 1
         if m * float(self.reporting.chernoff) <= UNDERFLOW:
             gap = self.payment_at().unit * float(excess(self.signal_model, majority_errors(m, self.reporting)))
@@ -330,7 +335,7 @@ class MajorityMarket(PlainNumbers, KnownLevel):
 
     @property
     def proof_bound(self) -> float | None:
-        """What the proof of Theorem 4 gives for E[R] at this N; None where its premise 2 e^(-(N-1) D) < gamma fails.
+        """The bound of Theorem 4's proof on E[R] at this N; None where its premise 2 e^(-(N-1) D) < gamma fails.
 
         Source: Wang 2016, proof of Theorem 4 [912-978]; the premise is not in the print (erratum E5).
         """
@@ -344,14 +349,14 @@ class MajorityMarket(PlainNumbers, KnownLevel):
         return float(price_floor(self.cost, self.epsilon, signal_model.edge) + self.payment_at().unit * bound)
 
     def quote(self, present: int | None = None) -> Quote:
-        """What a person is offered.
+        """The offer to one person.
 
         Args:
             present: number of participants n >= 2 whose payments are quoted; the expected payment is then that given n.
                 By default the payments of a full attendance, and the expectation over who comes.
 
         Raises:
-            InvalidInput: not in 2..people.
+            InvalidInput: `present` is not in 2..people.
         """
         floor = price_floor(self.cost, self.epsilon, self.signal_model.edge)
         payment = self.payment_at(present)
@@ -370,16 +375,16 @@ class MajorityMarket(PlainNumbers, KnownLevel):
         return (floor + self.gap) - float(self.cost(self.epsilon))
 
     def tariff(self, least: int = 2, largest: int | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """What a matching 1 and a matching 0 are paid for every number of participants in least..largest, at once.
+        """The payments of a matching 1 and of a matching 0 for every number of participants in least..largest, at once.
 
         Args:
-            least: at least 1; who is alone is paid nothing.
-            largest: default all people.
+            least: least number of participants, at least 1; one participant alone is paid nothing.
+            largest: largest number of participants; default all people.
         """
         return _tariff(self, whole("least", least, at_least=1), self.people if largest is None else int(largest))
 
     def peer_payments(self, ones: ArrayLike, zeros: ArrayLike) -> NDArray[np.float64]:
-        """(3, ...) what the reports 0, 1, none are paid when that many of the OTHERS report 1 and 0."""
+        """The payments of the reports 0, 1, none when that many of the OTHERS report 1 and 0, shape (3, ...)."""
         heads, others = np.asarray(ones), np.asarray(ones) + np.asarray(zeros)
         least = int(others.min())
         for_one, for_zero = (each[others - least] for each in self.tariff(least + 1, int(others.max()) + 1))
@@ -450,13 +455,13 @@ class MajorityMarket(PlainNumbers, KnownLevel):
 
     @renamed(nature="signal_model")
     def interim_matrix(self, others: Any = None, signal_model: SignalModel | None = None) -> NDArray[np.float64]:
-        """(3, 2) a[x, s]: see `confide.market.interim_matrix`; by default in equilibrium."""
+        """The (3, 2) interim matrix a[x, s], see `confide.market.interim_matrix`; by default in equilibrium."""
         from confide.market.equilibrium import interim_matrix
 
         return interim_matrix(self, self.peers if others is None else others, signal_model)
 
     def guarantees(self) -> Guarantees:
-        """What is promised, from public parameters alone."""
+        """The guarantees, from public parameters alone."""
         return known_cost_guarantees(self)
 
 

@@ -1,15 +1,15 @@
 """One payment for all mechanisms of known costs: paid if the report equals a binary peer statistic M.
 
-A person with bit S reports X; M is independent of X given S, with Cov(M, S) > 0. She is paid c(epsilon)/Cov times
-P(M = 0) for a 1 that meets M = 1, and times P(M = 1) for a 0 that meets M = 0, where
-c(epsilon) = g'(epsilon)(1 + cosh epsilon). Then the epsilon-strategy is her one best reply. M = the state is the genie,
-M = the majority of the others is Wang's mechanism, M = one other report is the mechanism for general priors.
+A person with bit S reports X; M is independent of X given S, with Cov(M, S) > 0. The person is paid c(epsilon)/Cov
+times P(M = 0) for a 1 that meets M = 1, and times P(M = 1) for a 0 that meets M = 0, where c(epsilon) = g'(epsilon)(1 +
+cosh epsilon). Then the epsilon-strategy is their one best reply. M = the state is the genie, M = the majority of the
+others is Wang's mechanism, M = one other report is the mechanism for general priors.
 
 Source: spec data_market section 0 (ours; contains Wang 2016, (3.6) and (3.17)).
 
-Payments from two public counts: how many reported 1, and how many 0.
+Payments from two public counts: the numbers of reports 1 and 0.
 
-What a market offers one person, in numbers.
+The offer of a market to one person, in numbers.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _FARTHEST = 2.0**1000  # times a level, where one that can be paid is looked for
 
 
 def payment_unit(cost: Cost, epsilon: float) -> float:
-    """c(epsilon) = g'(epsilon)(1 + cosh epsilon)."""
+    """The payment unit c(epsilon) = g'(epsilon)(1 + cosh epsilon)."""
     return float(cost.slope(epsilon)) * (1.0 + math.cosh(epsilon))
 
 
@@ -72,11 +72,11 @@ def check_payable(epsilon: float, costs: Collection[Cost], covariance: Callable[
 
     Args:
         epsilon: the level.
-        costs: everybody's g.
-        covariance: of a level, by which c(level) is divided in the largest single payment.
+        costs: cost function g of everybody.
+        covariance: function of a level; c(level) is divided by its value in the largest single payment.
 
     Raises:
-        InvalidInput: names a level that can be paid, to four digits.
+        InvalidInput: the payments leave the doubles; the message names a level that can be paid, to four digits.
     """
 
     def payable(epsilon: float) -> bool:
@@ -114,7 +114,7 @@ def price_floor(cost: Cost, epsilon: float, edge: float) -> float:
 
 @dataclass(frozen=True)
 class PeerStatistic:
-    """What matters of M.
+    """The probabilities and the covariance of the peer statistic M.
 
     Args:
         one: P(M = 1).
@@ -151,22 +151,22 @@ class MatchingPayment:
 
     @cached_property
     def unit(self) -> float:
-        """c(epsilon)."""
+        """The payment unit c(epsilon)."""
         return payment_unit(self.cost, self.epsilon)
 
     @property
     def for_one(self) -> float:
-        """What a report 1 that meets M = 1 is paid: c A11."""
+        """The payment of a report 1 that meets M = 1: c A11."""
         return self.unit * self.statistic.zero / self.statistic.covariance
 
     @property
     def for_zero(self) -> float:
-        """What a report 0 that meets M = 0 is paid: c A00."""
+        """The payment of a report 0 that meets M = 0: c A00."""
         return self.unit * self.statistic.one / self.statistic.covariance
 
     @property
     def table(self) -> NDArray[np.float64]:
-        """(2, 2) what report x is paid when M = m."""
+        """The (2, 2) payments of report x (row) when M = m (column)."""
         return np.diag([self.for_zero, self.for_one])
 
     @property
@@ -181,17 +181,17 @@ class MatchingPayment:
 
     @property
     def margin(self) -> float:
-        """By how much the epsilon-strategy beats every uninformative report: g' sinh epsilon - g."""
+        """The margin g' sinh epsilon - g by which the epsilon-strategy beats every uninformative report."""
         return float(self.cost.margin(self.epsilon))
 
     @property
     def utility(self) -> float:
-        """What the epsilon-strategy earns: margin + K."""
+        """The utility of the epsilon-strategy: margin + K."""
         return self.margin + self.outside
 
     @property
     def interim(self) -> NDArray[np.float64]:
-        """(3, 2) a[x, s] = P(S = s) E[R | X = x, S = s]; none is paid nothing."""
+        """The (3, 2) interim matrix a[x, s] = P(S = s) E[R | X = x, S = s]; a missing report is paid 0."""
         bits, m, k = np.array([1.0 - self.signal_one, self.signal_one]), self.statistic, self.outside
         away = self.unit * np.array([1.0, -1.0])
         return np.array([k * bits + m.one * away, k * bits - m.zero * away, [0.0, 0.0]])
@@ -201,7 +201,7 @@ class MatchingPayment:
 
 
 class Paid(NamedTuple):
-    """What each participant with that report is paid, and all together."""
+    """The payment of each participant with that report, and the total."""
 
     one: float
     zero: float
@@ -209,7 +209,7 @@ class Paid(NamedTuple):
 
 
 class PaidByCounts:
-    """What the markets share that pay by counts."""
+    """The shared part of the markets that pay by counts."""
 
     if TYPE_CHECKING:
 
@@ -240,10 +240,10 @@ class PaidByCounts:
         return n
 
     def pay_reports(self, reports: ArrayLike) -> NDArray[np.float64]:
-        """(N,) payments of N reports; 2 stands for taking no part, which is paid nothing.
+        """The (N,) payments of N reports; 2 stands for taking no part, which is paid nothing.
 
         Raises:
-            InvalidInput: not N reports, or one that is not 0, 1 or 2 (which one is not said).
+            InvalidInput: not N reports, or one that is not 0, 1 or 2 (the message does not say which one).
         """
         found = as_reports(reports, self.people)
         paid = self.pay(int(np.sum(found == 1)), int(np.sum(found == 0)))
@@ -263,12 +263,12 @@ class KnownLevel(PaidByCounts):
 
     @property
     def strategy(self) -> Strategy:
-        """What everybody who takes part does in equilibrium: the epsilon-strategy."""
+        """The equilibrium strategy of everybody who takes part: the epsilon-strategy."""
         return Strategy.randomised(self.epsilon)
 
     @property
     def peers(self) -> Strategy:
-        """What each of the others is expected to do: the same, if she takes part."""
+        """The expected strategy of each of the others: the same, if they take part."""
         return self.strategy.thinned(self.presence)
 
     @property
@@ -277,12 +277,12 @@ class KnownLevel(PaidByCounts):
         return self.epsilon
 
     def level_of(self, worth: float | None = None) -> float:
-        """The level at which a person reports: epsilon, whatever a nat of privacy is worth to her."""
+        """The level at which a person reports: epsilon, at every price of a nat of privacy to them."""
         return self.epsilon
 
     @property
     def margin(self) -> float:
-        """By how much the epsilon-strategy beats every report that ignores the bit."""
+        """The margin by which the epsilon-strategy beats every report that ignores the bit."""
         return float(self.cost.margin(self.epsilon))
 
 
@@ -296,13 +296,13 @@ class Quote:
     Money is in the unit of the cost.
 
     Args:
-        epsilon: the level that is bought, local differential privacy of her one report about her one bit.
+        epsilon: level that is bought, local differential privacy of a person's one report about their one bit.
         expected_payment: E[R] of one person.
         lower_bound: V_LB, which no nonnegative mechanism can undercut.
-        margin: by how much the epsilon-strategy beats every report that ignores the bit.
+        margin: utility of the epsilon-strategy, less that of the best report that ignores the bit.
         unit: c(epsilon); `payments` are table A times it.
         payments: (2, 2) money for report x (row) when the peer statistic is m (column): c A[x, m].
-        participation: what taking part is worth to her: expected payment less the cost of the level.
+        participation: value of taking part to a person: expected payment less the cost of the level.
         gap: E[R] - V_LB, computed without cancellation where the mechanism has a form for it.
     """
 
@@ -317,7 +317,7 @@ class Quote:
 
     @property
     def table(self) -> NDArray[np.float64]:
-        """(2, 2) A[x, m], the payments in units of c(epsilon)."""
+        """The (2, 2) table A[x, m]: the payments in units of c(epsilon)."""
         found: NDArray[np.float64] = self.payments / self.unit
         return found
 
@@ -337,7 +337,7 @@ def quote_of(payment: MatchingPayment, floor: float, *, gap: float = 0.0, expect
     """The quote of a matching payment.
 
     Args:
-        payment: whose.
+        payment: matching payment to quote.
         floor: V_LB.
         gap: E[R] - V_LB, stable.
         expected: E[R], where it is not floor + gap.

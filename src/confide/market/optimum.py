@@ -40,8 +40,8 @@ class Optimum:
     Args:
         payment: V_opt.
         gap: V_opt - V_LB, of full relative accuracy.
-        for_one: what a report 1 is paid when all others report 1; 0 else.
-        for_zero: what a report 0 is paid when all others report 0; 0 else.
+        for_one: payment of a report 1 when all others report 1; 0 else.
+        for_zero: payment of a report 0 when all others report 0; 0 else.
     """
 
     payment: float
@@ -123,10 +123,10 @@ class CapTooLow(Refused):
     """No mechanism buys this level with single payments up to the cap.
 
     Args:
-        cap: what was asked for.
+        cap: cap that was asked for.
         least: the smallest cap that is feasible.
-        attempt: solves with another cap.
-        seconds: about how long that takes.
+        attempt: function that solves with another cap.
+        seconds: approximate time of that attempt, in seconds.
     """
 
     def __init__(
@@ -221,7 +221,7 @@ class OptimalCountMechanism(PlainNumbers):
 
     @cached_property
     def payments(self) -> NDArray[np.float64]:
-        """(2, N) what report x is paid when k = 0..N-1 of the others report 1; 0 where P(k) leaves the doubles."""
+        """The (2, N) payments of report x when k = 0..N-1 of the others report 1; 0 where P(k) leaves the doubles."""
         law = np.concatenate([self._law[0]] * 2)
         money = self._solution * payment_unit(self.cost, self.epsilon)
         paid = np.divide(money, law, out=np.zeros_like(money), where=law > 0)
@@ -230,7 +230,7 @@ class OptimalCountMechanism(PlainNumbers):
 
     @cached_property
     def interim(self) -> NDArray[np.float64]:
-        """(3, 2) a[x, s] in equilibrium."""
+        """The (3, 2) interim matrix a[x, s] in equilibrium."""
         law, bit = self._law
         found: NDArray[np.float64] = np.vstack([(self.payments * law) @ bit.T, np.zeros(2)])
         return found

@@ -1,4 +1,4 @@
-"""What the plans of all markets show: the mechanism to run, its figures, and what the other criteria would cost.
+"""The common content of all markets' plans: the mechanism to run, its figures, and the cost of the other criteria.
 
 A market that buys nothing, because the prior alone is good enough, or no better guess can be paid for.
 """
@@ -68,7 +68,7 @@ class Sentences(tuple[str, ...]):
 
 
 class Promising(Protocol):
-    """What a plan needs of its market."""
+    """The part of a market that its plan needs."""
 
     def payment_range(self) -> tuple[float, float]: ...
 
@@ -85,7 +85,8 @@ class PlannedMarket(Plan[BitCollection]):
 
     @property
     def mechanism(self) -> BitCollection:
-        """What counts and pays the reports, in hundredths of the unit of the costs; of nobody where nothing is bought.
+        """The mechanism that counts and pays the reports, in hundredths of the unit of the costs; of nobody where
+        nothing is bought.
 
         Where hundredths would be too many, it pays whole units. `BitCollection(market=plan.market, ...)` takes another
         currency.
@@ -110,7 +111,7 @@ class PlannedMarket(Plan[BitCollection]):
 
     @property
     def warnings(self) -> Sentences:
-        """What its reader should know, one sentence each."""
+        """Warnings for the reader of the plan, one sentence each."""
         return Sentences([*self._warned(), *self._doubts()])
 
     def _warned(self) -> Sequence[str]:

@@ -58,15 +58,15 @@ _AT_ONCE = 2048  # rows of levels: 1 MiB for each array
 
 
 class OutOfReach(InvalidInput):
-    """A target that no market of so many people reaches.
+    """A target that no market with the allowed number of people reaches.
 
     Args:
-        error: the target.
-        max_people: how many people may be asked.
-        reachable: the least error that they can give, everybody telling her bit as it is.
-        people: how many people would do; None where 2^40 do not.
-        attempt: plans with another `people` or `error`.
-        seconds: about how long that takes for a person, where that grows with the people.
+        error: target error.
+        max_people: largest number of people that may be asked.
+        reachable: least error that they can reach, if everybody reports their bit unchanged.
+        people: number of people that would suffice; None where 2^40 do not.
+        attempt: function that plans with another `people` or `error`.
+        seconds: approximate time of that attempt for a person, in seconds, where it grows with the people.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ class MarketPlan(PlannedMarket):
         return () if self._inputs is None else by_criterion(self.compared, self.criterion)
 
     def plot(self) -> Picture:
-        """What this level buys from other numbers of people: the expected total and the error."""
+        """A picture of the expected total and the error at this level, for other numbers of people."""
         it = self.market
         if it is None:
             return picture([(0.0, self.error)], (0.0, self.error), title=_PLOTTED, x="expected total",

@@ -29,7 +29,7 @@ def price_floors(cost: Cost, levels: Any, edge: float) -> Any:
 
 
 def price_ratios(cost: Cost, levels: Any, signal_accuracy: float, edge: float) -> Any:
-    """r = D/V_LB: how much quality a unit of money buys."""
+    """The price ratio r = D/V_LB: the quality that a unit of money buys."""
     return Reporting.of(signal_accuracy, levels).chernoff / price_floors(cost, levels, edge)
 
 
@@ -69,14 +69,14 @@ def best_price_level(cost: Cost, signal_accuracy: float) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class ThesisBounds:
-    """What Theorem 5 says of the least total F(tau) that reaches e^(-sum of D) <= tau.
+    """The bounds of Theorem 5 on the least total F(tau) that reaches e^(-sum of D) <= tau.
 
     Args:
-        epsilon: epsilon tilde.
-        people: N tilde = ceil(ln(1/tau)/D); where it is 1 a market needs 2.
-        lower: (N tilde - 1) V_LB, the printed lower bound.
-        tighter: ln(1/tau) V_LB/D, which its proof gives.
-        total: what the majority market of max(N tilde, 2) people at epsilon tilde pays, an upper bound.
+        epsilon: level epsilon tilde.
+        people: number N tilde = ceil(ln(1/tau)/D); where it is 1 a market needs 2.
+        lower: printed lower bound (N tilde - 1) V_LB.
+        tighter: lower bound ln(1/tau) V_LB/D, which its proof gives.
+        total: total of the majority market of max(N tilde, 2) people at epsilon tilde, an upper bound.
     """
 
     epsilon: float

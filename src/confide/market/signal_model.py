@@ -51,7 +51,7 @@ class SignalModel(PlainNumbers):
 
     @property
     def edge(self) -> float:
-        """2 theta - 1."""
+        """The edge 2 theta - 1."""
         return 2.0 * self.signal_accuracy - 1.0
 
     @property
@@ -61,7 +61,7 @@ class SignalModel(PlainNumbers):
 
     @property
     def joint(self) -> NDArray[np.float64]:
-        """(2, 2) P(W = w, S = s)."""
+        """The (2, 2) probabilities P(W = w, S = s)."""
         theta = self.signal_accuracy
         priors = np.array([[self.prior_zero], [self.prior_one]])
         found: NDArray[np.float64] = priors * np.array([[theta, 1.0 - theta], [1.0 - theta, theta]])
@@ -89,7 +89,9 @@ class Reporting:
 
     @classmethod
     def of(cls, signal_accuracy: float, epsilon: ArrayLike) -> Reporting:
-        """Of bits with that accuracy, at level epsilon >= 0 (or below 0: the roles of the reports turn around)."""
+        """The law of reports about bits with that accuracy, at level epsilon >= 0 (or below 0: the roles of the reports
+        turn around).
+        """
         theta, level = signal_accuracy, np.asarray(epsilon, dtype=np.float64)
         keep, flip = scipy.special.expit(level), scipy.special.expit(-level)
         return cls(edge=(2.0 * theta - 1.0) * np.tanh(level / 2.0), agree=theta * keep + (1.0 - theta) * flip,
@@ -97,7 +99,7 @@ class Reporting:
 
     @property
     def log_rate(self) -> Any:
-        """ln(4 alpha (1 - alpha)) = ln(1 - rho^2), of full relative accuracy at both ends."""
+        """The logarithmic rate ln(4 alpha (1 - alpha)) = ln(1 - rho^2), of full relative accuracy at both ends."""
         with np.errstate(divide="ignore"):
             return np.where(np.abs(self.edge) < 0.5, np.log1p(-np.square(self.edge)),
                             np.log(4.0 * self.agree) + np.log(self.miss))
@@ -109,7 +111,7 @@ class Reporting:
 
     @property
     def log_odds(self) -> Any:
-        """ln(alpha/(1 - alpha)): how much one report moves the odds of the state."""
+        """The logarithmic odds ln(alpha/(1 - alpha)), by which one report moves the odds of the state."""
         with np.errstate(divide="ignore"):
             return np.where(np.abs(self.edge) < 0.5, 2.0 * np.arctanh(self.edge),
                             np.log(self.agree) - np.log(self.miss))

@@ -36,19 +36,19 @@ _TENTHS = 10
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Simulation:
-    """What was drawn in R rounds, and what was paid.
+    """The draws and the payments of R rounds.
 
     Args:
         state: (R,) uint8, W; where the prior is of the bits themselves, 2.
         truth: (R,) int64, number of people whose bit is 1.
         ones: (R,) int64, reports 1.
         zeros: (R,) int64, reports 0.
-        for_one: (R,) what each report 1 was paid.
-        for_zero: (R,) what each report 0 was paid.
+        for_one: (R,) payment of each report 1.
+        for_zero: (R,) payment of each report 0.
         wrong: (R,) bool, whether the guess of the state from the counts was wrong; empty where there is no state.
-        types: (10, 3) by tenths of the costs of those who take part in equilibrium, from the cheapest: how many people
-            there were, what they were paid on average, and that less the cost of their level; empty where costs are
-            known, people were not drawn one by one, or all were given one strategy.
+        types: (10, 3) by tenths of the costs of those who take part in equilibrium, from the cheapest: number of
+            people, their mean payment, and that less the cost of their level; empty where costs are known, people were
+            not drawn one by one, or all were given one strategy.
     """
 
     state: NDArray[np.uint8]
@@ -67,7 +67,7 @@ class Simulation:
 
     @cached_property
     def totals(self) -> NDArray[np.float64]:
-        """(R,) all that was paid in a round."""
+        """The (R,) total payments of the rounds."""
         found: NDArray[np.float64] = self.ones * self.for_one + self.zeros * self.for_zero
         return found
 
@@ -78,11 +78,11 @@ class Simulation:
 
     @property
     def standard_error(self) -> float:
-        """Of that mean."""
+        """The standard error of that mean."""
         return float(self.totals.std(ddof=1)) / math.sqrt(self.rounds) if self.rounds > 1 else math.inf
 
     def quantile(self, probability: float) -> float:
-        """Of the totals."""
+        """A quantile of the totals."""
         return float(np.quantile(self.totals, fraction("probability", probability)))
 
     @property
@@ -102,14 +102,14 @@ class Simulation:
 
     @property
     def mean_payment(self) -> float:
-        """Of one participant, over all rounds."""
+        """The mean payment of one participant, over all rounds."""
         reports = float(self.ones.sum() + self.zeros.sum())
         return float(self.totals.sum()) / reports if reports else 0.0
 
     @property
     def payments(self) -> NDArray[np.float64]:
-        """(2, 2, 2) by report 0, 1 and by whether it was paid anything (last): its share of all reports, and what it
-        was paid on average. Where the majority of the others is what is to be met, those who met it were paid.
+        """The share of all reports and the mean payment (last axis), by report 0, 1 and by whether it was paid
+        anything, shape (2, 2, 2). Where a report has to meet the majority of the others, those who met it were paid.
         """
         found = np.zeros((2, 2, 2))
         for report, counts, each in ((0, self.zeros, self.for_zero), (1, self.ones, self.for_one)):
@@ -129,10 +129,10 @@ def simulate(market: Market, rounds: int, *, seed: int, level: str = "aggregate"
     Args:
         market: `MajorityMarket`, `ThresholdMarket` or `PairMarket`.
         rounds: R >= 1.
-        seed: of everything; the same seed gives the same rounds.
+        seed: seed of all draws; the same seed gives the same rounds.
         level: "aggregate" draws the counts, at a cost that does not grow with people; "individual" draws each person,
-            her bit, her cost where costs are unknown, and her report, some hundred thousand at a time.
-        strategy: what everybody does, absence included; default the market's equilibrium.
+            their bit, their cost where costs are unknown, and their report, some hundred thousand at a time.
+        strategy: common strategy of everybody, absence included; default the market's equilibrium.
         signal_model: the law of the state and the bits; default the design's. For a pair market a `PairPrior`.
 
     Raises:

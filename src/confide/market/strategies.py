@@ -1,9 +1,10 @@
-"""What a person can do with her bit: every 3x2 channel from the bit to a report 0, 1 or none, and how private it is.
+"""The strategies of a person with a bit: every 3x2 channel from the bit to a report 0, 1 or none, and its privacy
+level.
 
 The best reply over all channels: asymmetric, randomised, partly absent, whatever the signs of the payments.
 
-Everything that a person's choice depends on is her interim matrix a[x, s] = P(S = s) E[R | X = x, S = s]. At a fixed
-level the channels are a polytope whose extreme points use two labels at most, so nine pairs of labels decide.
+A person's choice depends on their interim matrix alone: a[x, s] = P(S = s) E[R | X = x, S = s]. At a fixed level the
+channels are a polytope whose extreme points use two labels at most, so nine pairs of labels decide.
 """
 
 from __future__ import annotations
@@ -67,16 +68,16 @@ def are_truths(values: Any) -> bool:
 
 
 def as_reports(reports: Any, people: int) -> NDArray[np.int64]:
-    """(N,) reports 0, 1, or 2 for none.
+    """Check and code N reports 0, 1, or 2 for none, shape (N,).
 
     Args:
         reports: an array or a list, a column of pandas, Polars or Arrow, or a frame, an Arrow table, a mapping or a
             file with one column; an empty cell, nan or None is none.
-        people: N.
+        people: number N of people.
 
     Raises:
-        InvalidInput: not N reports, true and false, which are bits and not yet reports, something else (which one is
-            not said), or a column of text, by its name.
+        InvalidInput: not N reports, true and false, which are bits and not yet reports, something else (the message
+            does not say which one), or a column of text, by its name.
     """
     if are_truths(reports):
         raise InvalidInput("reports", "are true and false", NO_TRUTHS)
@@ -84,25 +85,25 @@ def as_reports(reports: Any, people: int) -> NDArray[np.int64]:
 
 
 def as_bits(bits: Any, people: int) -> NDArray[np.int64]:
-    """(N,) people's own bits as 0, 1, or 2 for taking no part: as `as_reports`, and true and false, too.
+    """Check and code N people's own bits as 0, 1, or 2 for taking no part: as `as_reports`, and true and false, too.
 
     Args:
-        bits: as for `as_reports`.
-        people: N.
+        bits: bits, in any form of `as_reports`.
+        people: number N of people.
 
     Raises:
-        InvalidInput: not N bits, something else (which one is not said), or a column of text, by its name.
+        InvalidInput: not N bits, something else (the message does not say which one), or a column of text, by its name.
     """
     return _coded("bits", bits, people, "each must be true or false, or 1 or 0, and nan for taking no part")
 
 
 def numbers_of(field: str, values: Any, *, no_truths: str = "") -> NDArray[Any]:
-    """The array of a sequence, a column or a table of one column, in which what is missing is nan.
+    """The array of a sequence, a column or a table of one column, in which missing values are nan.
 
     Args:
-        field: what they are, for errors.
-        values: as for `as_reports`.
-        no_truths: what to do instead of handing in a column of true and false; by default they are 1 and 0.
+        field: name of the values in errors.
+        values: numbers, in any form of `as_reports`.
+        no_truths: advice where a column of true and false is refused; by default they are 1 and 0.
 
     Raises:
         InvalidInput: no numbers.
@@ -152,7 +153,7 @@ def privacy_level(channel: ArrayLike) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Strategy(Declared):
-    """A person's channel, public like all of game theory: what others believe that she does.
+    """A person's channel, public like all of game theory: the others' belief about this person's report.
 
     Example:
         >>> round(Strategy.randomised(1.0).level, 12)
@@ -189,7 +190,7 @@ class Strategy(Declared):
 
     @classmethod
     def on_pair(cls, on_one: int, on_zero: int, level: float) -> Strategy:
-        """Randomised response on two labels: mostly `on_one` where her bit is 1, mostly `on_zero` where it is 0.
+        """Randomised response on two labels: mostly `on_one` where the bit is 1, mostly `on_zero` where it is 0.
 
         Args:
             on_one: 0, 1 or 2 (none).
@@ -224,12 +225,12 @@ class Strategy(Declared):
 
     @property
     def participation(self) -> NDArray[np.float64]:
-        """(2,) probability of taking part, by bit."""
+        """The (2,) probabilities of taking part, by bit."""
         found: NDArray[np.float64] = 1.0 - self.channel[NONE]
         return found
 
     def thinned(self, presence: float) -> Strategy:
-        """The same by somebody who can take part with that probability only, whatever her bit."""
+        """The same strategy of somebody who can take part with that probability only, whatever their bit."""
         if not 0 <= presence <= 1:
             raise InvalidInput("presence", f"{presence!r} is out of range", "must be in [0, 1]")
         table = presence * self.channel
@@ -241,7 +242,7 @@ class Strategy(Declared):
         return Strategy(self.channel[[1, 0, NONE]])
 
     def given_state(self, signal_accuracy: float) -> NDArray[np.float64]:
-        """(3, 2) P(X = x | W = w)."""
+        """The (3, 2) probabilities P(X = x | W = w)."""
         theta = signal_accuracy
         found: NDArray[np.float64] = self.channel @ np.array([[theta, 1.0 - theta], [1.0 - theta, theta]])
         return found
@@ -258,9 +259,9 @@ class Reply:
     """One maximising pair of labels.
 
     Args:
-        on_one: the report that she mostly gives on bit 1: 0, 1 or 2 (none).
-        on_zero: ... on bit 0; the same for an uninformative reply.
-        level: its privacy level, 0 for an uninformative one.
+        on_one: report that is mostly given on bit 1: 0, 1 or 2 (none).
+        on_zero: report that is mostly given on bit 0; the same for an uninformative reply.
+        level: privacy level of the reply, 0 for an uninformative one.
         utility: expected payment less the cost of the level.
     """
 
@@ -281,7 +282,7 @@ class Reply:
 
     @property
     def name(self) -> str:
-        """In words."""
+        """The reply as text."""
         if not self.informative:
             return f"always {REPORTS[self.on_one]}"
         return f"{REPORTS[self.on_one]} on 1, {REPORTS[self.on_zero]} on 0, at level {self.level:.6g}"
@@ -302,7 +303,7 @@ class BestReply:
 
     @property
     def utility(self) -> float:
-        """What the best replies earn."""
+        """The utility of the best replies."""
         return self.replies[0].utility
 
     @property
@@ -322,7 +323,7 @@ class BestReply:
 
     @property
     def name(self) -> str:
-        """In words."""
+        """The best replies as text."""
         return " = ".join(reply.name for reply in self.replies)
 
 
@@ -370,8 +371,8 @@ def best_response(interim: ArrayLike, cost: Cost, *, ceiling: float = math.inf) 
     Args:
         interim: (3, 2) a[x, s] = P(S = s) E[R | X = x, S = s] for the reports 0, 1, none (rows), of any sign; (2, 2)
             where taking no part pays nothing.
-        cost: what a privacy level costs her.
-        ceiling: the largest level that she can choose, where something enforces one.
+        cost: cost of a privacy level to this person.
+        ceiling: largest level that the person can choose, where something enforces one.
 
     Returns:
         All maximising pairs of labels, within 1e-13 of the payments' size.
@@ -408,7 +409,7 @@ def best_response(interim: ArrayLike, cost: Cost, *, ceiling: float = math.inf) 
 
 
 def utility(interim: ArrayLike, strategy: Strategy, cost: Cost) -> float:
-    """What a strategy earns: expected payment less the cost of its level; minus infinity where that is infinite."""
+    """The utility of a strategy: expected payment less the cost of its level; minus infinity where that is infinite."""
     paid = float(np.sum(as_interim(interim) * strategy.channel))
     level = strategy.level
     return paid - float(cost(level)) if math.isfinite(level) else -math.inf

@@ -8,12 +8,14 @@ __all__ = ["fewest"]
 
 
 def fewest(holds: Callable[[int], bool], largest: int, singly: int = 32) -> int | None:
-    """The least number from 1 on at which something holds; from `singly` on, of what does not hold first and then does.
+    """The least number from 1 on at which a condition holds; beyond `singly` the condition must stay true once it is
+    true.
 
     Args:
-        holds: of a number.
-        largest: number that is tried.
-        singly: up to it numbers are tried one after another, at least 1; then they are doubled.
+        holds: condition on a number.
+        largest: largest number that is tried.
+        singly: largest number, at least 1, up to which numbers are tried one after another; beyond it they are doubled,
+            and the last gap is halved.
 
     Returns:
         None where it holds at no number that was tried, the largest among them.

@@ -46,7 +46,7 @@ def one_core_each(kind: str | None = None) -> Any:
     """A context in which each call of linear algebra, and of other native pools of threads, runs on one core.
 
     Args:
-        kind: of pools, "blas" or "openmp"; default all.
+        kind: pools of threads, "blas" or "openmp"; default all.
     """
     return _pools(len(sys.modules)).limit(limits=1, user_api=kind)
 

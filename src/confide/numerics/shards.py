@@ -31,8 +31,8 @@ class Shards(Protocol):
         """`work(shard, *arguments)` of every shard, in their order.
 
         Args:
-            work: what is asked; where shards are elsewhere it must be picklable.
-            arguments: the same for all, public.
+            work: function of a shard and of `arguments`; where shards are elsewhere it must be picklable.
+            arguments: further arguments, the same for all shards, public.
         """
         ...
 
@@ -76,7 +76,7 @@ class RayShards:
 
     Args:
         shards: parts of the records.
-        options: of `ray.init`, where no cluster is connected yet; `num_cpus=2`, for instance.
+        options: keyword arguments of `ray.init`, where no cluster is connected yet; `num_cpus=2`, for instance.
 
     Raises:
         InvalidInput: Ray is not installed.

@@ -101,12 +101,12 @@ class IntegerCross:
 
     @property
     def gram(self) -> np.ndarray:
-        """(width, width) object array of Python integers."""
+        """The exact sum of `left left'`, a (width, width) object array of Python integers."""
         self._spill()
         return self._high[:, :-1].copy()
 
     @property
     def cross(self) -> np.ndarray:
-        """(width,) object array of Python integers."""
+        """The exact sum of `left right`, a (width,) object array of Python integers."""
         self._spill()
         return self._high[:, -1].copy()

@@ -1,5 +1,5 @@
 """The service: campaigns with real people, for several operators, over HTTP. A thin shell over `confide.campaign`.
 
-- `access`: who somebody is, and what she may do.
-- `work`: drafts, participation, and settlements that go on whatever dies.
+- `access`: identities of callers, and their rights.
+- `work`: drafts, participation, and settlements that go on after any process ends.
 """

@@ -43,10 +43,10 @@ def as_page(request: Request, status: int, detail: str, limit: str) -> Response 
     """A problem as a page; None where a program asks.
 
     Args:
-        request: what was asked.
-        status: of HTTP.
-        detail: what is wrong.
-        limit: what would do.
+        request: the request.
+        status: HTTP status.
+        detail: text of the problem.
+        limit: text of the remedy.
     """
     if request.url.path.startswith(_API) or "text/html" not in request.headers.get("accept", ""):
         return None
@@ -63,7 +63,7 @@ _UPLOADS = re.compile(r".*/(known|confirmations|batches(/[0-9]+)?|answer)")
 
 
 class Alive(BaseModel):
-    """That the process answers, or that it can do its work."""
+    """A sign that the process answers, or that it can do its work."""
 
     status: str
 

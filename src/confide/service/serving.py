@@ -1,9 +1,9 @@
-"""Serving: one process or several, which end gracefully; each knows how it is run from the environment.
+"""Serving: one process or several, which end gracefully; each reads its settings from the environment.
 
-A process that is told to end takes nothing any more, answers what it has begun, stores what has come, and leaves its
-job to others, who resume it. So does one whose supervisor has died.
+A process that has to end takes no new requests, answers those it has begun, stores what has come in, and leaves its job
+to others, who resume it. So does one whose supervisor has died.
 
-The sockets are taken before a service says that it serves: a port that is taken is told at once.
+The sockets are taken before a service says that it serves: a port that is taken is reported at once.
 """
 
 from __future__ import annotations
@@ -114,18 +114,18 @@ def serve(
     settings: Settings, *, host: str, port: int, workers: int = 1, proxy: str = "",
     listening: Callable[[], None] = lambda: None,
 ) -> None:
-    """Answer until told to end.
+    """Answer requests until stopped.
 
     Args:
-        settings: how it is run.
+        settings: settings of the service.
         host: the address to listen on.
         port: the port.
-        workers: processes.
-        proxy: address of a reverse proxy in front, whose word on who asks is taken; empty where there is none.
-        listening: called once the port is this service's.
+        workers: number of processes.
+        proxy: address of a reverse proxy in front, whose headers identify the caller; empty where there is none.
+        listening: function that is called once the port is this service's.
 
     Raises:
-        Refused: the port is somebody else's.
+        Refused: the port is taken.
         InvalidInput: the host is none of this machine's.
     """
     sockets = listen(host, port)

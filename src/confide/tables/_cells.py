@@ -244,14 +244,15 @@ def whole_numbers(known: Sequence[str]) -> list[int | None]:
 
 
 def places(texts: pa.Array, known: tuple[str, ...]) -> np.ndarray:
-    """Which of some known texts each text is, int64 of shape (m,); -1 for none of them.
+    """The position of each text in a list of known texts, int64 of shape (m,); -1 where it is not listed.
 
-    A text is the known one that is spelled alike; else, where it spells a whole number, the one that stands for that:
-    1.0 is the level 1. Programs write the exponents of one number as 1e-7 or 1e-07, so that these are one text.
+    A text matches the known text of the same spelling. Otherwise a text that spells a whole number matches the known
+    text of that number: 1.0 is the level 1. Programs write the exponents of one number as 1e-7 or 1e-07, so that these
+    are one text.
 
     Args:
-        texts: large_string.
-        known: public ones, each once.
+        texts: (m,) large_string array.
+        known: public texts, each once.
     """
     spelled, pointed = _spellings(known)
     found = _ranks(texts, spelled)

@@ -48,7 +48,9 @@ def engine_of(expression: Any) -> str:
 
 
 def failed(engine: str, error: Exception) -> InvalidInput:
-    """What is told of a query that an engine did not answer: nothing of its message, which may quote private values."""
+    """The error of a query that an engine did not answer; it leaves out the engine's message, which may quote private
+    values.
+    """
     return InvalidInput("source", f"{engine} did not answer the query ({type(error).__name__}); its message may quote "
                                   "values, and is left out",
                         "call expression.to_pyarrow(), which shows the message to you; if the reason is the values of "

@@ -32,10 +32,10 @@ def bounds(lower: object, upper: object) -> tuple[float, float]:
 
 
 def outside_and_unit(out_of_bounds: object, unit: object) -> None:
-    """What becomes of a value out of bounds, and the unit's name.
+    """Check how a role treats a value out of bounds, and its unit's name.
 
     Raises:
-        InvalidInput: names `out_of_bounds` or `unit`.
+        InvalidInput: `out_of_bounds` is neither "reject" nor "clip", or `unit` is no text; the message names the field.
     """
     one_of("out_of_bounds", out_of_bounds, ("reject", "clip"))
     if not isinstance(unit, str):

@@ -31,11 +31,11 @@ def extra(module: str, name: str) -> Any:
 
 
 def shipped_file(package: str, file: Path) -> Path:
-    """Where an installed package keeps a file; the package itself is not imported, nor what it needs.
+    """The path of a file in an installed package; neither the package nor its dependencies are imported.
 
     Args:
-        package: its name, of the module too.
-        file: from the module's folder.
+        package: name of the package and of its module.
+        file: path, relative to the module's folder.
 
     Raises:
         InvalidInput: not installed, or without that file.

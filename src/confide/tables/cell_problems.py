@@ -1,8 +1,8 @@
-"""What is wrong with the cells of a table, counted by column and reason: for whoever holds the table, and nobody else.
+"""Problems in the cells of a table, counted by column and reason; the holder of the table alone may see them.
 
-A run takes the same time over every cell, and says of a bad one no more than its role does. Here the holder is told
-what stands in it, before anything is charged: an empty cell, a date, a decimal comma, a currency sign, a level in other
-letters; and which rows of a file have another number of cells than its header.
+A run takes the same time over every cell, and says of a bad one no more than its role does. These texts show the holder
+the bad cells before anything is charged: an empty cell, a date, a decimal comma, a currency sign, a level in other
+letters; and the rows of a file whose number of cells differs from its header's.
 """
 
 from __future__ import annotations
@@ -62,12 +62,12 @@ class Role(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
-    """How the cells of a column are judged.
+    """The rule by which the cells of a column are judged.
 
     Args:
-        column: its name.
-        judge: gives of m cells (their values, and what is wrong with each as `confide.tables.roles` counts it).
-        unlisted: what is said of one cell that is not on the column's list, and of several.
+        column: name of the column.
+        judge: function of m cells; it returns their values, and their problems as `confide.tables.roles` counts them.
+        unlisted: texts for one cell that is not on the column's list, and for several.
     """
 
     column: str
@@ -156,8 +156,8 @@ class CellProblems:
                 self._examples.setdefault((column.column, reason), str(texts[int(np.argmax(which))].as_py()))
 
     def told(self) -> dict[str, tuple[str, ...]]:
-        """Column -> a text for each reason, the most frequent first; none where all is well. Before them, under "", of
-        rows of other lengths than the header's: their cells are not told one by one.
+        """Texts by column, one for each reason, the most frequent first; none where a column has no problem. The key ""
+        comes first, with the rows whose length differs from the header's: their cells are not listed one by one.
         """
         if self._source is None:
             return {}

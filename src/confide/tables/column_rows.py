@@ -26,11 +26,11 @@ def check_roles(roles: Sequence[Role], id: str) -> tuple[str, ...]:  # noqa: A00
     """The columns' names.
 
     Args:
-        roles: of the columns.
-        id: the column of ids, or "row".
+        roles: roles of the columns.
+        id: name of the column of ids, or "row".
 
     Raises:
-        InvalidInput: none, one name twice, or the ids' among them.
+        InvalidInput: no column, one name twice, or the column of ids among them.
     """
     names = tuple(role.column for role in roles)
     if not names or len(set(names)) < len(names):
@@ -44,18 +44,18 @@ def read_rows(
     source: TableSource, *, roles: Sequence[Role], roster: Roster, id: str = "row",  # noqa: A002
     rejected: MutableMapping[str, str] | None = None, rows: int = 65536,
 ) -> Iterator[SlotRows]:
-    """Read a table once. One person's bad row is hers alone: she counts as a slot without a record.
+    """Read a table once. A bad row affects its own person alone, who counts as a slot without a record.
 
     Args:
         source: the table.
-        roles: of its columns.
+        roles: roles of the columns.
         roster: the public list of ids.
         id: the column that holds the id, or "row": the i-th row belongs to the i-th id of the list.
-        rejected: receives id -> reason, as `confide.tables.read_records` has it; the operator's alone.
-        rows: of a batch, at most; it changes nothing but speed.
+        rejected: receives id -> reason, as in `confide.tables.read_records`; the operator's alone.
+        rows: largest number of rows in a batch; it changes nothing but speed.
 
     Raises:
-        InvalidInput: a column is missing, or of a type that cannot hold what it is for; never for a value.
+        InvalidInput: a column is missing, or has a type that does not fit its role; never for a value.
 
     Example:
         >>> from confide.tables import open_table
@@ -91,11 +91,11 @@ def _read(
 
 
 def check_typed(values: Mapping[str, str], columns: Sequence[str]) -> None:
-    """Whether somebody typed the columns that a campaign asks for, and no other.
+    """Check that somebody typed the columns that a campaign asks for, and no other.
 
     Args:
-        values: column -> what she typed.
-        columns: that it asks for.
+        values: column -> typed text.
+        columns: columns that the campaign asks for.
 
     Raises:
         InvalidInput: a column too many, with the nearest one that is asked for, or one that is missing.
@@ -110,14 +110,15 @@ def check_typed(values: Mapping[str, str], columns: Sequence[str]) -> None:
 
 
 def typed_row(values: Mapping[str, str], roles: Sequence[Role]) -> NDArray[np.float64]:
-    """(c,) one person's row as she types it, coded as the file's would be.
+    """One participant's row as they type it, shape (c,), coded like a row of the file.
 
     Args:
-        values: column -> what she would write there.
-        roles: of the columns.
+        values: column -> text of its cell.
+        roles: roles of the c columns.
 
     Raises:
-        InvalidInput: no such column, one that is missing, or a value that cannot be used. The message is hers.
+        InvalidInput: no such column, one that is missing, or a value that cannot be used. The message is for the
+            participant alone.
 
     Example:
         >>> typed_row({"mood": "good"}, (Category(column="mood", levels=("bad", "good")),)).tolist()
@@ -133,11 +134,11 @@ def typed_row(values: Mapping[str, str], roles: Sequence[Role]) -> NDArray[np.fl
 
 
 def typed_cells(cells: Sequence[float], roles: Sequence[Role]) -> dict[str, str | float]:
-    """column -> what gives one row's cells, as `typed_row` reads it.
+    """Values by column that `typed_row` turns into these cells.
 
     Args:
-        cells: (c,) of one row.
-        roles: of the columns.
+        cells: (c,) cells of one row.
+        roles: roles of the c columns.
 
     Example:
         >>> roles = (Category(column="mood", levels=("bad", "good")), Numeric(column="age", lower=20, upper=60))
@@ -154,12 +155,12 @@ MOVED = "A number beyond these ends counts as the nearer one."
 
 
 def field_of(role: Role, *, label: str = "", note: str = "") -> Field:
-    """What is asked for a column.
+    """The form field of a column.
 
     Args:
-        role: of the column.
-        label: the question; the column's name where it is left out.
-        note: what she has to know beside it.
+        role: role of the column.
+        label: question; the column's name where it is left out.
+        note: explanation shown beside the question.
 
     Example:
         >>> field_of(Category(column="mood", levels=("bad", "good"))).choices

@@ -104,7 +104,7 @@ class Design:
 
     @property
     def weight(self) -> float:
-        """What multiplies every block: 1 / sqrt(blocks), a hair less so that rounding never lifts ||x|| above 1."""
+        """The factor of every block: 1 / sqrt(blocks), a hair less so that rounding never lifts ||x|| above 1."""
         return _SLACK / math.sqrt(self.blocks)
 
     @property
@@ -184,11 +184,11 @@ class Design:
         return cells.problems
 
     def rows_of(self, values: Sequence[np.ndarray], count: int) -> np.ndarray:
-        """The rows that `encode` makes of values in range, of which there is no table.
+        """The rows of `encode` for values in range that stand in no table.
 
         Args:
-            values: of each feature, shape (count,): numbers of its column as float64, or ranks of its levels.
-            count: of the rows.
+            values: arrays by feature, each of shape (count,): numbers of its column as float64, or ranks of its levels.
+            count: number of rows.
 
         Returns:
             Shape (count, d).
@@ -212,10 +212,10 @@ class Design:
         return rows.T
 
     def cells(self, x: np.ndarray) -> list[float]:
-        """Of one row, the scaled number or the rank of the level of each feature: what `encode` began with.
+        """The cells that `encode` began with for one row: the scaled number or the rank of the level of each feature.
 
         Args:
-            x: shape (d,), a row of `encode` that is valid.
+            x: shape (d,), a valid row of `encode`.
 
         Example:
             >>> design = Design(features=(Category(column="sex", levels=("female", "male")),))
@@ -234,19 +234,19 @@ class Design:
         return found
 
     def reason(self, code: int) -> str:
-        """What a code of `encode` other than 0 means, in public terms: the field and what is accepted."""
+        """The meaning of a code of `encode` other than 0, in public terms: the field and the accepted values."""
         position, problem = divmod(int(code), _PROBLEMS)
         return self.features[position].reason(problem)
 
     def encode_one(self, record: Mapping[str, object]) -> tuple[np.ndarray, str | None]:
-        """A participant's own check, on her side: exactly what `encode` makes of her row.
+        """A participant's check of their own row, on their own device, with exactly the result of `encode`.
 
         Args:
-            record: column -> value; other keys are left alone. A form's texts are read as numbers where needed.
+            record: column -> value; other keys are ignored. A form's texts are read as numbers where needed.
 
         Returns:
-            x of shape (d,) and None; or zeros, and a message for her alone that names the field, what is wrong with its
-            value, and what is accepted.
+            x of shape (d,) and None; or zeros, and a message for the participant alone that names the field, the
+            problem of its value, and the accepted values.
         """
         x = np.zeros(self.dimension)
         at = 0
@@ -282,7 +282,7 @@ class Design:
         return tuple(units)
 
     def reference(self) -> dict[str, float | str]:
-        """Whom the natural intercept describes: each number at its center, each category at its first level."""
+        """The person whom the natural intercept describes: numbers at their center, categories at their first level."""
         return {
             feature.column: feature.middle if isinstance(feature, Numeric) else feature.levels[0]
             for feature in self.features

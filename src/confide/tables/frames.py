@@ -30,10 +30,10 @@ _NONE = -(2**63)  # no cell of `integers_of` holds that
 
 
 def is_table(data: Any) -> bool:
-    """Whether data is a frame, an Arrow table, a query, or names a file; and no array, mapping or sequence.
+    """Whether data is a frame, an Arrow table, a query or the name of a file; arrays, mappings and sequences are none.
 
     Args:
-        data: what a run was given.
+        data: input of a run.
     """
     return (isinstance(data, str | os.PathLike | TableSource | pa.Table | pa.RecordBatch) or made_by("ibis", data)
             or (hasattr(type(data), "columns") and hasattr(type(data), "__arrow_c_stream__"))
@@ -79,10 +79,11 @@ def columns_of(data: Any, count: int | None = None, field: str = "data", *, no_t
     """All numbers of a table.
 
     Args:
-        data: as `is_table` finds it, or a mapping of column names to arrays. The index of a pandas frame is no column.
-        count: of its columns, where there must be so many: they are the numbers of a record, in their order.
-        field: what the table is, for errors.
-        no_truths: what to do instead, where a column of true and false is refused; by default they are 1 and 0.
+        data: a table in the sense of `is_table`, or a mapping of column names to arrays. The index of a pandas frame is
+            no column.
+        count: required number of columns, where it is given: they are the numbers of a record, in their order.
+        field: name of the table in errors.
+        no_truths: advice, where a column of true and false is refused; by default they are 1 and 0.
 
     Returns:
         (rows, columns) in float32 where all columns are, else in float64.
@@ -116,12 +117,12 @@ def named_columns_of(data: Any) -> tuple[tuple[str, ...], NDArray[Any]]:
 
 
 def column_of(data: Any, field: str = "data", *, no_truths: str = "") -> NDArray[Any] | None:
-    """The numbers of a series, of an Arrow column, or of a table or mapping with one column; None of anything else.
+    """The numbers of a series, of an Arrow column, or of a table or mapping with one column; None for anything else.
 
     Args:
-        data: what a run was given.
-        field: what it is, for errors.
-        no_truths: as for `columns_of`.
+        data: input of a run.
+        field: name of the input in errors.
+        no_truths: advice, as in `columns_of`.
 
     Returns:
         (rows,), or None where `data` has no type of its own, such as a list.
@@ -170,15 +171,16 @@ def fields_of(
 
 
 def integers_of(data: Any, names: tuple[str, ...], field: str = "data") -> dict[str, NDArray[np.int64]]:
-    """Column -> its whole numbers of 64 bits, exactly, from a table of these columns and no others.
+    """The whole numbers of 64 bits of each column, exactly, from a table of these columns and no others.
 
     Args:
-        data: as `is_table` finds it.
-        names: of the columns, in any order in the table.
-        field: what the table is, for errors.
+        data: a table in the sense of `is_table`.
+        names: names of the columns, in any order in the table.
+        field: name of the table in errors.
 
     Raises:
-        InvalidInput: another column; one of text, by its name; or a cell that is no whole number. It is not said which.
+        InvalidInput: another column; one of text, by its name; or a cell that is no whole number; the message does not
+            say which.
 
     Example:
         >>> integers_of(pa.table({"index": [2, 0], "message": [-5, 2**62]}), ("index", "message"))["message"].tolist()
@@ -200,13 +202,13 @@ def integers_of(data: Any, names: tuple[str, ...], field: str = "data") -> dict[
 
 
 def own_row(record: Any, count: int | None = None, *, no_truths: str = "") -> Any:
-    """One person's own numbers, from whatever a run takes for everybody; anything else as it is.
+    """One person's own numbers, from any input that a run accepts for everybody; other input is returned unchanged.
 
     Args:
         record: a frame, an Arrow table or a file with one row; a mapping of the columns' names to its cells; the row as
-            a series; or, where there is a `count`, an array or a list of one row. Or anything else.
-        count: of the numbers, where they are known.
-        no_truths: as for `columns_of`.
+            a series; or, where there is a `count`, an array or a list of one row. Other input is allowed, too.
+        count: number of numbers, where it is known.
+        no_truths: advice, as in `columns_of`.
 
     Returns:
         (count,) numbers; or the record itself.
@@ -341,13 +343,13 @@ def plain_numbers(name: str, cells: Any, *, untyped: bool = False, no_truths: st
     """The plain cells of a column whose type holds numbers.
 
     Args:
-        name: of the column.
+        name: name of the column.
         cells: an Arrow array.
         untyped: whether text may spell numbers.
-        no_truths: as for `columns_of`.
+        no_truths: advice, as in `columns_of`.
 
     Raises:
-        InvalidInput: the column holds text, dates, or what is no number by its type.
+        InvalidInput: the column holds text, dates, or another type that holds no numbers.
     """
     cells = plain(cells)
     if no_truths and _has_truths(cells):

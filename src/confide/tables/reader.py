@@ -69,13 +69,14 @@ class Reader(Generic[_Rows]):
         self._batches, self.people, self.ordered = batches, people, ordered
 
     def by_id(self, *, refuse: str = "") -> Iterator[_Rows]:
-        """One pass: the first row of each slot. A promise about one record does not hold for whoever hands in two.
+        """One pass: the first row of each slot. A guarantee for one record does not hold for a person who hands in two.
 
         Args:
-            refuse: what to say where a slot has a second row; it is left out where this is empty.
+            refuse: message where a slot has a second row; where it is empty, the second row is left out.
 
         Raises:
-            InvalidInput: a slot has a second row and `refuse` is given, after the last batch; never says whose.
+            InvalidInput: a slot has a second row and `refuse` is given, after the last batch; the message does not say
+                whose row it is.
         """
         seen, twice = np.zeros(self.people, dtype=bool), False
         last = np.zeros(self.people, dtype=np.int64)  # where a batch has each slot for the first time
@@ -116,13 +117,13 @@ class Reader(Generic[_Rows]):
     def each(
         self, give: Callable[[_Rows], Mapping[str, np.ndarray]], null: Mapping[str, Any], *, refuse: str = "",
     ) -> pa.Table:
-        """What each slot gets, from its own record.
+        """Values for each slot, computed from its own record.
 
         Args:
-            give: column -> (m,) or (m, w) values for the rows of a batch, each from that row alone; on a thread of its
-                own.
-            null: column -> what a slot without a record gets. Its type is the column's.
-            refuse: as for `by_id`.
+            give: function of a batch; it returns column -> (m,) or (m, w) values, each from its own row alone. It runs
+                on a thread of its own.
+            null: column -> value of a slot without a record. Its type is the column's.
+            refuse: message, as in `by_id`.
 
         Returns:
             A table with one row for each slot, in the order of the slots.
@@ -132,12 +133,12 @@ class Reader(Generic[_Rows]):
     def by_slot(
         self, give: Callable[[_Rows], Mapping[str, np.ndarray]], null: Mapping[str, Any], *, refuse: str = "",
     ) -> dict[str, np.ndarray]:
-        """As `each`, in arrays: column -> (people,) or (people, w).
+        """The result of `each` in arrays: column -> (people,) or (people, w).
 
         Args:
-            give: as for `each`.
-            null: as for `each`.
-            refuse: as for `by_id`.
+            give: function of a batch, as in `each`.
+            null: values of a slot without a record, as in `each`.
+            refuse: message, as in `by_id`.
         """
         found = {name: np.full((self.people, *np.shape(value)), value) for name, value in null.items()}
 
@@ -153,8 +154,8 @@ class Reader(Generic[_Rows]):
         """One pass in the order of the slots, on the calling thread.
 
         Args:
-            rows: of a batch, at most.
-            refuse: as for `by_id`.
+            rows: largest number of rows in a batch.
+            refuse: message, as in `by_id`.
 
         Raises:
             Refused: the records come in another order, and are too many cells to be sorted in memory.

@@ -111,14 +111,14 @@ def _records(
 def rejections(
     first: FirstRows, batch: pa.RecordBatch, index: np.ndarray, lost: np.ndarray, reasons: Mapping[int, str]
 ) -> dict[str, str]:
-    """Id -> reason of the rows of a batch that give no record; the operator's alone.
+    """The reasons, by id, of the rows of a batch that give no record; for the operator alone.
 
     Args:
-        first: has claimed the batch, as the last one.
+        first: owners of the rows; the batch is the last one that it has claimed.
         batch: the rows.
-        index: what was claimed.
-        lost: (m,) bool, which rows give no record.
-        reasons: row -> why not, where an id of the list bears it.
+        index: (m,) result of that claim.
+        lost: (m,) bool, true for rows that give no record.
+        reasons: row -> reason, where an id of the list bears it.
     """
     found, start = {}, first.rows - batch.num_rows
     for row in np.flatnonzero(lost).tolist():
@@ -157,7 +157,7 @@ class RecordCodec:
     dimension: int
 
     def pack(self, batch: Records) -> tuple[np.ndarray, list[bytes]]:
-        """(slots, reports) of a batch."""
+        """The slots and the reports of a batch."""
         return batch.index, cell_bytes(np.column_stack([batch.X, batch.y]))
 
     def unpack(self, slots: np.ndarray, reports: Sequence[bytes]) -> Records:

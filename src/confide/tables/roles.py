@@ -1,7 +1,7 @@
-"""Public roles of columns: how a cell becomes a number that no one's value can stretch.
+"""Public roles of columns: rules that turn a cell into a number within public bounds.
 
-Bounds and levels stand in the campaign file. They are never taken from the data: a bound that one participant can move
-is a bound that tells on her.
+Bounds and levels stand in the campaign file. They are never taken from the data: a bound that one participant's value
+can move reveals that value.
 """
 
 from __future__ import annotations
@@ -143,19 +143,20 @@ class Numeric:
         return Cells(out, problems)
 
     def limit(self) -> str:
-        """What is accepted, in words."""
+        """The accepted values, as text."""
         return f"must be in [{self.lower:.12g}, {self.upper:.12g}]" + (f" {self.unit}" if self.unit else "")
 
     def reason(self, problem: int) -> str:
-        """What a problem means, in public terms."""
+        """The meaning of a problem, in public terms."""
         words = {MISSING: "is missing or not a number", INFINITE: "is not finite", OUTSIDE: "is out of bounds"}
         return f"{self.column}: {words[problem]}; {self.limit()}"
 
     def encode_one(self, value: object) -> tuple[float, str | None]:
-        """Scale one participant's value, on her own side.
+        """Scale one participant's value, on their own device.
 
         Returns:
-            The scaled number and None, or 0 and a message for her alone: the field, what is wrong, what is accepted.
+            The scaled number and None, or 0 and a message for the participant alone: the field, the problem, the
+            accepted values.
         """
         cells, message = _encode_one(self, value)
         return float(cells[0]), message
@@ -233,19 +234,20 @@ class Category:
             raise InvalidInput(self.column, f"the column is of type {kind}", "no level is a whole number")
 
     def limit(self) -> str:
-        """What is accepted, in words."""
+        """The accepted values, as text."""
         shown = ", ".join(self.levels[:12]) + (", ..." if len(self.levels) > 12 else "")
         return f"must be one of {shown}"
 
     def reason(self, problem: int) -> str:
-        """What a problem means, in public terms."""
+        """The meaning of a problem, in public terms."""
         return f"{self.column}: {'is missing' if problem == MISSING else 'is not a level'}; {self.limit()}"
 
     def encode_one(self, value: object) -> tuple[int, str | None]:
-        """The rank of one participant's level, on her own side.
+        """The rank of one participant's level, on their own device.
 
         Returns:
-            The rank and None, or 0 and a message for her alone: the field, what is wrong, what is accepted.
+            The rank and None, or 0 and a message for the participant alone: the field, the problem, the accepted
+            values.
         """
         cells, message = _encode_one(self, value)
         return int(cells[0]), message
@@ -319,20 +321,21 @@ class Measured:
         return Cells(np.where(problems == FINE, raw, 0.0), problems)
 
     def limit(self) -> str:
-        """What is accepted, in words."""
+        """The accepted values, as text."""
         bounded = math.isfinite(self.lower) or math.isfinite(self.upper)
         return f"must be in [{self.lower:.12g}, {self.upper:.12g}]" if bounded else "must be a number"
 
     def reason(self, problem: int) -> str:
-        """What a problem means, in public terms."""
+        """The meaning of a problem, in public terms."""
         words = {MISSING: "is missing or not a number", INFINITE: "is not finite", OUTSIDE: "is out of bounds"}
         return f"{self.column}: {words[problem]}; {self.limit()}"
 
     def encode_one(self, value: object) -> tuple[float, str | None]:
-        """One participant's value, on her own side.
+        """Encode one participant's value, on their own device.
 
         Returns:
-            The number and None, or 0 and a message for her alone: the field, what is wrong, what is accepted.
+            The number and None, or 0 and a message for the participant alone: the field, the problem, the accepted
+            values.
         """
         cells, message = _encode_one(self, value)
         return float(cells[0]), message
@@ -378,18 +381,19 @@ class Word:
         return Cells(values, problems)
 
     def limit(self) -> str:
-        """What is accepted, in words."""
+        """The accepted values, as text."""
         return "must be 16 hexadecimal digits, as a device writes them"
 
     def reason(self, problem: int) -> str:
-        """What a problem means, in public terms."""
+        """The meaning of a problem, in public terms."""
         return f"{self.column}: {'is missing' if problem == MISSING else 'is no word of 64 bits'}; {self.limit()}"
 
     def encode_one(self, value: object) -> tuple[int, str | None]:
-        """One participant's value, on her own side.
+        """Encode one participant's value, on their own device.
 
         Returns:
-            The number and None, or 0 and a message for her alone: the field, what is wrong, what is accepted.
+            The number and None, or 0 and a message for the participant alone: the field, the problem, the accepted
+            values.
         """
         cells, message = _encode_one(self, value)
         return int(cells[0]), message

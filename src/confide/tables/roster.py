@@ -247,7 +247,7 @@ class Roster:
 
 
 class FirstRows:
-    """Whose record each row of one pass is: an id's record is the first row that bears it, in the order of the table.
+    """The owners of the rows of one pass: an id's record is the first row that bears it, in the order of the table.
 
     Args:
         roster: the public list of ids.

@@ -1,4 +1,4 @@
-"""Rows of cells: one fixed number of numbers for each person, whatever her record looks like; and their bytes."""
+"""Rows of cells: the same number of cells for each person, whatever their record is; and the bytes of these rows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class SlotRows:
 
 
 def cell_bytes(cells: _Reals) -> list[bytes]:
-    """(m, c) cells as m texts of 8 c bytes, little-endian doubles."""
+    """The bytes of (m, c) cells, as m texts of 8 c bytes, little-endian doubles."""
     rows = np.ascontiguousarray(cells, dtype="<f8")
     return rows.view(f"V{8 * rows.shape[1]}").reshape(-1).tolist()
 
@@ -53,7 +53,7 @@ class CellCodec:
     width: int
 
     def pack(self, batch: SlotRows) -> tuple[np.ndarray, list[bytes]]:
-        """(slots, reports) of a batch."""
+        """The slots and the reports of a batch."""
         return batch.index, cell_bytes(batch.cells)
 
     def unpack(self, slots: np.ndarray, reports: Sequence[bytes]) -> SlotRows:

@@ -35,8 +35,8 @@ class TableSource(ABC):
     """A table that can be read any number of times, in batches.
 
     Args:
-        name: what to call it in messages.
-        column_names: all its columns.
+        name: name of the table in messages.
+        column_names: names of all columns.
         row_count: number of rows where it is known without reading them.
         ordered: whether every pass gives the rows in the same order.
     """
@@ -64,7 +64,7 @@ class TableSource(ABC):
         return self._read(tuple(columns), rows)
 
     def watched(self, progress: Progress) -> TableSource:
-        """The same table; `progress` is told how many rows were read, usable or not, and how many there are."""
+        """The same table; `progress` receives the number of rows read, usable or not, and the number of all rows."""
         done = 0
 
         def tell(batch: pa.RecordBatch | None) -> None:
@@ -334,7 +334,7 @@ def open_table(source: Any, *, folder: str | os.PathLike[str] | None = None) -> 
             time is run once. A CSV file has commas and UTF-8; a quoted cell may hold line breaks, and a line that is
             not well-formed is a row without values. Columns of Python objects are read cell by cell, and a cell that is
             no text, number or boolean is missing.
-        folder: of the campaign file, where a relative path starts; the current folder when None.
+        folder: folder of the campaign file, where a relative path starts; the current folder when None.
 
     Raises:
         InvalidInput: unreadable, unknown, or in need of an extra that is not installed.

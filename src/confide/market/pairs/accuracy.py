@@ -112,7 +112,7 @@ def _target(people: int, error: float, failure: float) -> tuple[int, float, floa
 
 
 def thesis_level(people: int, error: float, failure: float) -> float:
-    """ln(2 + 1/(N error^2 failure)), which is accurate enough and never below ln 2.
+    """The thesis's level ln(2 + 1/(N error^2 failure)), which is accurate enough and never below ln 2.
 
     Source: Wang 2016, Theorem 10, (5.16).
 
@@ -126,13 +126,15 @@ def thesis_level(people: int, error: float, failure: float) -> float:
 
 
 def chebyshev_level(people: int, error: float, failure: float) -> float:
-    """2 asinh(1/(2 sqrt(N error^2 failure))): the same bound as Theorem 10's, inverted exactly (ours)."""
+    """Chebyshev's level 2 asinh(1/(2 sqrt(N error^2 failure))): the same bound as Theorem 10's, inverted exactly
+    (ours).
+    """
     n, width, failure = _target(people, error, failure)
     return 2.0 * math.asinh(1.0 / (2.0 * width * math.sqrt(n * failure)))
 
 
 def hoeffding_level(people: int, error: float, failure: float) -> float:
-    """2 atanh(sqrt(ln(2/failure)/(2 N))/error), infinite where too few people were asked (ours)."""
+    """Hoeffding's level 2 atanh(sqrt(ln(2/failure)/(2 N))/error), infinite where too few people were asked (ours)."""
     n, width, failure = _target(people, error, failure)
     slope = math.sqrt(math.log(2.0 / failure) / (2.0 * n)) / width
     return 2.0 * math.atanh(slope) if slope < 1.0 else math.inf

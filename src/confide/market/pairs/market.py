@@ -3,11 +3,11 @@
 Averaged over all peers it is fixed by the two public counts; with one peer each it has the same incentives, more
 variance, and needs that peer's report to be checked.
 
-What people do who know their own group: the condition under which a pair market works, checked on a table.
+The best replies of people who know their own group: the condition under which a pair market works, checked on a table.
 
-Bits go together because people belong to groups. A person who knows hers sees her peers' bits as independent of her own
-(without replacement: a little opposed), is paid nothing for her bit, and best reports what is paid more in her group.
-The result is made of the table's bits: it is for the operator, never a release.
+Bits go together because people belong to groups. A person who knows their own group sees the peers' bits as independent
+of their own (without replacement: a little opposed), is paid nothing for their bit, and does best with the report that
+is paid more in their group. The result is computed from the table's bits: it is for the operator, never a release.
 """
 
 from __future__ import annotations
@@ -58,11 +58,12 @@ class PairMarket(PlainNumbers, KnownLevel):
     """Buys one randomised bit from each person, to estimate the share of ones, when bits go together for any reason.
 
     All epsilon-strategies are a strict Nash equilibrium among people who know their own bit and nothing else about the
-    others, with `quote().margin` over every report that ignores the bit. It is not the only one:
-    `symmetric_equilibria` lists the collusive ones. Whoever knows her own group has another best reply: `audit_groups`.
+    others, with `quote().margin` over every report that ignores the bit. It is not the only one: `symmetric_equilibria`
+    lists the collusive ones. People who know their own group have another best reply: `audit_groups`.
 
     Raises:
-        InvalidInput: names the parameter that is out of range, also a level at which payments leave the doubles.
+        InvalidInput: a parameter is out of range, or payments leave the doubles at this level; the message names the
+            parameter.
 
     Source: Wang 2016, section 5.3 and Theorem 9; the average is ours; spec data_market section 4.
 
@@ -98,11 +99,11 @@ class PairMarket(PlainNumbers, KnownLevel):
         """The market that buys a report of the whole budget from each person, and pays by the mean over the others.
 
         Args:
-            epsilon: of each report, in (0, 700] nats.
+            epsilon: level of each report, in (0, 700] nats.
             delta: in [0, 1); not used, because a report is randomised alone and needs none.
-            prior: what everybody believes about the bits of so many people.
+            prior: common belief about the bits of all N people.
             cost: everybody's cost of a privacy level.
-            presence: in (0, 1].
+            presence: probability with which each of the others takes part, in (0, 1].
 
         Raises:
             InvalidInput: a number out of range.
@@ -126,7 +127,7 @@ class PairMarket(PlainNumbers, KnownLevel):
 
     @cached_property
     def payment(self) -> MatchingPayment:
-        """Section 0's payment for those who have a peer: M is her report, or the other one where D < 0."""
+        """The payment of section 0 for those who have a peer: M is the peer's report, or the opposite where D < 0."""
         p, level = self.prior, self.epsilon
         keep, flip = float(scipy.special.expit(level)), float(scipy.special.expit(-level))
         ones, zeros = keep * p.signal_one + flip * p.signal_zero, keep * p.signal_zero + flip * p.signal_one
@@ -136,13 +137,13 @@ class PairMarket(PlainNumbers, KnownLevel):
 
     @property
     def table(self) -> NDArray[np.float64]:
-        """(2, 2) what report x (row) is paid when the peer reports y (column): c A[x, y]."""
+        """The (2, 2) payments of report x (row) when the peer reports y (column): c A[x, y]."""
         return self.payment.table if self.agreement else self.payment.table[:, ::-1]
 
     def quote(self) -> Quote:
-        """What a person is offered; `payments` are by her report (row) and her peer's (column).
+        """The offer to a person; `payments` are by their report (row) and their peer's (column).
 
-        The lower bound is Proposition 1's, which no prior enters; `least_pair_payment` gives the exact one.
+        The lower bound is Proposition 1's, which depends on no prior; `least_pair_payment` gives the exact one.
         """
         floor = float(pair_floor(self.cost, self.epsilon))
         gap = self.payment.unit * float(pair_excess(self.prior, self.epsilon))
@@ -154,7 +155,7 @@ class PairMarket(PlainNumbers, KnownLevel):
         return self.payment.for_one, self.payment.for_zero
 
     def peer_payments(self, ones: ArrayLike, zeros: ArrayLike) -> NDArray[np.float64]:
-        """(3, ...) what the reports 0, 1, none are paid on average over the peers, of whom so many report 1 and 0."""
+        """The mean payments of the reports 0, 1, none over peers of whom so many report 1 and 0, shape (3, ...)."""
         paid = averaged_payments(*self.liability(), self.agreement, ones, zeros)
         return np.concatenate([paid, np.zeros((1, *paid.shape[1:]))])
 
@@ -177,15 +178,15 @@ class PairMarket(PlainNumbers, KnownLevel):
         return Paid(one, zero, one * ones + zero * zeros)
 
     def pay_reports(self, reports: ArrayLike, rotation: int = 1) -> NDArray[np.float64]:
-        """(N,) payments of N reports; 2 stands for taking no part, which is paid nothing.
+        """The (N,) payments of N reports; 2 stands for taking no part, which is paid nothing.
 
         Args:
-            reports: of 0, 1 and 2, in an order that is fixed before anybody reports.
-            rotation: without `average`, how many participants further on in that order the peer stands, from 1 on; to
-                be chosen without a look at the reports.
+            reports: (N,) reports 0, 1 and 2, in an order that is fixed before anybody reports.
+            rotation: without `average`, distance to the peer in that order, counted in participants, from 1 on; to be
+                chosen without a look at the reports.
 
         Raises:
-            InvalidInput: not N reports, or one that is not 0, 1 or 2 (which one is not said).
+            InvalidInput: not N reports, or one that is not 0, 1 or 2 (the message does not say which one).
         """
         found, step = as_reports(reports, self.people), whole("rotation", rotation, at_least=1)
         here = np.flatnonzero(found != NONE)
@@ -227,10 +228,10 @@ class PairMarket(PlainNumbers, KnownLevel):
 
     @renamed(delta="failure_probability")
     def half_width(self, failure_probability: float) -> float:
-        """How far the estimate is from the share of ones at most, if all take part, but for a probability of failure.
+        """The largest error of the estimated share of ones, if all take part, except with the failure probability.
 
         Args:
-            failure_probability: of more, in (0, 1).
+            failure_probability: probability of a larger error, in (0, 1).
         """
         return half_width(self.people, self.epsilon, failure_probability)
 
@@ -244,11 +245,11 @@ class PairMarket(PlainNumbers, KnownLevel):
         return failure_probability(self.people, self.epsilon, error)
 
     def interim_matrix(self, others: Others | None = None, prior: PairPrior | None = None) -> NDArray[np.float64]:
-        """(3, 2) a[x, s] = P(S = s) E[R | X = x, S = s] of one person; by default in equilibrium.
+        """The (3, 2) interim matrix a[x, s] = P(S = s) E[R | X = x, S = s] of one person; by default in equilibrium.
 
         Args:
-            others: what the N - 1 others do: one common strategy, a strategy each, or (number, strategy) pairs. Whether
-                somebody takes part must not depend on her bit; all who do take part sometimes are equally often there.
+            others: strategies of the N - 1 others: one common strategy, a strategy each, or (number, strategy) pairs.
+                Taking part must not depend on a person's bit; all who take part sometimes do so equally often.
             prior: the belief that holds; default the one that the market is designed for.
         """
         return interim_matrix(self, self.peers if others is None else others, prior)
@@ -256,7 +257,7 @@ class PairMarket(PlainNumbers, KnownLevel):
     def given_groups(
         self, groups: list[tuple[int, Strategy]], prior: PairPrior | SignalModel | None,
     ) -> NDArray[np.float64]:
-        """As `interim_matrix`, of groups (number, strategy): what `confide.market.interim_matrix` asks for."""
+        """The interim matrix for groups (number, strategy), as `confide.market.interim_matrix` asks for it."""
         law = PairPrior.two_state(self.people, prior.signal_accuracy, prior.prior_one) if isinstance(
             prior, SignalModel) else self.prior if prior is None else prior
         if not isinstance(law, PairPrior) or law.people != self.people:
@@ -276,7 +277,7 @@ class PairMarket(PlainNumbers, KnownLevel):
 
     @renamed(delta="failure_probability")
     def guarantees(self, failure_probability: float = 0.05) -> Guarantees:
-        """What is promised, from public parameters alone.
+        """The guarantees, from public parameters alone.
 
         Args:
             failure_probability: probability with which the estimate may be further off than the stated bound.
@@ -319,14 +320,14 @@ def pair_guarantees(market: PairMarket, failure_probability: float) -> Guarantee
 
 @dataclass(frozen=True, kw_only=True)
 class Insider:
-    """The situation of a person who knows that she and her peer are of one group.
+    """The situation of a person who knows that they and their peer are of one group.
 
     Args:
-        group: her group.
-        size: how many people it has.
-        ones: how many of them have the bit 1.
-        best: her best replies while everybody else plays the market's strategy.
-        honest: what that strategy earns her.
+        group: name of the group.
+        size: number of people in it.
+        ones: number of them whose bit is 1.
+        best: best replies of this person while everybody else plays the market's strategy.
+        honest: utility of the market's strategy to this person.
     """
 
     group: object
@@ -337,12 +338,12 @@ class Insider:
 
     @property
     def gain(self) -> float:
-        """What the best reply earns more than the market's strategy."""
+        """The utility of the best reply, less that of the market's strategy."""
         return self.best.utility - self.honest
 
     @property
     def truthful(self) -> bool:
-        """Whether the best reply still depends on her bit."""
+        """Whether the best reply still depends on the person's bit."""
         return any(reply.informative for reply in self.best.replies)
 
 
@@ -369,13 +370,13 @@ def group_counts(groups: ArrayLike, bits: ArrayLike) -> tuple[list[object], list
 
 def audit_groups(market: PairMarket, sizes: ArrayLike, ones: ArrayLike,
                  groups: list[object] | None = None) -> tuple[Insider, ...]:
-    """What a member of each group does best when she knows her group, and what it gains her.
+    """The best replies of a member of each group who knows their group, and the gain from them.
 
     Args:
-        market: designed for people who do not know their group.
-        sizes: number of people of each group, at least 2.
-        ones: number of them whose bit is 1.
-        groups: their names; default 1, 2, ...
+        market: market designed for people who do not know their group.
+        sizes: (g,) numbers of people in each group, at least 2.
+        ones: (g,) numbers of people whose bit is 1.
+        groups: names of the groups; default 1, 2, ...
 
     Returns:
         One row for each group. The market works among these people only if every row is `truthful`.

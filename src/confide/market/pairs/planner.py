@@ -59,10 +59,10 @@ class TooFewPeople(InvalidInput):
 
     Args:
         error: the error that was asked for.
-        criterion: which one.
-        people: how many would do.
-        attempt: plans for other `people`, or another `error`.
-        error_reached: about the least error with as many people as there are.
+        criterion: name of the criterion.
+        people: number of people that would suffice.
+        attempt: function that plans for other `people`, or another `error`.
+        error_reached: approximate least error with the present number of people.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class MeanPlan(PlannedMarket):
         return () if self.criterion == GIVEN else by_criterion(self.compared, self.criterion)
 
     def plot(self) -> Picture:
-        """What each level costs these people, expected, in all."""
+        """A picture of the expected total that each level costs these people."""
         levels, it = around(self.epsilon, LARGEST_LEVEL), self.market
         totals = it.people * pair_prices(it.prior, it.cost, np.array(levels)) / it.company
         return picture([*zip(levels, map(float, totals), strict=True)], (self.epsilon, self.total),
@@ -153,7 +153,7 @@ class MeanPlan(PlannedMarket):
 
     @property
     def looseness(self) -> dict[str, float]:
-        """What each criterion pays in units of the cheapest of them: the price of its looseness."""
+        """The total of each criterion in units of the cheapest of them: the price of its looseness."""
         totals = {name: other.total for name, other in self.compared.items() if not isinstance(other, str)}
         least = min(totals.values())
         return {name: total / least for name, total in totals.items()}
@@ -210,18 +210,18 @@ def plan_mean(prior: PairPrior, cost: Cost, error: float | None = None, failure_
     most.
 
     Args:
-        prior: what the people, N of them, believe about each other's bits.
+        prior: belief of the N people about each other's bits.
         cost: everybody's g.
-        error: the error that is allowed, > 0.
-        failure_probability: the probability of more, in (0, 1), over the reports' randomness and whatever the bits are.
+        error: allowed error, > 0.
+        failure_probability: probability of a larger error, in (0, 1), over the reports' randomness and for any bits.
         criterion: "exact" (up to 100,000 people), "hoeffding", "chebyshev" or "thesis"; of no effect with `epsilon`.
-        epsilon: the level that is bought from each, in (0, 700] nats.
-        max_payment: a warning is given where a single payment can be larger.
+        epsilon: level that is bought from each, in (0, 700] nats.
+        max_payment: money; a warning is given where a single payment can be larger.
 
     Raises:
         InvalidInput: a parameter out of range, or not exactly one of error and epsilon.
-        TooFewPeople: Hoeffding's bound is above the failure probability even for bits as they are; says how many people
-            would do.
+        TooFewPeople: Hoeffding's bound is above the failure probability even for bits as they are; the message says how
+            many people would suffice.
 
     Source: Wang 2016, section 5.3.3; the other criteria and the cheapest level are ours; spec data_market section 4.
 

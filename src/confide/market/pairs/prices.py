@@ -1,9 +1,9 @@
-"""What agreement with another report costs the collector, level by level, and the bound that no prior enters.
+"""The collector's cost of agreement with another report, level by level, and the bound that depends on no prior.
 
 E[R] - g'(e^epsilon + 1) is a sum of positive terms. The printed one, (5.19)-(5.21), has another last bracket and is
 wrong (erratum E3).
 
-The law of everything that a pair market pays in one round, when payments are averaged over all peers.
+The law of the total payment of a pair market in one round, when payments are averaged over all peers.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ _LOWEST, _HIGHEST, _POINTS = 1e-6, 60.0, 64  # where levels are searched
 
 
 def pair_floor(cost: Cost, levels: ArrayLike) -> Any:
-    """g'(epsilon)(e^epsilon + 1): no nonnegative mechanism buys the level from one person for less, whatever the prior.
+    """The floor g'(epsilon)(e^epsilon + 1): no nonnegative mechanism buys the level from one person for less, whatever
+    the prior.
 
     Source: Wang 2016, Proposition 1, (5.17).
     """
@@ -41,7 +42,7 @@ def pair_floor(cost: Cost, levels: ArrayLike) -> Any:
 
 
 def pair_excess(prior: PairPrior, levels: ArrayLike) -> Any:
-    """(E[R] - g'(e^epsilon + 1))/c(epsilon) > 0, as a sum of positive terms.
+    """The excess (E[R] - g'(e^epsilon + 1))/c(epsilon) > 0, as a sum of positive terms.
 
     Source: spec data_market, erratum E3.
     """
@@ -74,9 +75,9 @@ def cheapest_level(prior: PairPrior, cost: Cost, least: float = 0.0) -> float:
     The best of 64 levels in equal ratios, and Brent's method around it.
 
     Args:
-        prior: what people believe.
-        cost: g.
-        least: in [0, 700].
+        prior: belief of the people.
+        cost: cost function g.
+        least: least level, in [0, 700].
 
     Example:
         >>> from confide.market import LinearCost
@@ -103,7 +104,7 @@ def cheapest_level(prior: PairPrior, cost: Cost, least: float = 0.0) -> float:
 
 def averaged_payments(for_one: float, for_zero: float, agreement: bool, ones: ArrayLike,
                       zeros: ArrayLike) -> NDArray[np.float64]:
-    """(2, ...) what a report 0 and a report 1 are paid, averaged over peers of whom so many report 1 and 0."""
+    """The payments of a report 0 and a report 1, averaged over peers of whom so many report 1 and 0, shape (2, ...)."""
     heads, tails = np.asarray(ones, dtype=np.float64), np.asarray(zeros, dtype=np.float64)
     peers = np.maximum(heads + tails, 1.0)
     like_one, like_zero = (heads, tails) if agreement else (tails, heads)
@@ -117,9 +118,9 @@ class PairTotal:
     Args:
         people: N.
         mean: E[T], known for every prior.
-        largest: the largest total that is possible.
-        for_one: what a paid report 1 gets.
-        for_zero: what a paid report 0 gets.
+        largest: largest possible total.
+        for_one: payment of a paid report 1.
+        for_zero: payment of a paid report 0.
         agreement: whether agreement is paid (D > 0), or disagreement.
         reports: (N + 1,) law of the number of reports 1; None where it is not known: with two moments alone, above
             2000 people, or where each is paid by one peer.

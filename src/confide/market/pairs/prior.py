@@ -1,4 +1,4 @@
-"""What people believe about each other's bits: any law under which the order of the people does not matter.
+"""Beliefs of people about each other's bits: any law under which the order of the people does not matter.
 
 Payments depend on two moments of it, P(S = 1) and the covariance D of two bits; sharper bounds and the law of the total
 depend on the law of the number of ones, where that is known.
@@ -98,13 +98,13 @@ def as_groups(sizes: ArrayLike, ones: ArrayLike) -> tuple[NDArray[np.float64], N
 @wire("PairPrior", "people signal_one covariance log_counts")
 @dataclass(frozen=True, eq=False)
 class PairPrior(PlainNumbers):
-    """An exchangeable law of N bits: the belief of a person who knows her own bit and nothing else about the others.
+    """An exchangeable law of N bits: the belief of a person who knows their own bit and nothing else about the others.
 
-    Whoever also knows something that explains why bits go together (her group, say) believes something else and is not
-    paid for the truth: see `audit_groups`.
+    A person who also knows something that explains why bits go together (their group, say) has another belief and is
+    not paid for the truth: see `audit_groups`.
 
     Raises:
-        InvalidInput: names the field, and the range of D that is possible.
+        InvalidInput: a field is out of range; the message names it, and the possible range of D.
 
     Source: Wang 2016, section 5.2 and (5.3)-(5.5); spec data_market section 4.
 
@@ -151,7 +151,7 @@ class PairPrior(PlainNumbers):
 
     @classmethod
     def of_counts(cls, counts: ArrayLike) -> PairPrior:
-        """From the law of the number of ones.
+        """The prior that follows from the law of the number of ones.
 
         Args:
             counts: (N + 1,) P(K = 0), ..., P(K = N), which sum to 1 within 1e-9.
@@ -179,7 +179,7 @@ class PairPrior(PlainNumbers):
 
     @classmethod
     def of_pairs(cls, people: int, both_one: float, both_zero: float) -> PairPrior:
-        """From what two people's bits are.
+        """The prior that follows from the joint law of two people's bits.
 
         Args:
             people: N.
@@ -295,7 +295,7 @@ class PairPrior(PlainNumbers):
 
     @property
     def pairs(self) -> NDArray[np.float64]:
-        """(2, 2) P(S_i = s, S_j = s')."""
+        """The (2, 2) probabilities P(S_i = s, S_j = s')."""
         p, z, d = self.signal_one, self.signal_zero, self.covariance
         found: NDArray[np.float64] = np.maximum([[z * z + d, p * z - d], [p * z - d, p * p + d]], 0.0)
         return found
@@ -322,7 +322,7 @@ LARGEST_LAW = 2000
 
 
 def log_report_law(log_counts: NDArray[np.float64], epsilon: float) -> NDArray[np.float64]:
-    """ln of the sum over L of weight(L) P(Bin(L, q) + Bin(m - L, 1 - q) = k), for every k.
+    """The logarithm of the sum over L of weight(L) P(Bin(L, q) + Bin(m - L, 1 - q) = k), for every k.
 
     Args:
         log_counts: (..., m + 1) logarithms of the weights, with m at most 2000.

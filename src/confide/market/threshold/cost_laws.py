@@ -1,9 +1,10 @@
-"""Laws of what a nat of privacy costs a person, where nobody but herself knows it: continuous, with mass down to 0.
+"""Laws of the cost of a nat of privacy, which each person alone knows of themselves: continuous, with mass down to 0.
 
-Everybody's C is drawn from one law F, independently, and her cost of a privacy level x is C x. The market's threshold,
-its price and its quality are made of F and its quantiles; every law here keeps their relative accuracy near 0.
+Everybody's C is drawn from one law F, independently, and a person's cost of a privacy level x is C x. The market's
+threshold, its price and its quality are made of F and its quantiles; every law here keeps their relative accuracy near
+0.
 
-The privacy level that each type chooses, and how often a participant's report then differs from her bit.
+The privacy level that each type chooses, and how often a participant's report then differs from their bit.
 
 A person of cost c <= c_th who is paid Q - T P(report differs from bit) takes the level xi(c) >= epsilon, where
 T/(2 (1 + cosh xi)) = c. The share of flipped reports is an integral over the law of costs; it is computed per part of
@@ -72,14 +73,14 @@ class CostLaw(ABC):
     @property
     @abstractmethod
     def least(self) -> float:
-        """Where F starts to rise. A market needs 0: somebody cheap enough exists at every price."""
+        """The cost at which F starts to rise. A market needs 0: somebody cheap enough exists at every price."""
 
     def sample(self, size: int, source: Uniforms) -> NDArray[np.float64]:
-        """(size,) independent costs.
+        """Draw independent costs, shape (size,).
 
         Args:
-            size: how many.
-            source: of uniform numbers, such as a numpy Generator.
+            size: number of costs.
+            source: source of uniform numbers, such as a numpy Generator.
         """
         uniform = np.maximum(source.random(size), _LEAST_UNIFORM)
         found: NDArray[np.float64] = np.asarray(self.quantile(uniform), dtype=np.float64)
@@ -89,7 +90,7 @@ class CostLaw(ABC):
 @wire("LogNormalLaw", "meanlog sdlog")
 @dataclass(frozen=True)
 class LogNormalLaw(PlainNumbers, CostLaw):
-    """ln C is normal.
+    """A log-normal law: ln C is normal.
 
     Example:
         >>> round(float(LogNormalLaw(0.0, 1.0).quantile(0.6187127996)), 8)
@@ -252,7 +253,7 @@ class HistogramLaw(PlainNumbers, CostLaw):
 @wire("MixtureLaw", "weights laws")
 @dataclass(frozen=True)
 class MixtureLaw(PlainNumbers, CostLaw):
-    """Each person is of a group, drawn by weight, and her cost is drawn from the group's law.
+    """Each person belongs to a group, drawn by weight, and their cost is drawn from the group's law.
 
     Example:
         >>> law = MixtureLaw((0.1, 0.9), (UniformLaw(0.0, 0.001), UniformLaw(1.0, 1.001)))
@@ -391,7 +392,8 @@ def _rule() -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float6
 
 
 def chosen_level(cost: ArrayLike, threshold: float, epsilon: float, ceiling: float = math.inf) -> Any:
-    """xi(c) = 2 arccosh(cosh(epsilon/2) sqrt(c_th/c)) for c <= c_th, and the ceiling where that is above it.
+    """The chosen level xi(c) = 2 arccosh(cosh(epsilon/2) sqrt(c_th/c)) for c <= c_th, and the ceiling where that is
+    above it.
 
     Args:
         cost: c; above the threshold there is no level, and the result is nan.
@@ -495,10 +497,10 @@ def _above(law: CostLaw, low: NDArray[np.float64], threshold: NDArray[np.float64
 
 def flip_probability(law: CostLaw, threshold: ArrayLike, participation: ArrayLike, epsilon: float,
                      ceiling: float = math.inf, *, rough: bool = False) -> Any:
-    """1 - mu = E[1/(1 + e^xi(C)) | C <= c_th], to a relative 1e-10.
+    """The flip probability 1 - mu = E[1/(1 + e^xi(C)) | C <= c_th], to a relative 1e-10.
 
     Args:
-        law: of the costs.
+        law: law of the costs.
         threshold: c_th, a number or an array.
         participation: F(c_th).
         epsilon: the level at the threshold.

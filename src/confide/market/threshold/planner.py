@@ -113,7 +113,7 @@ class UnknownCostPlan(PlannedMarket):
             return str(refusal)
 
     def plot(self) -> Picture:
-        """What more participants at this level buy: the expected total and the error."""
+        """A picture of the expected total and the error at this level, for more participants."""
         it = self.market
         if it is None:
             return picture([(0.0, self.error)], (0.0, self.error), title=_PLOTTED, x="expected total",

@@ -1,4 +1,4 @@
-"""What a report is paid when it meets the majority of the others: more than nothing if equal, less if not.
+"""The payments of a report that meets the majority of the others: above 0 if equal, below 0 if not.
 
 The printed coefficients A and B, put together without cancellation. With Q paid for the bit as it is, T lost by its
 opposite, U = T - Q + (1-theta) T/(2 theta - 1) and V = Q + (1-theta) T/(2 theta - 1), all positive, and
@@ -9,11 +9,12 @@ Z = P(company) P1 P0 kappa:
 
 so that a match earns and a mismatch owes, for every number of participants.
 
-How well the state is told from the reports of those who happen to take part, and how many the thesis asks for.
+How well the reports of those who happen to take part identify the state, and the number of participants that the thesis
+asks for.
 
 The guess is 1 if at least as many reports are 1 as 0: the source's rule, of maximum likelihood.
 
-The law of everything that a market with signed payments pays in one round, over who comes and what they report.
+The law of the total payment of a market with signed payments in one round, over attendance and reports.
 """
 
 from __future__ import annotations
@@ -48,10 +49,10 @@ def attendance_error(people: int, participation: float, signal_model: SignalMode
     """The exact probability of a wrong guess, to an absolute 1e-30.
 
     Args:
-        people: N, invited.
+        people: number N of invited people.
         participation: probability with which each takes part.
         signal_model: law of the state.
-        reporting: of one participant's report.
+        reporting: law of one participant's report.
 
     Source: spec data_market section 3 (ours); attendance beyond 12 standard deviations and 40 is left out.
     """
@@ -62,7 +63,7 @@ def attendance_error(people: int, participation: float, signal_model: SignalMode
 
 
 def attendance_bound(people: int, participation: float, reporting: Reporting) -> float:
-    """(1 - p (1 - 2 sqrt(alpha (1-alpha))))^N, which no probability of a wrong guess exceeds.
+    """The bound (1 - p (1 - 2 sqrt(alpha (1-alpha))))^N, which no probability of a wrong guess exceeds.
 
     Given j reports the rule's two errors add up to at most (2 sqrt(alpha (1-alpha)))^j; the average over j is this.
 
@@ -72,7 +73,7 @@ def attendance_bound(people: int, participation: float, reporting: Reporting) ->
 
 
 def thesis_attendance(error: float, signal_accuracy: float, epsilon: float) -> float:
-    """rho n_e, the expected number of participants with which the thesis guarantees an error.
+    """The number rho n_e, the expected number of participants with which the thesis guarantees an error.
 
     Args:
         error: p_e^max in (0, 1).
@@ -112,7 +113,7 @@ def thesis_error(attendance: float, signal_accuracy: float, epsilon: float) -> f
 
 @dataclass(frozen=True)
 class Terms:
-    """What reports are worth in expectation, whatever the bit: Q if they equal it, Q - T if not.
+    """The expected payments of reports, whatever the bit: Q if they equal it, Q - T if not.
 
     Args:
         threshold: c_th.
@@ -144,13 +145,13 @@ class Terms:
 
 def signed_tables(terms: Terms, signal_model: SignalModel, errors: MajorityErrors,
                   company: float) -> NDArray[np.float64]:
-    """(..., 2, 2) money for report x (row) when the majority of the others is m (column).
+    """The (..., 2, 2) payments of report x (row) when the majority of the others is m (column), in money.
 
     Args:
         terms: Q and T.
         signal_model: the law of the state and of one bit.
-        errors: of the majority of the others; numbers or arrays over their number.
-        company: P(at least one of the others takes part).
+        errors: errors of the majority of the others; numbers or arrays over their number.
+        company: probability that at least one of the others takes part.
 
     Raises:
         InvalidInput: payments that leave the doubles.
@@ -196,7 +197,7 @@ class SignedTotal:
         tables: (k, 2, 2) money for report x when the majority of the others is m.
         mean: E[T], which the sum over the tables loses at levels of 20 and more, where debts are e^epsilon times that.
         signal_model: law of the state.
-        reporting: of one report.
+        reporting: law of one report.
 
     Source: spec data_market section 3 (ours).
     """

@@ -68,7 +68,7 @@ class SinglePayment(NamedTuple):
     """An extreme payment to one person.
 
     Args:
-        amount: money; below 0 she owes it.
+        amount: amount of money; below 0 the person owes it.
         present: the number of participants at which it can happen.
     """
 
@@ -83,15 +83,16 @@ class ThresholdQuote:
     """An offer. Money is in the unit of the costs.
 
     Args:
-        epsilon: the least level of a participant; it says how good reports are, not how private.
-        ceiling: the largest level, which her client enforces; infinite where there is none, and no privacy promised.
+        epsilon: least level of a participant; it determines the quality of reports, not their privacy.
+        ceiling: largest level, which a participant's client enforces; infinite where there is none, and no privacy is
+            guaranteed.
         threshold: c_th, the largest cost per nat at which taking part is worth it.
         participation: p = F(c_th), probability that a person takes part.
         payments: (2, 2) money for report x (row) when the majority of the others is m (column).
-        truth: Q, the expected payment of somebody who reports her bit as it is.
-        stake: T, what she loses by reporting its opposite.
-        expected_payment: of a participant, over the types that take part.
-        expected_total: of all payments, over who takes part.
+        truth: Q, the expected payment of somebody who reports their bit unchanged.
+        stake: T, the expected loss from reporting its opposite.
+        expected_payment: expected payment of a participant, over the types that take part.
+        expected_total: expected total of all payments, over attendance.
         total_bound: N p Q, the source's bound on it.
     """
 
@@ -113,7 +114,7 @@ class ThresholdQuote:
 
 
 def reporting_of(signal_model: SignalModel, flip: Any, epsilon: float) -> Reporting:
-    """How a participant's report depends on the state, if it differs from her bit with probability `flip`."""
+    """The law of a participant's report given the state, if it differs from their bit with probability `flip`."""
     theta, keep = signal_model.signal_accuracy, 1.0 - np.asarray(flip)
     edge = signal_model.edge * np.maximum(1.0 - 2.0 * np.asarray(flip), math.tanh(epsilon / 2.0))
     return Reporting(edge=edge[()], agree=(theta * keep + (1.0 - theta) * flip)[()],
@@ -124,15 +125,15 @@ def reporting_of(signal_model: SignalModel, flip: Any, epsilon: float) -> Report
 @renamed(nature="signal_model")
 @dataclass(frozen=True)
 class ThresholdMarket(PlainNumbers, PaidByCounts):
-    """Buys bits from people each of whom knows alone what a nat of privacy costs her.
+    """Buys bits from people each of whom knows alone their cost of a nat of privacy.
 
-    A Bayesian Nash equilibrium: who has C > c_th stays out, who has C <= c_th randomises at her own level
-    xi(C) >= epsilon. All reporting the same is another one; `common_equilibria` lists what is known.
+    A Bayesian Nash equilibrium: people with C > c_th stay out, people with C <= c_th randomise at their own level xi(C)
+    >= epsilon. All reporting the same is another one; `common_equilibria` lists what is known.
 
     Give participation or threshold; both are set afterwards.
 
     Raises:
-        InvalidInput: names the parameter that is out of range, or the law that has an atom or no mass near 0.
+        InvalidInput: a parameter is out of range, or the law has an atom or no mass near 0; the message names it.
 
     Source: Wang 2016, chapter 4 and Theorem 7; ceiling ours; spec data_market section 3.
 
@@ -224,12 +225,12 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
 
     @property
     def presence(self) -> float:
-        """p, the probability with which each of the others takes part."""
+        """The probability p with which each of the others takes part."""
         return float(self.participation)  # type: ignore[arg-type]
 
     @property
     def cost_threshold(self) -> float:
-        """c_th."""
+        """The cost threshold c_th."""
         return float(self.threshold)  # type: ignore[arg-type]
 
     @property
@@ -244,13 +245,13 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
 
     @cached_property
     def flip(self) -> float:
-        """1 - mu, the probability that a participant's report differs from her bit."""
+        """The probability 1 - mu that a participant's report differs from their bit."""
         return float(flip_probability(self.cost_law, self.cost_threshold, self.presence, self.epsilon,
                                       self.largest_level))
 
     @property
     def match(self) -> float:
-        """mu, the probability that a participant reports her bit as it is."""
+        """The probability mu that a participant reports their bit unchanged."""
         return 1.0 - self.flip
 
     @cached_property
@@ -269,16 +270,16 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
         return chosen_level(cost, self.cost_threshold, self.epsilon, self.largest_level)
 
     def strategy_of(self, cost: float) -> Strategy:
-        """What a person of that cost does.
+        """The strategy of a person of that cost.
 
         Args:
-            cost: > 0. Levels above 700, of costs next to 0, become 700.
+            cost: cost per nat, > 0. Levels above 700, of costs next to 0, become 700.
         """
         level = float(self.level_of(positive("cost", cost)))
         return Strategy.always("none") if math.isnan(level) else Strategy.randomised(min(level, LARGEST_LEVEL))
 
     def channels_of(self, costs: ArrayLike) -> NDArray[np.float64]:
-        """(..., 3, 2) probabilities of the reports 0, 1, none given the bits 0, 1, for many costs at once."""
+        """The (..., 3, 2) probabilities of the reports 0, 1, none given the bits 0, 1, for many costs at once."""
         level = np.asarray(self.level_of(costs), dtype=np.float64)
         out = np.isnan(level)
         keep, flip = (np.where(out, 0.0, scipy.special.expit(np.where(out, 0.0, side * level))) for side in (1.0, -1.0))
@@ -289,13 +290,13 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
 
     @property
     def strategy(self) -> Strategy:
-        """What a participant does, as seen by who does not know her type."""
+        """The strategy of a participant whose type is unknown."""
         keep, flip = self.match, self.flip
         return Strategy(np.array([[keep, flip], [flip, keep], [0.0, 0.0]]), name="a participant")
 
     @property
     def peers(self) -> Strategy:
-        """What each of the others is expected to do, over all types."""
+        """The expected strategy of each of the others, over all types."""
         return self.strategy.thinned(self.presence)
 
     # ---- the levels
@@ -318,7 +319,9 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
     # ---- money
 
     def payments_at(self, present: int | None = None) -> NDArray[np.float64]:
-        """(2, 2) money for report x (row) when the majority of the others is m, if that many take part; default all."""
+        """The (2, 2) payments of report x (row) when the majority of the others is m, for that many participants;
+        default all.
+        """
         n = self.people if present is None else self._present(present)
         return self._signed(majority_errors(n - 1, self.reporting))
 
@@ -329,11 +332,11 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
         return n
 
     def payment_tables(self, least: int = 2, largest: int | None = None) -> NDArray[np.float64]:
-        """(k, 2, 2) the payments for every number of participants in least..largest, at once.
+        """The (k, 2, 2) payments for every number of participants in least..largest, at once.
 
         Args:
-            least: at least 1; who is alone is paid nothing.
-            largest: default all people.
+            least: least number of participants, at least 1; one participant alone is paid nothing.
+            largest: largest number of participants; default all people.
         """
         first, most = max(whole("least", least, at_least=1), 2), self.people if largest is None else int(largest)
         alone = np.zeros((first - least, 2, 2))
@@ -355,14 +358,14 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
             raise InvalidInput(error.field, error.problem, ways or "must be lower, or the threshold") from None
 
     def quote(self, present: int | None = None) -> ThresholdQuote:
-        """What is offered.
+        """The offer to a person.
 
         Args:
             present: number of participants, 2..people, whose payments are quoted; default all. Everything else in the
-                quote is the expectation over who comes.
+                quote is the expectation over attendance.
 
         Raises:
-            InvalidInput: not in 2..people.
+            InvalidInput: `present` is not in 2..people.
         """
         return ThresholdQuote(epsilon=self.epsilon, ceiling=self.largest_level, threshold=self.cost_threshold,
                               participation=self.presence, payments=self.payments_at(present), truth=self.terms.truth,
@@ -396,7 +399,7 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
         return (self.payment_of(cost) - spent)[()]
 
     def peer_payments(self, ones: ArrayLike, zeros: ArrayLike) -> NDArray[np.float64]:
-        """(3, ...) what the reports 0, 1, none are paid when that many of the OTHERS report 1 and 0."""
+        """The payments of the reports 0, 1, none when that many of the OTHERS report 1 and 0, shape (3, ...)."""
         heads, others = np.asarray(ones), np.asarray(ones) + np.asarray(zeros)
         least = int(others.min())
         tables = self.payment_tables(least + 1, int(others.max()) + 1)[others - least]
@@ -405,7 +408,7 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
         return np.concatenate([np.moveaxis(paid, -1, 0), np.zeros((1, *others.shape))])
 
     def pay(self, ones: int, zeros: int) -> Paid:
-        """Everybody's payment from the two public counts; below 0 she owes it.
+        """Everybody's payment from the two public counts; below 0 the participant owes it.
 
         Args:
             ones: number of reports 1.
@@ -438,7 +441,7 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
 
     @property
     def margin(self) -> float:
-        """What every report that ignores the bit loses, whoever gives it: c_th (sinh epsilon - epsilon)."""
+        """The loss of every report that ignores the bit, at every cost: c_th (sinh epsilon - epsilon)."""
         return self.cost_threshold * float(sinh_excess(self.epsilon))
 
     def payment_range(self) -> tuple[float, float]:
@@ -446,17 +449,18 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
         return self.liability()
 
     def liability(self) -> tuple[float, float]:
-        """The largest debt of a participant (below 0) and the largest payment to her."""
+        """The largest debt of a participant (below 0) and the largest payment to one."""
         return self.worst_payment().amount, self.largest_payment().amount
 
     def negative_probability(self, cost: float | None = None) -> float:
-        """P(her payment < 0) of a participant: she disagrees with the majority of the others.
+        """The probability that a participant's payment is below 0: their report disagrees with the majority of the
+        others.
 
         Args:
-            cost: hers, at most the threshold; default a participant of unknown type.
+            cost: cost of the participant, at most the threshold; default a participant of unknown type.
 
         Raises:
-            InvalidInput: a cost that stays out.
+            InvalidInput: a person of this cost takes no part.
         """
         reporting = self.reporting if cost is None else reporting_of(
             self.signal_model, scipy.special.expit(-self._level_of_participant(cost)), self.epsilon)
@@ -479,11 +483,12 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
     def rounds_until_nonnegative(self, failure_probability: float, cost: float | None = None) -> int:
         """The number of rounds after which a person's running total is nonnegative, but for a probability of failure.
 
-        At any one later round, not at all of them; rounds on fresh bits, in each of which she takes part.
+        The bound holds at any one later round, not at all of them; rounds are on fresh bits, and the person takes part
+        in each.
 
         Args:
             failure_probability: in (0, 1).
-            cost: hers, at most the threshold; default the threshold, the worst off.
+            cost: cost of the person, at most the threshold; default the threshold, the worst off.
 
         Source: Hoeffding's inequality; spec data_market section 3 (ours), for the repetition that Wang 2016,
         section 4.1, justifies negative payments with.
@@ -510,7 +515,7 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
         return attendance_error(self.people, self.presence, self.signal_model, self.reporting)
 
     def estimate(self, ones: int, zeros: int) -> StateEstimate:
-        """What the majority of the reports says of the state; ties count as 1.
+        """The state that the majority of the reports suggests; ties count as 1.
 
         Args:
             ones: number of reports 1.
@@ -536,13 +541,15 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
 
     @renamed(nature="signal_model")
     def interim_matrix(self, others: Any = None, signal_model: SignalModel | None = None) -> NDArray[np.float64]:
-        """(3, 2) a[x, s]: see `confide.market.threshold.type_equilibrium`; by default in equilibrium."""
+        """The (3, 2) interim matrix a[x, s], see `confide.market.threshold.type_equilibrium`; by default in
+        equilibrium.
+        """
         from confide.market.threshold.type_equilibrium import interim_of_types
 
         return interim_of_types(self, others, signal_model)
 
     def guarantees(self) -> Guarantees:
-        """What is promised, from public parameters alone."""
+        """The guarantees, from public parameters alone."""
         return unknown_cost_guarantees(self)
 
 

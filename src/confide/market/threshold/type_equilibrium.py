@@ -1,6 +1,6 @@
 """Is it an equilibrium? Every type's regret over all channels, whatever the others do and whatever law holds.
 
-What a person's choice depends on is one interim matrix, the same for all types: her cost enters her utility alone.
+A person's choice depends on one interim matrix, the same for all types: their cost enters their utility alone.
 """
 
 from __future__ import annotations
@@ -53,17 +53,18 @@ def _alike(market: ThresholdMarket, law: NDArray[np.float64]) -> NDArray[np.floa
 
 def interim_of_types(market: ThresholdMarket, others: Others | TypeStrategy | None = None,
                      signal_model: SignalModel | None = None) -> NDArray[np.float64]:
-    """a[x, s] = P(S = s) E[R | X = x, S = s] of one person of any type, given what everybody else does.
+    """The interim matrix a[x, s] = P(S = s) E[R | X = x, S = s] of one person of any type, given the strategies of
+    everybody else.
 
     Args:
-        market: whose payments.
-        others: what the N - 1 others do: one common strategy over all types, a function from cost to strategy (averaged
-            over 2000 groups of types), a strategy each, or (number, strategy) pairs; default the equilibrium.
+        market: market whose payments count.
+        others: strategies of the N - 1 others: one common strategy over all types, a function from cost to strategy
+            (averaged over 2000 groups of types), a strategy each, or (number, strategy) pairs; default the equilibrium.
         signal_model: the law that holds; default the one that the market is designed for.
 
     Returns:
-        (3, 2) for the reports 0, 1, none and her bit 0, 1. In equilibrium Q/2 for a report that equals the bit and
-        (Q - T)/2 for one that does not, exactly.
+        (3, 2) for the reports 0, 1, none (rows) and the person's bit 0, 1. In equilibrium Q/2 for a report that equals
+        the bit and (Q - T)/2 for one that does not, exactly.
 
     Source: spec data_market sections 3 and 5.
     """
@@ -84,10 +85,10 @@ class TypeReport:
     """One type's situation.
 
     Args:
-        cost: hers, per nat.
-        strategy: what she is meant to do.
-        utility: what that earns her.
-        best: her best replies over all channels, of levels up to the ceiling.
+        cost: cost per nat.
+        strategy: strategy that the equilibrium assigns.
+        utility: utility of that strategy.
+        best: best replies over all channels, of levels up to the ceiling.
     """
 
     cost: float
@@ -97,12 +98,12 @@ class TypeReport:
 
     @property
     def takes_part(self) -> bool:
-        """Whether she is meant to."""
+        """Whether the equilibrium has this type take part."""
         return bool(self.strategy.participation.max() > 0)
 
     @property
     def regret(self) -> float:
-        """What the best reply earns more."""
+        """The utility of the best reply, less that of the assigned strategy."""
         return self.best.utility - self.utility
 
 
@@ -140,11 +141,11 @@ class TypesReport:
 def check_types(market: ThresholdMarket, others: Others | TypeStrategy | None = None,
                 signal_model: SignalModel | None = None, *, types: int = TYPES,
                 tolerance: float | None = None) -> TypesReport:
-    """Every type's regret over all channels, if she does what the equilibrium says.
+    """Every type's regret over all channels, if the type follows the equilibrium.
 
     Args:
-        market: whose payments.
-        others: what the others do, as in `interim_of_types`; default the equilibrium.
+        market: market whose payments count.
+        others: strategies of the others, as in `interim_of_types`; default the equilibrium.
         signal_model: the law that holds; default the design's.
         types: number of quantiles of the law of costs; c_th (1 - 1e-6) and c_th (1 + 1e-6) are checked, too.
         tolerance: delta, in money, >= 0; default 1e-9 of T.
@@ -176,12 +177,12 @@ def check_types(market: ThresholdMarket, others: Others | TypeStrategy | None = 
 
 @dataclass(frozen=True)
 class CommonEquilibrium:
-    """What everybody can do so that no type gains by another channel.
+    """A common strategy of all people from which no type gains by another channel.
 
     Args:
-        name: in words.
-        participation: share that takes part.
-        payment: expected payment of one who does.
+        name: name, as text.
+        participation: share of people who take part.
+        payment: expected payment of one person who takes part.
         total: expected sum of all payments.
         informative: whether reports say anything about the bits; where not, the collector pays for nothing.
     """
@@ -203,7 +204,7 @@ def common_equilibria(
     the collector learns nothing. Others may exist; these are the ones that are easy to agree on.
 
     Args:
-        market: whose payments.
+        market: market whose payments count.
         signal_model: the law that holds; default the design's.
 
     Source: spec data_market section 5.

@@ -1,4 +1,6 @@
-"""Who somebody is: operators by password or a provider's word, participants by a code; both then by a token."""
+"""Log-ins and sessions: operators identify themselves by a password or through a provider, participants by a code; both
+then by a token.
+"""
 
 from confide._lazy import doors
 

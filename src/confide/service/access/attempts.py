@@ -58,7 +58,7 @@ class Attempts:
         """Count an attempt before it is made, as a failure: of many that are made at once, none is overlooked.
 
         Args:
-            tried: what is counted, such as "log in" with a name, or with an address; each by itself.
+            tried: counted things, such as "log in" with a name, or with an address; each by itself.
         """
         window = int(self._clock()) // WINDOW * WINDOW
         with self._database.writing() as connection:

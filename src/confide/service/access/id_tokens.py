@@ -72,17 +72,17 @@ def checked_subject(
     token: object, keys: KeySet, *, issuer: str, client: str, nonce: str, begun: int, now: int,
     algorithms: Collection[str] = ALGORITHMS
 ) -> str:
-    """Whom a token names, once its signature and its claims were checked.
+    """The subject that a token names, once its signature and its claims were checked.
 
     Args:
         token: the provider's ID token.
-        keys: with which it signs.
-        issuer: the provider.
-        client: what it calls this service.
-        nonce: what the token must repeat.
-        begun: when the log-in was begun, in seconds since 1970: no token is older.
-        now: in seconds since 1970.
-        algorithms: how it may sign; none but those of `ALGORITHMS` count.
+        keys: keys with which the provider signs.
+        issuer: address of the provider.
+        client: name of this service at the provider.
+        nonce: value that the token must repeat.
+        begun: start of the log-in, in seconds since 1970: no token is older.
+        now: present time, in seconds since 1970.
+        algorithms: algorithms with which the provider may sign; only those of `ALGORITHMS` count.
 
     Raises:
         UnknownKey: the signature fits none of the keys.

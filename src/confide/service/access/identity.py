@@ -1,6 +1,6 @@
-"""Who somebody may be: an operator with a role, or the participant who has one slot of one campaign.
+"""Identities: an operator with a role, or the participant who has one slot of one campaign.
 
-She is known again by a secret. A store knows its digest; its owner alone knows it.
+A secret identifies its owner, who alone knows it; a store keeps its digest.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["Operator", "Participant", "Role", "csrf_of", "digest_of", "new_code"
 
 
 class Role(StrEnum):
-    """What an operator may do; each may do what the one before may."""
+    """The rights of an operator; each role includes the rights of the one before."""
 
     VIEWER = "viewer"
     """look at campaigns, their progress and the ledger; no person's share, payment or name"""
@@ -42,11 +42,11 @@ class Operator:
     """Somebody who runs campaigns.
 
     Args:
-        number: in the store.
-        name: by which she logs in.
-        role: what she may do.
-        active: whether she may do anything at all.
-        issuer: who says who she is; empty where a password does.
+        number: number in the store.
+        name: name with which the operator logs in.
+        role: rights of the operator.
+        active: whether the operator may do anything at all.
+        issuer: address of the service that identifies the operator; empty where a password does.
     """
 
     number: int
@@ -61,8 +61,8 @@ class Participant:
     """One slot of one campaign.
 
     Args:
-        campaign: its number.
-        slot: her rank in the public list of ids, from 0.
+        campaign: number of the campaign.
+        slot: rank of the participant in the public list of ids, from 0.
     """
 
     campaign: int
@@ -96,7 +96,7 @@ def new_code() -> str:
 
 
 def digest_of(secret: str) -> bytes:
-    """(32,) what a store keeps of a token, or of a code however it was typed.
+    """The (32,) digest that a store keeps of a token, or of a code in any spelling.
 
     No salt and no slow hash: a secret of 160 bits or more cannot be guessed.
 
@@ -110,5 +110,5 @@ def digest_of(secret: str) -> bytes:
 
 
 def csrf_of(token: str) -> str:
-    """What a form of this session must bring along: a stranger's page cannot know it. 64 hexadecimal digits."""
+    """The word that a form of this session must send along, 64 hexadecimal digits; a stranger's page cannot know it."""
     return hmac.digest(token.encode(), b"confide form", "sha256").hex()

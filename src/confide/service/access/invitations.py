@@ -1,4 +1,4 @@
-"""Invitations: a code for each slot, which works once. Whoever joins with it has the slot, and a session of her own.
+"""Invitations: a code for each slot, which works once. Whoever joins with it has the slot, and a session of their own.
 
 The operator hands codes out, and may make new ones: the earlier code of a slot is dead then, and so are sessions that
 began with it. A slot's answer is one, whoever has joined for it.

@@ -1,7 +1,8 @@
-"""Log-ins that were begun: somebody was sent to another service, and comes back with its word on who she is.
+"""Log-ins that were begun: somebody was sent to another service, and comes back with its statement of who they are.
 
-All that a log-in needs follows from one secret, which her browser alone keeps; the store knows its digest, until she is
-back or a while is over. So an answer is taken once, in the browser in which the log-in was begun, by whichever worker.
+All values of a log-in follow from one secret, which the person's browser alone keeps; the store keeps its digest until
+the person is back or the time is over. So an answer is taken once, in the browser in which the log-in was begun, by any
+worker.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ class Begun:
     """A log-in that was begun.
 
     Args:
-        secret: which her browser keeps.
-        at: when, in seconds since 1970.
+        secret: secret that the person's browser keeps.
+        at: start, in seconds since 1970.
 
     Example:
         >>> begun = Begun(secret="x" * 43, at=0)
@@ -43,17 +44,17 @@ class Begun:
 
     @property
     def state(self) -> str:
-        """What the other service gives back: whoever answers for it in another browser does not know it."""
+        """The value that the other service returns; nobody who answers for it in another browser knows it."""
         return self._part("state")
 
     @property
     def nonce(self) -> str:
-        """What its word on her must repeat: an older one does not."""
+        """The value that the other service's statement about the person must repeat: an older statement does not."""
         return self._part("nonce")
 
     @property
     def verifier(self) -> str:
-        """What it is shown with its code (RFC 7636): whoever steals the code does not know it."""
+        """The verifier that the other service is shown with its code (RFC 7636): a thief of the code lacks it."""
         return self._part("verifier")
 
     def _part(self, name: str) -> str:
@@ -80,11 +81,11 @@ class Logins:
         return found
 
     def take(self, secret: str, state: str) -> Begun | None:
-        """The one that somebody comes back from, once; None where there is none, or it took too long.
+        """The log-in that somebody comes back from, once; None where there is none, or it took too long.
 
         Args:
-            secret: which her browser has kept.
-            state: which the other service gives back; where it is another one's, nothing is used up.
+            secret: secret that the person's browser has kept.
+            state: value that the other service returns; where it belongs to another log-in, nothing is used up.
         """
         if not hmac.compare_digest(Begun(secret=secret, at=0).state.encode(), state.encode("utf-8", "replace")):
             return None

@@ -58,16 +58,17 @@ class Operators:
         return self._insert(name, role, {"password": _hashes.hash(password)})
 
     def admit(self, name: str, role: Role, *, issuer: str, subject: str) -> Operator:
-        """A new operator of whom another service says who she is; she has no password here.
+        """Add an operator whom another service identifies; they have no password here.
 
         Args:
-            name: hers, in this service.
-            role: what she may do.
-            issuer: that service's address, as it names itself.
-            subject: what it calls her: never an e-mail address, which may be somebody else's tomorrow.
+            name: name of the operator in this service.
+            role: rights of the operator.
+            issuer: address of that service, as it names itself.
+            subject: identifier of the operator at that service: never an e-mail address, which may be somebody else's
+                tomorrow.
 
         Raises:
-            InvalidInput: a name that is taken, or is none; an address that is none; or somebody who is known already.
+            InvalidInput: the name is taken or not valid; the address is not valid; or the operator is known already.
         """
         if not is_issuer(issuer):
             raise InvalidInput("issuer", "is no address of an issuer",
@@ -80,7 +81,9 @@ class Operators:
         return self._insert(name, role, {"issuer": issuer, "subject": subject})
 
     def check(self, name: str, password: str) -> Operator | None:
-        """Whose name and password these are; None where they are nobody's. It takes as long for names nobody has."""
+        """The operator with this name and password; None where there is none. The check takes as long for names that
+        nobody has.
+        """
         with self._database.reading() as connection:
             row = connection.execute(select(t.operator).where(t.operator.c.name == name)).first()
         known = None if row is None else row.password
@@ -88,7 +91,7 @@ class Operators:
         return _operator(row) if right and known is not None and row is not None and row.active else None
 
     def get(self, number: int) -> Operator:
-        """An operator by her number.
+        """An operator by their number.
 
         Raises:
             InvalidInput: there is none.
@@ -99,7 +102,7 @@ class Operators:
         return found
 
     def named(self, name: str) -> Operator:
-        """An operator by her name.
+        """An operator by their name.
 
         Raises:
             InvalidInput: there is none.
@@ -110,7 +113,7 @@ class Operators:
         return found
 
     def by_identity(self, issuer: str, subject: str) -> Operator | None:
-        """Whom another service calls so."""
+        """The operator with this identity at another service; None where there is none."""
         return self._one((t.operator.c.issuer == issuer) & (t.operator.c.subject == subject))
 
     def all(self) -> tuple[Operator, ...]:
@@ -121,10 +124,11 @@ class Operators:
     def change(
         self, number: int, *, role: Role | None = None, active: bool | None = None, password: str | None = None
     ) -> Operator:
-        """Change what somebody may do, or her password; her sessions end.
+        """Change what somebody may do, or their password; their sessions end.
 
         Raises:
-            Refused: nobody who may say who is an operator would be left; or another service says who she is.
+            Refused: no administrator would be left; or another service identifies the operator, who has no password
+                here.
             InvalidInput: there is no such operator, or a password of wrong length.
         """
         values: dict[str, Any] = {}

@@ -1,7 +1,7 @@
-"""A provider: another service that says, by OpenID Connect, who an operator is.
+"""A provider: another service that identifies operators by OpenID Connect.
 
-Its addresses and keys are those that it publishes, and are kept for a while. What it gives besides its word on who
-somebody is, such as a token for its own doors, is thrown away.
+Its addresses and keys are those that it publishes, and are kept for a while. All else that it gives besides the
+identity, such as a token for its own interface, is thrown away.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ class Provider:
     """A provider, as this service knows it.
 
     Args:
-        issuer: its address; its word is taken for its own operators alone.
-        client: what it calls this service.
-        secret: by which it knows this service.
-        back: the address to which it sends people back.
-        seconds: that it may take for a step of an answer, and half of what a whole answer may take.
-        clock: seconds since 1970.
+        issuer: address of the provider; its statements count for its own operators alone.
+        client: name of this service at the provider.
+        secret: secret by which the provider knows this service.
+        back: address to which the provider sends people back.
+        seconds: time limit of one step of an answer, in seconds, and half of that of a whole answer.
+        clock: clock that gives seconds since 1970.
     """
 
     def __init__(self, *, issuer: str, client: str, secret: str, back: str, seconds: float = 5.0,
@@ -71,10 +71,10 @@ class Provider:
         self._kept: dict[str, tuple[float, Any]] = {}
 
     def address(self, begun: Begun) -> str:
-        """Where somebody is sent, to say who she is.
+        """The address to which somebody is sent to identify themselves.
 
         Raises:
-            ProviderFailed: it does not say where that is.
+            ProviderFailed: the provider does not publish the address.
         """
         with self._talking() as client:
             url, _ = client.create_authorization_url(self._published(client).authorization, state=begun.state,
@@ -82,15 +82,15 @@ class Provider:
         return str(url)
 
     def subject(self, begun: Begun, code: str, named: str | None = None) -> str:
-        """What it calls whoever came back with a code.
+        """The provider's identifier of the person who came back with a code.
 
         Args:
             begun: the log-in that was begun.
-            code: with which she came back.
-            named: the issuer that she came back from, where it said so (RFC 9207).
+            code: code with which the person came back.
+            named: issuer from which the person came back, where the answer names it (RFC 9207).
 
         Raises:
-            ProviderFailed: it does not say so, or not in a way that can be believed.
+            ProviderFailed: the provider does not give it, or a check of its answer fails.
         """
         with self._talking() as client:
             published = self._published(client)

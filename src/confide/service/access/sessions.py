@@ -1,7 +1,8 @@
 """Sessions: a token for each browser or program that has logged in, or joined with a code.
 
-An operator's ends after some hours. A participant's ends on a day that is the same for everybody in her campaign: some
-days after it was settled. So no session tells when its owner came, and whoever may still withdraw still has one.
+An operator's ends after some hours. A participant's ends on a day that is the same for everybody in the campaign: some
+days after it was settled. So no session reveals when its owner came, and everybody who may still withdraw still has
+one.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ class Sessions:
     """The sessions of a store.
 
     Args:
-        store: where they are kept.
-        hours: that an operator's lasts.
-        days: that a participant's lasts once her campaign has ended.
-        clock: seconds since 1970.
+        store: store in which they are kept.
+        hours: length of an operator's session, in hours.
+        days: length of a participant's session after the end of their campaign, in days.
+        clock: clock that gives seconds since 1970.
     """
 
     def __init__(self, store: Store, *, hours: float = 12.0, days: int = 180, clock: Clock = time.time) -> None:
@@ -52,7 +53,7 @@ class Sessions:
         return token
 
     def who(self, token: str) -> Operator | None:
-        """Whose session it is; None where it is nobody's any more."""
+        """The operator to whom a session belongs; None where it belongs to nobody any more."""
         with self._database.reading() as connection:
             row = connection.execute(
                 select(t.operator).join(t.operator_session, t.operator_session.c.operator_id == t.operator.c.id)
@@ -62,7 +63,7 @@ class Sessions:
                                                  issuer=row.issuer or "")
 
     def participant(self, token: str) -> Participant | None:
-        """Whose session it is; None where it is nobody's any more."""
+        """The participant to whom a session belongs; None where it belongs to nobody any more."""
         with self._database.reading() as connection:
             row = connection.execute(_TAKING_PART, {"digest": digest_of(token),
                                                     "today": self._today()}).first()
@@ -91,7 +92,7 @@ class Sessions:
 
 
 def begin_participant(connection: Connection, participant: Participant) -> str:
-    """A participant's new token, in the transaction in which she joins."""
+    """Begin a participant's session and return its token, in the transaction in which they join."""
     token = new_token()
     connection.execute(insert(t.participant_session).values(
         digest=digest_of(token), campaign_id=participant.campaign, slot=participant.slot))

@@ -34,7 +34,7 @@ _SHOWN = (State.OPEN, State.CLOSED, State.CHARGED, State.RUN, State.SETTLED)
 
 
 class GuaranteesModel(BaseModel):
-    """What is promised."""
+    """The guarantees of a campaign."""
 
     guarantees: list[dict[str, Any]]
     sentences: list[str] = Field(description="each promise in words, with its condition and its note; those that say "
@@ -70,7 +70,7 @@ def list_campaigns(parts: PartsOf, after: After = 0, limit: Limit = 50) -> Campa
 
 @router.get("/{number}", responses=answers(404, 422))
 def show_campaign(parts: PartsOf, number: Number) -> CampaignModel:
-    """Where a campaign stands."""
+    """Show the state of a campaign."""
     return campaign_model(parts.opened.stored(number))
 
 
@@ -90,7 +90,7 @@ def show_offer(parts: PartsOf, number: Number) -> SectionsModel:
 
 @router.get("/{number}/guarantees", responses=answers(404, 422))
 def show_guarantees(parts: PartsOf, number: Number) -> GuaranteesModel:
-    """What is promised, with sources, and whether it says anything at this size."""
+    """Show the guarantees, with their sources, and whether they say anything at this size."""
     plan = parts.opened.get(number).campaign.plan
     promises = plan.guarantees
     return GuaranteesModel(guarantees=promises_json(promises),

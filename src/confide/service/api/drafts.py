@@ -46,19 +46,19 @@ IdempotencyKey = Annotated[str, Header(alias="Idempotency-Key", max_length=200, 
 def once(
     parts: Parts, who: str, key: str, what: str, asked: BaseModel, do: Callable[[], Answer], answer: type[Answer]
 ) -> Answer:
-    """Do something once under a key; of several at once one does it, and the others answer as it does.
+    """Do something once under a key; of several requests at once one does it, and the others answer as it does.
 
     Args:
-        parts: of the process.
-        who: asks.
-        key: hers; empty where she has none.
-        what: is done.
-        asked: with what.
-        do: does it.
-        answer: its type.
+        parts: parts of the process.
+        who: name of the caller.
+        key: key of the caller; empty where they have none.
+        what: name of the action.
+        asked: body of the request.
+        do: function that does it.
+        answer: type of the answer.
 
     Raises:
-        Refused: the key was used for another request, or this one is still being done.
+        Refused: the key was used for another request, or the same request is still being done.
     """
     if not key:
         return do()
@@ -96,14 +96,14 @@ class ChangedDraft(Strict):
 
 
 class ReadDraft(Strict):
-    """Which text is opened."""
+    """The version of the text that is opened."""
 
     version: int | None = Field(default=None, ge=1, le=2**31 - 1,
                                 description="the one that was read; default whichever stands there now")
 
 
 class PlanModel(BaseModel):
-    """What a campaign would give."""
+    """The planned outcome of a campaign."""
 
     version: int = Field(description="of the draft that was planned; to be given when it is opened")
     title: str
@@ -162,7 +162,7 @@ def forget_draft(parts: PartsOf, _: Running, number: Number) -> Response:
 
 @router.post("/{number}/plan", responses=answers(*_WHO, 404, 409))
 def plan_draft(parts: PartsOf, _: Viewer, number: Number) -> PlanModel:
-    """What the campaign would give, from public parameters alone."""
+    """Show what the campaign would give, from public parameters alone."""
     draft = parts.drafts.get(number)
     campaign = parts.drafts.campaign(draft)
     plan, file = campaign.plan, campaign.file

@@ -1,4 +1,4 @@
-"""Taking part: what one participant reads, hands in, takes back and gets; about her own slot alone."""
+"""Taking part: what one participant reads, hands in, takes back and gets; about their own slot alone."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class JoinedModel(BaseModel):
 
 
 class MineModel(BaseModel):
-    """How a participant stands: hers alone."""
+    """The standing of a participant, for them alone."""
 
     campaign: int
     id: str = Field(description="hers, on the public list")
@@ -45,32 +45,32 @@ class MineModel(BaseModel):
 
 
 class FormModel(BaseModel):
-    """What she is asked for, and what her device does with it."""
+    """The fields that a participant is asked for, and the instructions for their device."""
 
     fields: list[FieldModel]
     device: dict[str, Any] | None = Field(description="instructions for her device; null where it does nothing")
 
 
 class HandedIn(Strict):
-    """What she hands in: column -> text; where her device draws it, the row that it made."""
+    """The values that a participant hands in: column -> text; where their device draws them, the row that it made."""
 
     values: Values
 
 
 class ShareOf(Strict):
-    """Her record, as she handed it in; default the one that is stored."""
+    """A participant's record, as they handed it in; default the one that is stored."""
 
     values: Values | None = None
 
 
 class WithdrawnModel(BaseModel):
-    """That she has withdrawn."""
+    """A participant's withdrawal."""
 
     before_settlement: bool
 
 
 class ContractModel(BaseModel):
-    """Her contract."""
+    """A participant's contract."""
 
     round: int
     final: bool
@@ -99,7 +99,7 @@ def leave(parts: PartsOf, request: Request, _: TakingPart) -> Response:
 
 @router.get("/mine", responses=answers(*_WHO))
 def show_mine(parts: PartsOf, who: TakingPart) -> MineModel:
-    """How she stands."""
+    """Show how the participant stands."""
     standing = parts.participation.standing(who)
     return MineModel(campaign=who.campaign, id=parts.participation.identity(who), state=standing.state.value,
                      asks=standing.asks, handed_in=standing.handed_in, withdrawn=standing.withdrawn,
@@ -108,13 +108,13 @@ def show_mine(parts: PartsOf, who: TakingPart) -> MineModel:
 
 @router.get("/mine/offer", responses=answers(*_WHO))
 def show_my_offer(parts: PartsOf, who: TakingPart) -> SectionsModel:
-    """What she is offered."""
+    """Show what the participant is offered."""
     return SectionsModel(sections=[each.to_dict() for each in parts.participation.offer(who)])
 
 
 @router.get("/mine/form", responses=answers(*_WHO))
 def show_my_form(parts: PartsOf, who: TakingPart) -> FormModel:
-    """What she is asked for now."""
+    """Show what the participant is asked for now."""
     device = parts.participation.device(who)
     return FormModel(fields=[field_model(each) for each in parts.participation.form(who)],
                      device=None if device is None else dict(device))
@@ -129,13 +129,13 @@ def hand_in(parts: PartsOf, who: TakingPart, given: HandedIn) -> Response:
 
 @router.post("/mine/withdraw", responses=answers(*_WHO, 409))
 def withdraw(parts: PartsOf, who: TakingPart) -> WithdrawnModel:
-    """Take back all that she has handed in, at any time."""
+    """Take back all that the participant has handed in, at any time."""
     return WithdrawnModel(before_settlement=parts.participation.withdraw(who))
 
 
 @router.get("/mine/contract", responses=answers(*_WHO, 404))
 def show_my_contract(parts: PartsOf, who: TakingPart) -> ContractModel:
-    """What she is offered for her record, signed."""
+    """Show what the participant is offered for their record, signed."""
     found = parts.participation.contract(who)
     if found is None:
         raise HTTPException(404, "no contract was drawn up")
@@ -146,12 +146,12 @@ def show_my_contract(parts: PartsOf, who: TakingPart) -> ContractModel:
 
 @router.post("/mine/decline", status_code=204, response_class=Response, responses=answers(*_WHO, 409))
 def decline(parts: PartsOf, who: TakingPart) -> Response:
-    """Decline the contract: the round is not made final while she is in it."""
+    """Decline the contract: the round is not made final while the participant is in it."""
     parts.participation.decline(who)
     return Response(status_code=204)
 
 
 @router.post("/mine/share", responses=answers(*_WHO, 409, 413))
 def show_my_share(parts: PartsOf, who: TakingPart, of: ShareOf) -> SectionsModel:
-    """What she gets and why, from her record and the public result."""
+    """Show what the participant gets and why, from their record and the public result."""
     return SectionsModel(sections=[each.to_dict() for each in parts.participation.share(who, of.values)])

@@ -1,4 +1,4 @@
-"""What the API takes and gives, as documented in its schema."""
+"""The input and output of the API, as documented in its schema."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _storable(data: Any) -> bool:
 
 
 class Strict(BaseModel):
-    """What is not known is an error."""
+    """A model that refuses unknown fields."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -149,7 +149,7 @@ def job_model(job: Job, who: Operator) -> JobModel:
 
 
 def operator_model(operator: Operator) -> OperatorModel:
-    """An operator as the API shows her."""
+    """An operator as the API shows them."""
     return OperatorModel(number=operator.number, name=operator.name, role=operator.role.value,
                          active=operator.active, issuer=operator.issuer)
 

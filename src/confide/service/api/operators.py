@@ -25,7 +25,7 @@ Password = Annotated[SecretStr, Field(max_length=LONGEST_PASSWORD)]
 
 
 class LogIn(Strict):
-    """Who somebody says she is."""
+    """The name and the password of a log-in."""
 
     name: str = Field(max_length=LONGEST_NAME)
     password: Password
@@ -49,7 +49,7 @@ class NewOperator(Strict):
 
 
 class ChangedOperator(Strict):
-    """What somebody may do from now on; what is left out stays."""
+    """The rights of an operator from now on; fields that are left out stay as they are."""
 
     role: Literal["viewer", "operator", "admin"] | None = None
     active: bool | None = None
@@ -85,7 +85,7 @@ def log_out(parts: PartsOf, request: Request, _: Viewer) -> Response:
 
 @router.get("/me", responses=answers(401, 403, 422))
 def show_myself(_: Viewer) -> OperatorModel:
-    """Who asks."""
+    """Show the operator who asks."""
     return operator_model(_)
 
 
@@ -109,7 +109,7 @@ def add_operator(parts: PartsOf, _: Admin, new: NewOperator) -> OperatorModel:
 
 @router.put("/operators/{number}", responses=answers(401, 403, 409, 413, 422))
 def change_operator(parts: PartsOf, _: Admin, number: Number, changed: ChangedOperator) -> OperatorModel:
-    """Change what somebody may do, or her password; her sessions end."""
+    """Change what somebody may do, or their password; their sessions end."""
     return operator_model(parts.operators.change(
         number, role=None if changed.role is None else Role(changed.role), active=changed.active,
         password=None if changed.password is None else changed.password.get_secret_value()))

@@ -36,7 +36,7 @@ class QueueModel(BaseModel):
 
 
 class Approve(Strict):
-    """What is approved."""
+    """The payouts that are approved."""
 
     code: str = Field(max_length=200, description="as the queue showed it")
 
@@ -57,7 +57,7 @@ class Export(Strict):
 
 
 class Answers(BaseModel):
-    """What the bank said."""
+    """The bank's answers, counted."""
 
     paid: int
     failed: int

@@ -53,7 +53,7 @@ class ProgressModel(BaseModel):
 
 
 class Invited(Strict):
-    """Who gets a new code."""
+    """The slots that get a new code."""
 
     slots: list[Annotated[int, Field(ge=0, le=2**31 - 1)]] | None = Field(
         default=None, max_length=1_000_000, description="ranks in the public list of ids, from 0; default everybody")
@@ -75,7 +75,7 @@ class CodesModel(BaseModel):
 
 
 class Deposits(Strict):
-    """Whose deposits were received."""
+    """The slots whose deposits were received."""
 
     slots: list[Annotated[int, Field(ge=0, le=2**31 - 1)]] = Field(
         max_length=1_000_000, description="ranks in the public list of ids, from 0")
@@ -83,21 +83,21 @@ class Deposits(Strict):
 
 
 class DepositsModel(BaseModel):
-    """Whose deposits are noted as received: the operators' alone."""
+    """The slots whose deposits are noted as received; for the operators alone."""
 
     slots: list[int]
     deposit: str = Field(description="of each of them, in words")
 
 
 class RoundOf(Strict):
-    """Who is left out of the next round of contracts, besides those who have declined or withdrawn."""
+    """The people who are left out of the next round of contracts, besides those who have declined or withdrawn."""
 
     without: list[str] = Field(default=[], max_length=1_000_000)
     again: list[str] = Field(default=[], max_length=1_000_000, description="who takes part after all")
 
 
 class Confirmed(Strict):
-    """That an act is meant: it cannot be undone."""
+    """A confirmation of an act that cannot be undone."""
 
     confirm: Literal[True]
 
@@ -111,7 +111,7 @@ class Settling(Confirmed):
 
 
 class FinalRound(Confirmed):
-    """Which round is made final."""
+    """The round that is made final."""
 
     round: int = Field(ge=1, le=2**31 - 1, description="the one that was read")
 
@@ -126,7 +126,7 @@ class RoundModel(BaseModel):
 
 
 class KnownModel(BaseModel):
-    """What was taken of the operator's knowledge."""
+    """The number of people in the operator's table of known fields."""
 
     people: int
 
@@ -192,7 +192,7 @@ def note_deposits(parts: PartsOf, _: Running, number: Number, noted: Deposits) -
 @router.post("/known", responses=answers(*_WHO, 409, 413, 415), openapi_extra={
     "requestBody": {"required": True, "content": {"text/csv": {"schema": {"type": "string"}}}}})
 def take_known_fields(parts: PartsOf, _: Running, number: Number, sent: Uploaded) -> KnownModel:
-    """What the operator knows of everybody who is invited: CSV of id and the kind's fields."""
+    """Take the operator's knowledge of everybody who is invited: CSV of id and the kind's fields."""
     if sent.media != "text/csv":
         raise HTTPException(415, "must be text/csv")
     try:
@@ -265,5 +265,5 @@ def show_job(parts: PartsOf, who: Viewer, number: Number, task: Task) -> JobMode
 
 @router.get("/plan", responses=answers(*_WHO))
 def show_plan(parts: PartsOf, _: Viewer, number: Number) -> SectionsModel:
-    """What the campaign was planned to give."""
+    """Show the planned outcome of the campaign."""
     return SectionsModel(sections=[each.to_dict() for each in parts.opened.get(number).campaign.plan.sections()])

@@ -55,8 +55,8 @@ def chosen(asked: str, kept: str = "") -> str:
     """The language of a page.
 
     Args:
-        asked: the header Accept-Language; what cannot be read in it is passed over.
-        kept: what somebody has chosen before, as her cookie says; counts where there is such a language.
+        asked: header Accept-Language; parts that cannot be read are skipped.
+        kept: earlier choice, from the cookie; counts where there is such a language.
 
     Example:
         >>> chosen("xx, en-GB;q=0.8"), chosen("", "no such")
@@ -77,7 +77,7 @@ def chosen(asked: str, kept: str = "") -> str:
 
 @cache
 def translations(language: str) -> gettext.NullTranslations:
-    """What to look texts up in; a text that no catalogue has stays English.
+    """The translations of a language; a text that no catalogue has stays English.
 
     Args:
         language: one of `languages()`; any other one is English.

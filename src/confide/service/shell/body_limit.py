@@ -15,16 +15,16 @@ __all__ = ["BodyLimit"]
 
 
 class BodyLimit:
-    """Refuse a body that is too large, whatever its header says of its length.
+    """Refuse a body that is too large, whatever length its header states.
 
     Args:
-        app: what comes after.
-        strangers: bytes of a request of somebody who has no session, as to log in, or to join.
-        largest: bytes of any request.
-        largest_upload: bytes of a file, on the paths that take one, from whoever may send one.
-        uploads: those paths.
-        has_session: whether a request has a session; asked before anything of a larger one is read.
-        may_upload: whether a request's session is one of whoever may; asked before anything is read.
+        app: next application.
+        strangers: limit in bytes for a request without a session, as to log in, or to join.
+        largest: limit in bytes for any request.
+        largest_upload: limit in bytes for a file, on the upload paths, from callers with the right to upload.
+        uploads: upload paths.
+        has_session: whether a request has a session; asked before any part of a larger one is read.
+        may_upload: whether a request's session has the right to upload; asked before anything is read.
     """
 
     def __init__(self, app: ASGIApp, *, strangers: int, largest: int, largest_upload: int, uploads: re.Pattern[str],

@@ -1,6 +1,7 @@
-"""Who asks: a program with a bearer token, or a browser with a cookie and, where it changes something, its form's word.
+"""The caller of a request: a program with a bearer token, or a browser with a cookie and, where it changes something,
+its form's word.
 
-Every door has one of three audiences: anybody, an operator of a role, or the participant herself.
+Every entry point has one of three audiences: anybody, an operator of a role, or the participant.
 """
 
 from __future__ import annotations
@@ -38,17 +39,17 @@ PartsOf = Annotated[Parts, Depends(_parts_of)]
 
 
 def cookie_name(request: Request, cookie: str) -> str:
-    """What a cookie is called. Over TLS browsers take `__Host-` from this very host alone, not from one beside it.
+    """The name of a cookie. Over TLS browsers accept `__Host-` from this very host alone, not from a neighbouring one.
 
     Args:
-        request: of whoever asks.
-        cookie: its name without TLS, where any host of the same site may set it, too.
+        request: request of the caller.
+        cookie: name without TLS, where any host of the same site may set it, too.
     """
     return f"__Host-{cookie}" if parts_of(request).settings.secure else cookie
 
 
 def cookie_of(request: Request, cookie: str) -> str:
-    """What a cookie holds; empty where there is none."""
+    """The content of a cookie; empty where there is none."""
     return request.cookies.get(cookie_name(request, cookie), "")
 
 
@@ -84,10 +85,10 @@ def check_form(token: str, word: str) -> None:
 
 
 def needs(role: Role) -> Callable[[Request], Operator]:
-    """A door for operators.
+    """A guard for entry points of operators.
 
     Args:
-        role: that covers what is done there.
+        role: least role that is required.
     """
     def guard(request: Request) -> Operator:
         found = parts_of(request).sessions.who(token_of(request, OPERATOR_COOKIE))
@@ -113,7 +114,7 @@ async def has_session(scope: Scope) -> bool:
 
 
 async def may_upload(scope: Scope) -> bool:
-    """Whether whoever asks is an operator who may upload files; the door itself asks for the form's word, too."""
+    """Whether the caller is an operator who may upload files; the entry point itself asks for the form's word, too."""
     request = Request(scope)
     token = bearer(request) or cookie_of(request, OPERATOR_COOKIE)
     found = await run_in_threadpool(parts_of(request).sessions.who, token) if token else None
@@ -121,7 +122,7 @@ async def may_upload(scope: Scope) -> bool:
 
 
 def taking_part(request: Request) -> Participant:
-    """A door for the participant herself."""
+    """The participant who asks: a guard for the participants' entry points."""
     found = parts_of(request).sessions.participant(token_of(request, PARTICIPANT_COOKIE))
     if found is None:
         raise HTTPException(401, worded("this is for participants who have joined with their code"),
@@ -135,5 +136,7 @@ TakingPart = Annotated[Participant, Depends(taking_part)]
 
 
 def address_of(request: Request) -> str:
-    """From where somebody asks, for limits of attempts alone: it is hashed with a key, and kept for minutes."""
+    """The address from which a request comes, for limits of attempts alone: it is hashed with a key, and kept for
+    minutes.
+    """
     return request.client.host if request.client is not None else ""

@@ -32,8 +32,8 @@ class SecurityHeaders:
     """Set the headers that hold for all answers.
 
     Args:
-        app: what comes after.
-        secure: whether browsers reach it over TLS.
+        app: next application.
+        secure: whether browsers reach the service over TLS.
     """
 
     def __init__(self, app: ASGIApp, secure: bool) -> None:

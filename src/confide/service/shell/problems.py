@@ -1,6 +1,7 @@
-"""What goes wrong, as RFC 9457's problem+json. It never repeats what somebody sent, but names that the schema has.
+"""Problems of requests, as RFC 9457's problem+json. They never repeat what somebody sent, except names that the schema
+has.
 
-What goes wrong unforeseen is answered inside of the headers, the log and the counts, as everything is: see `Faults`.
+Unforeseen faults are answered inside of the headers, the log and the counts, like everything else: see `Faults`.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _TITLES = {400: "bad request", 401: "log in first", 403: "not allowed", 404: "no
 
 
 class Problem(BaseModel):
-    """What went wrong."""
+    """A problem of a request."""
 
     title: str = Field(description="of this kind of problem")
     status: int
@@ -47,7 +48,7 @@ class Problem(BaseModel):
 
 
 def answers(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """What a door may answer besides, for its documentation."""
+    """Further answers of an entry point, for its documentation."""
     return {status: {"model": Problem, "description": _TITLES[status],
                      "content": {MEDIA: {"schema": {"$ref": "#/components/schemas/Problem"}}}} for status in statuses}
 
@@ -82,7 +83,7 @@ def problem_response(status: int, detail: str, *, field: str | None = None, limi
 
 
 def status_of(error: ConfideError) -> int:
-    """The status under which an error of ours is told."""
+    """The HTTP status of an error of this package."""
     match error:
         case InvalidInput():
             return 422
@@ -125,11 +126,11 @@ Answer = Callable[[Scope, Exception], Awaitable[Response]]
 
 
 def install(app: FastAPI, show: Show = lambda *_: None) -> Answer:
-    """Have every problem told in this way; gives what answers faults that nobody foresaw, see `Faults`.
+    """Report every problem in this form; the result answers unforeseen faults, see `Faults`.
 
     Args:
         app: the application.
-        show: gives a page for a browser, from the request, the status, what is wrong, and what would do; None
+        show: function that gives a page for a browser, from the request, the status, the problem and the remedy; None
             otherwise.
     """
 
@@ -228,13 +229,13 @@ def _unexpected(error: Exception) -> Told:
 
 
 class Faults:
-    """Answer where what comes after has failed and has not begun to answer.
+    """Answer where the next application has failed and has not begun to answer.
 
-    The framework would do this outside of all middleware: such an answer would have no headers of ours.
+    The framework would do this outside of all middleware: such an answer would lack this service's headers.
 
     Args:
-        app: what comes after.
-        answer: makes the answer from the request and the error.
+        app: next application.
+        answer: function that makes the answer from the request and the error.
     """
 
     def __init__(self, app: ASGIApp, answer: Answer) -> None:

@@ -46,11 +46,11 @@ class OidcSettings(BaseModel):
 
     @property
     def shown(self) -> str:
-        """What the log-in page calls it."""
+        """The provider's name on the log-in page."""
         return self.name or urlsplit(self.issuer).hostname or self.issuer
 
     def secret(self) -> str:
-        """By which the provider knows this service.
+        """The secret by which the provider knows this service.
 
         Raises:
             InvalidInput: there is none.

@@ -32,14 +32,14 @@ async def tried(parts: Parts, request: Request, what: str, who: str, do: Callabl
     """Try something, unless it has failed too often; it may have to wait for its turn, without keeping a thread.
 
     Args:
-        parts: of the process.
-        request: in which it is tried.
-        what: is tried, such as "log in".
-        who: as whom; empty where that is what is tried.
-        do: tries it, and gives None where it fails.
+        parts: parts of the process.
+        request: request in which it is tried.
+        what: name of the attempt, such as "log in".
+        who: name under which it is tried; empty where the attempt has none.
+        do: function that tries it, and gives None where it fails.
 
     Raises:
-        HTTPException: 429, not before a while.
+        HTTPException: 429, with the time to wait.
     """
     place = place_of(address_of(request))
     asked = [f"{what} at {place}", *([f"{what} as {who}", f"{what} at {place} as {who}"] if who else [])]
@@ -67,7 +67,7 @@ def delay(more: int) -> float:
 
 
 def place_of(address: str) -> str:
-    """What of an address is counted together: of IPv6 the network, since its owner has all addresses in it.
+    """The part of an address that is counted together: of IPv6 the network, since its owner has all addresses in it.
 
     Example:
         >>> place_of("192.0.2.7"), place_of("2001:db8::7"), place_of("no address")

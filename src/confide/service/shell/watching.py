@@ -1,10 +1,10 @@
-"""What the service tells of itself: a line for each request, and counts. Neither says who asked, or for what campaign.
+"""The service's log and counts: a line for each request, and totals. Neither names the caller or the campaign.
 
-A request is known by its method and by the pattern of its path, such as `/campaigns/{number}`: numbers, codes
-and queries are in no log, and how long it took is told in classes, since exact times could tell of records.
+A request is identified by its method and by the pattern of its path, such as `/campaigns/{number}`: numbers, codes and
+queries are in no log, and its duration is given in classes, since exact times could reveal records.
 
-What participants ask for, and what their pages load, is neither logged nor counted: how many lines there are in a
-second would tell who hands in when. Only where the service itself fails, a line says so, and nothing of what was asked.
+Requests of participants, and of their pages, are neither logged nor counted: the number of lines in a second would
+reveal who hands in when. Only where the service itself fails, a line says so, without the request.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Metrics:
         self._requests.labels("any", "participants", "5xx").inc()
 
     def text(self) -> bytes:
-        """As Prometheus reads them."""
+        """The counts in Prometheus's text format."""
         if TOGETHER not in os.environ:
             return generate_latest(self.registry)
         all_of_them = CollectorRegistry()
@@ -73,8 +73,8 @@ class Watched:
     """Log and count every request.
 
     Args:
-        app: what comes after.
-        metrics: where it is counted.
+        app: next application.
+        metrics: counters.
     """
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:

@@ -161,7 +161,7 @@ def invite(request: Request, parts: PartsOf, number: Number, form: Form) -> Resp
 
 @router.post("/desk/campaigns/{number}/deposits")
 def note_deposits(request: Request, parts: PartsOf, number: Number, form: Form) -> Response:
-    """Whose deposits were received, or are not after all."""
+    """Note whose deposits were received, or are not after all."""
     _operator(request, Role.OPERATOR, form)
     opened = parts.opened.get(number)
     wanted, ids, unknown = _named(opened, form)
@@ -176,7 +176,7 @@ def note_deposits(request: Request, parts: PartsOf, number: Number, form: Form) 
 
 @router.post("/desk/campaigns/{number}/known")
 def known(request: Request, parts: PartsOf, number: Number, form: Form) -> Response:
-    """What the operator knows of everybody who is invited."""
+    """Take the operator's knowledge of everybody who is invited."""
     _operator(request, Role.OPERATOR, form)
     try:
         take_known(parts.opened.get(number), _uploaded(form).decode("utf-8-sig", "replace"))
@@ -222,7 +222,7 @@ def act(request: Request, parts: PartsOf, number: Number, act: str, form: Form) 
 
 @router.get("/desk/ledger")
 def ledger(request: Request, parts: PartsOf) -> Response:
-    """What every data set has been exposed to."""
+    """Show the loss that every data set has been exposed to."""
     if looking(request) is None:
         return go("/login")
     return page(request, "ledger.html", desk=True, ledger=ledger_sections(parts.store.ledger()))

@@ -38,7 +38,9 @@ def ask_code(request: Request, parts: PartsOf) -> HTMLResponse:
 
 @router.post("/join")
 async def join(request: Request, parts: PartsOf, form: Form) -> Response:
-    """Use a code, once. Where this browser takes part already, her word is asked for before the code is used."""
+    """Use a code, once. Where this browser takes part already, the participant is asked for confirmation before the
+    code is used.
+    """
     there = await run_in_threadpool(taking, request)
     if there is not None:
         if form.get("instead") != "yes":
@@ -61,16 +63,16 @@ async def join(request: Request, parts: PartsOf, form: Form) -> Response:
 
 @router.get("/mine")
 def mine(request: Request, parts: PartsOf) -> Response:
-    """What she is offered, what she is asked for, and how she stands."""
+    """Show what the participant is offered, what they are asked for, and how they stand."""
     who = taking(request)
     return go("/join") if who is None else _mine(request, parts, who)
 
 
 @router.post("/mine/report")
 def hand_in(request: Request, parts: PartsOf, form: Form) -> Response:
-    """Take what she hands in; all that is wrong with it stands above the form, and beside each field.
+    """Take what the participant hands in; all problems stand above the form, and beside each field.
 
-    A form that she has left empty takes the place of what is stored only where she says that she means it.
+    A form that was left empty replaces the stored values only after the participant confirms it.
     """
     who = _her(request, form)
     values = {name.removeprefix("field."): str(text) for name, text in form.items() if name.startswith("field.")}
@@ -101,14 +103,14 @@ def decline(request: Request, parts: PartsOf, form: Form) -> Response:
 
 @router.get("/mine/withdraw")
 def ask_withdrawal(request: Request, parts: PartsOf) -> Response:
-    """Whether she means it."""
+    """Ask the participant to confirm a withdrawal."""
     who = taking(request)
     return go("/join") if who is None else _withdrawal(request, parts, who)
 
 
 @router.post("/mine/withdraw")
 def withdraw(request: Request, parts: PartsOf, form: Form) -> Response:
-    """Take back all that she has handed in."""
+    """Take back all that the participant has handed in."""
     who = _her(request, form)
     before = parts.participation.withdraw(who)
     return go("/mine") if before else _withdrawal(request, parts, who, done=True)
@@ -116,14 +118,14 @@ def withdraw(request: Request, parts: PartsOf, form: Form) -> Response:
 
 @router.get("/mine/share")
 def share(request: Request, parts: PartsOf) -> Response:
-    """What she gets and why."""
+    """Show what the participant gets and why."""
     who = taking(request)
     return go("/join") if who is None else _share(request, parts, who)
 
 
 @router.post("/mine/share")
 def share_of(request: Request, parts: PartsOf, form: Form) -> Response:
-    """The same from the record that she types."""
+    """Show the same from a record that the participant types."""
     who = _her(request, form)
     return _share(request, parts, who, {name.removeprefix("field."): str(text) for name, text in form.items()
                                         if name.startswith("field.")})
@@ -131,7 +133,7 @@ def share_of(request: Request, parts: PartsOf, form: Form) -> Response:
 
 @router.post("/leave")
 def leave(request: Request, parts: PartsOf, form: Form) -> Response:
-    """End her session on this device."""
+    """End the participant's session on this device."""
     _her(request, form)
     parts.sessions.end(cookie_of(request, PARTICIPANT_COOKIE))
     answer = go("/")
@@ -144,7 +146,7 @@ class Program:
     """A script that participants' devices run on the page where they type.
 
     Args:
-        name: of the file.
+        name: name of the file.
         digest: SHA-256 in hexadecimal, as `sha256sum` writes it.
 
     Example:

@@ -33,7 +33,7 @@ _LONGEST = 4096  # letters of what a provider sends along
 
 @router.get("/login")
 def ask_login(request: Request, parts: PartsOf) -> Response:
-    """Who is it?"""
+    """Show the log-in page."""
     return go("/desk") if looking(request) is not None else _asked(request, parts)
 
 
@@ -52,7 +52,7 @@ async def log_in(request: Request, parts: PartsOf, form: Form) -> Response:
 
 @router.get(_PATH)
 async def send_to_provider(request: Request, parts: PartsOf) -> Response:
-    """Send somebody to the provider. A link leads here, no form: a provider may lead her over other sites."""
+    """Send somebody to the provider. A link leads here, no form: a provider may lead the person over other sites."""
     if parts.provider is None:
         raise HTTPException(404, worded("nobody but this service says who operators are"))
     same_site(request)
@@ -74,7 +74,7 @@ def _sent_away(request: Request, parts: Parts, provider: Provider) -> Response:
 
 @router.get(PROVIDER_BACK)
 async def take_answer(request: Request, parts: PartsOf) -> Response:
-    """Take the provider's answer, once, and begin a session for whom it names, where she is an operator."""
+    """Take the provider's answer, once, and begin a session for the person it names, where they are an operator."""
     provider = parts.provider
     if provider is None:
         raise HTTPException(404, worded("nobody but this service says who operators are"))

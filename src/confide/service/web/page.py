@@ -60,11 +60,11 @@ def _templates(language: str = "en") -> Environment:
 
 
 def speak(templates: Environment, catalogue: NullTranslations) -> None:
-    """Have templates speak a language: what they say themselves, and what `told` shows of a problem.
+    """Have templates speak a language: their own texts, and the text that `told` shows of a problem.
 
     Args:
-        templates: of all pages.
-        catalogue: in which texts are looked up.
+        templates: templates of all pages.
+        catalogue: catalogue in which texts are looked up.
     """
     templates.install_gettext_translations(catalogue, newstyle=True)  # type: ignore[attr-defined] # i18n's
     templates.globals["told"] = partial(told, translate=catalogue.gettext)
@@ -74,10 +74,10 @@ def page(request: Request, template: str, *, status: int = 200, **context: Any) 
     """A template, filled.
 
     Args:
-        request: of whoever looks.
-        template: its name.
-        status: of HTTP.
-        context: what it shows.
+        request: request of the reader.
+        template: name of the template.
+        status: HTTP status.
+        context: values that the template shows.
     """
     operator, participant = looking(request), taking(request)
     word = csrf_of(cookie_of(request, OPERATOR_COOKIE if context.get("desk") else PARTICIPANT_COOKIE))
@@ -205,12 +205,12 @@ def keep_token(
     """Have the browser keep a token, out of reach of scripts and of other sites.
 
     Args:
-        request: of whoever asks.
-        answer: takes it along.
-        cookie: in which.
-        token: what is kept.
-        seconds: for how long.
-        lax: whether it is shown to whoever comes back by another site's link.
+        request: request of the caller.
+        answer: response that sets the cookie.
+        cookie: name of the cookie.
+        token: token that is kept.
+        seconds: lifetime of the cookie, in seconds.
+        lax: whether the cookie is sent when somebody comes back by another site's link.
     """
     answer.set_cookie(cookie_name(request, cookie), token, max_age=seconds, httponly=True, path="/",
                       secure=parts_of(request).settings.secure, samesite="lax" if lax else "strict")

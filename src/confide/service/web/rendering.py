@@ -33,8 +33,8 @@ def sections_html(sections: Sequence[Section], level: int = 2) -> Markup:
     """Sections in reading order.
 
     Args:
-        sections: what is shown.
-        level: of their headings.
+        sections: sections to show.
+        level: level of their headings.
 
     Example:
         >>> from confide.contract.presentation import Table, Text

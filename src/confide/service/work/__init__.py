@@ -1,4 +1,6 @@
-"""What the service does: drafts that become campaigns, people who take part, and work that goes on whatever dies."""
+"""The work of the service: drafts that become campaigns, people who take part, and jobs that go on after any process
+ends.
+"""
 
 from confide._lazy import doors
 

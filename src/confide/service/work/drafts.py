@@ -101,12 +101,12 @@ class Drafts:
         """Begin a draft. It need not be a whole campaign file yet.
 
         Args:
-            text: of the campaign file.
-            operator: who begins it.
-            name: the file's; default one that follows from its title.
+            text: text of the campaign file.
+            operator: number of the operator who begins it.
+            name: name of the file; default one that follows from its title.
 
         Raises:
-            InvalidInput: too long a text, or no such name.
+            InvalidInput: the text is too long, or the name is not valid.
         """
         _check_text(text)
         named = name or _named(text)

@@ -1,5 +1,5 @@
-"""What can go wrong with a request besides bad input: what is asked for is not there, has changed meanwhile, or cannot
-be done by a process that ends.
+"""Failures of a request besides bad input: the thing is missing, has changed meanwhile, or cannot be done by a process
+that ends.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _CHANGED = {"draft": worded("the draft was changed meanwhile; read it again")}
 
 
 class NotNow(ConfideError):
-    """A process cannot do it now; another attempt, here or in another process, will do.
+    """A process cannot do the work now; another attempt, here or in another process, will succeed.
 
     Args:
-        why: it cannot.
-        remedy: what to do.
+        why: reason.
+        remedy: advice.
     """
 
     def __init__(self, why: str, remedy: str) -> None:
@@ -34,11 +34,11 @@ class NotNow(ConfideError):
 
 
 class Unknown(ConfideError):
-    """What is asked for is not there, or not for whoever asks.
+    """The thing is missing, or not visible to the caller.
 
     Args:
         what: "campaign", "draft", "job", "job of campaign".
-        number: by which it was asked for.
+        number: number with which it was asked for.
     """
 
     def __init__(self, what: str, number: int) -> None:

@@ -1,8 +1,9 @@
-"""Intake: reports that many people hand in at once are stored together, each told when hers is on the disk.
+"""Intake: reports that many people hand in at once are stored together, and each is answered when its report is on
+disk.
 
-A commit waits for the disk, and for other processes, and takes as long for one report as for hundreds. So whoever hands
-in waits for a thread that takes what comes within a moment, and stores it in one transaction. One report that cannot be
-taken hinders no other.
+A commit waits for the disk, and for other processes, and takes as long for one report as for hundreds. So a participant
+who hands in waits for a thread that collects the reports of a moment, and stores them in one transaction. A report that
+cannot be taken hinders no other.
 """
 
 from __future__ import annotations
@@ -57,15 +58,15 @@ class Intake:
         """Hand in one report, and wait until it is stored durably; a later one of the same slot replaces it.
 
         Args:
-            campaign: its number.
-            slot: whose it is.
-            report: hers.
-            once: whether no other one may replace it.
+            campaign: number of the campaign.
+            slot: slot that the report belongs to.
+            report: report in bytes.
+            once: whether no other report may replace it.
 
         Raises:
             Refused, InvalidInput: as `Store.submit`.
             NotNow: this process is shutting down.
-            StoreFailed: the database cannot; or has not in time, and may still do so.
+            StoreFailed: the database cannot store it; or has not in time, and may still do so.
         """
         handed = _Handed(campaign, slot, report, once)
         with self._lock:

@@ -28,7 +28,7 @@ _ATTEMPTS = 5  # of a job whose workers die
 
 
 class Task(StrEnum):
-    """What is done to a campaign."""
+    """A kind of work on a campaign."""
 
     SETTLE = "settle"
     AUDIT = "audit"
@@ -39,16 +39,16 @@ class Job:
     """Work on one campaign.
 
     Args:
-        number: in the store.
-        campaign: its number.
-        task: what is done.
+        number: number in the store.
+        campaign: number of the campaign.
+        task: kind of work.
         accept_unusable: whether a settlement goes on where too many rows of the operator's file cannot be used.
         state: "queued", "running", "done" or "failed".
-        attempts: how often it was begun.
+        attempts: number of times it was begun.
         done: steps done.
         steps: steps in all; None where that is not known.
-        problem: why it failed, for the operator.
-        result: what came out, JSON-ready.
+        problem: reason of a failure, for the operator.
+        result: result, JSON-ready.
     """
 
     number: int
@@ -101,7 +101,7 @@ class Jobs:
         return found
 
     def of(self, campaign: int, task: Task) -> Job | None:
-        """What was asked for; None where nothing was."""
+        """The job that was asked for; None where there is none."""
         with self._database.reading() as connection:
             row = connection.execute(select(t.job).where(
                 t.job.c.campaign_id == campaign, t.job.c.task == task.value)).first()
@@ -142,18 +142,18 @@ class Jobs:
         return self._own(job, worker, lease=int(self._clock()) + _LEASE, done=done, steps=steps)
 
     def finish(self, job: Job, worker: str, result: Any = None) -> bool:
-        """It is done, all of its steps; whether it was still this worker's."""
+        """Mark a job as done, with all of its steps; true where it still belonged to this worker."""
         steps = func.coalesce(t.job.c.steps, 1)
         return self._own(job, worker, state="done", lease=0, done=steps, steps=steps,
                          result=None if result is None else json.dumps(result, allow_nan=False))
 
     def fail(self, job: Job, worker: str, problem: str) -> bool:
-        """It cannot be done, for a reason that does not pass; whether it was still this worker's.
+        """Mark a job as failed, for a reason that does not pass; true where it still belonged to this worker.
 
         Args:
             job: the job.
-            worker: who did it.
-            problem: for the operator; it may follow from records.
+            worker: name of the worker.
+            problem: reason, for the operator; it may follow from records.
         """
         return self._own(job, worker, state="failed", lease=0, problem=problem[:2000])
 

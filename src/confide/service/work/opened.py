@@ -43,9 +43,9 @@ class OpenedCampaign:
     """A campaign that people can take part in, or could.
 
     Args:
-        number: in the store.
-        campaign: what its file says; never changes.
-        folder: its own, the operator's alone.
+        number: number in the store.
+        campaign: campaign that the file describes; never changes.
+        folder: folder of the campaign; the operator's alone.
     """
 
     number: int
@@ -54,33 +54,33 @@ class OpenedCampaign:
 
     @property
     def pack(self) -> Path:
-        """Where its public files are written."""
+        """The folder in which the campaign's public files are written."""
         return self.folder / PACK
 
     @cached_property
     def local(self) -> LocalKind | None:
-        """Its kind, where reports are drawn on participants' devices."""
+        """The kind of the campaign, where reports are drawn on participants' devices; else None."""
         kind = self.campaign.file.kind
         return kind if isinstance(kind, LocalKind) else None
 
     @cached_property
     def contracts(self) -> ContractKind | None:
-        """Its kind, where people are offered contracts between a report and a record."""
+        """The kind of the campaign, where people are offered contracts between a report and a record; else None."""
         kind = self.campaign.file.kind
         return kind if isinstance(kind, ContractKind) else None
 
     @cached_property
     def deposit(self) -> str:
-        """What each participant leaves beforehand, in words; empty where nothing."""
+        """The deposit that each participant leaves beforehand, as text; empty where there is none."""
         terms = self.campaign.file.kind.payouts(self.campaign.plan)
         return "" if terms is None or not terms.deposit else terms.money(terms.deposit)
 
     def read_once(self, path: Path, read: Callable[[], Read]) -> Read | None:
-        """What a file says, read again only where it was written anew; None where there is none.
+        """The content of a file, read again only after it was written anew; None where there is no file.
 
         Args:
-            path: of a file that is replaced as a whole.
-            read: reads it.
+            path: path of a file that is replaced as a whole.
+            read: function that reads it.
         """
         try:
             found = path.stat()
@@ -104,14 +104,14 @@ class OpenedCampaign:
 
 
 def check_settled(state: State, remedy: str = "") -> None:
-    """Whether a campaign has a result.
+    """Check that a campaign has a result.
 
     Args:
-        state: where it stands.
-        remedy: what would do where it may still have one; default to look again later.
+        state: state of the campaign.
+        remedy: advice where it may still have one; default to look again later.
 
     Raises:
-        Refused: not yet; or it never will, since it is cancelled.
+        Refused: there is none yet; or never will be, since the campaign is cancelled.
 
     Example:
         >>> check_settled(State.SETTLED)
@@ -178,10 +178,10 @@ class Opened:
         return found
 
     def stored(self, number: int) -> Stored:
-        """Where a campaign stands.
+        """The campaign and its state, as stored.
 
         Raises:
-            Unknown: no draft of this service became it.
+            Unknown: no draft of this service became this campaign.
         """
         found = self.all(limit=1, only=number)
         if not found:
@@ -229,14 +229,14 @@ class Opened:
 
 
 def settled_campaign(opened: OpenedCampaign, store: Store) -> Campaign:
-    """The campaign, if it is settled; where this machine keeps its files is not told.
+    """The campaign, if it is settled; its path on this machine is not revealed.
 
     Args:
         opened: the campaign.
-        store: of it.
+        store: store of the campaign.
 
     Raises:
-        Refused: it is not.
+        Refused: it is not settled.
     """
     check_settled(store.get(opened.number).state, worded("settle it first"))
     return opened.campaign
@@ -267,14 +267,14 @@ def payout_file(
 
 
 def take_answer(campaign: Campaign, store: Store, data: bytes) -> Mapping[str, int]:
-    """Take what the bank says; how many were paid, failed, and known before.
+    """Take the bank's answers; return the numbers of payouts that were paid, failed, and known before.
 
     Args:
-        campaign: whose payouts it is about.
-        store: where it was settled.
+        campaign: campaign whose payouts they are about.
+        store: store in which it was settled.
         data: CSV of reference,status, or ISO 20022 pain.002.
 
     Raises:
-        InvalidInput: it cannot be read, or names a payout that is not known.
+        InvalidInput: the data cannot be read, or names an unknown payout.
     """
     return take_confirmations(campaign.planned, store, data)

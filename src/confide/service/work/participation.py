@@ -1,6 +1,6 @@
-"""Taking part: what one participant reads, hands in, takes back, and gets. Each method is about her own slot alone.
+"""Taking part: what one participant reads, hands in, takes back, and gets. Each method is about their own slot alone.
 
-Nothing that she reads here depends on what others did, but for what is public, and her own contract and share.
+Nothing that they read here depends on the actions of others, except public facts, and their own contract and share.
 """
 
 from __future__ import annotations
@@ -45,16 +45,17 @@ _LARGEST_KNOWN = 1 << 28
 
 @dataclass(frozen=True, kw_only=True)
 class ParticipantStanding:
-    """How one participant stands: hers alone.
+    """The standing of one participant, for them alone.
 
     Args:
-        state: where the campaign stands.
-        asks: what she may hand in now: "record", "report" (the first of two), "contract" (she may decline the one that
-            she is shown), or "" where nothing.
-        handed_in: whether she has handed in what is asked for now, or was asked for last.
-        withdrawn: whether she has withdrawn before the settlement.
-        declined: whether she has declined a contract: she is in no final one.
-        local: whether her device draws what she hands in, or handed in last; never what contracts follow from.
+        state: state of the campaign.
+        asks: thing that they may hand in now: "record", "report" (the first of two), "contract" (they may decline the
+            one that they are shown), or "" where there is nothing.
+        handed_in: whether they have handed in what is asked for now, or was asked for last.
+        withdrawn: whether they have withdrawn before the settlement.
+        declined: whether they have declined a contract: they are in no final one.
+        local: whether their device draws what they hand in, or handed in last; never the reports that contracts follow
+            from.
     """
 
     state: State
@@ -66,23 +67,23 @@ class ParticipantStanding:
 
 
 class ParticipantActions:
-    """What participants do in the campaigns of a store.
+    """The actions of participants in the campaigns of a store.
 
     Args:
-        store: of the campaigns.
+        store: store of the campaigns.
         opened: the campaigns.
-        intake: of the store.
+        intake: intake of the store.
     """
 
     def __init__(self, store: Store, opened: Opened, intake: Intake) -> None:
         self._store, self._opened, self._intake = store, opened, intake
 
     def identity(self, who: Participant) -> str:
-        """Her id on the public list."""
+        """The participant's id on the public list."""
         return self._opened.get(who.campaign).identities[who.slot]
 
     def standing(self, who: Participant) -> ParticipantStanding:
-        """How she stands."""
+        """The participant's standing."""
         opened = self._opened.get(who.campaign)
         return self._standing(opened, self._facts(opened, who))
 
@@ -98,14 +99,14 @@ class ParticipantActions:
                         local=opened.local is not None and (opened.contracts is None or phase == SECOND))
 
     def offer(self, who: Participant) -> Sequence[Section]:
-        """The plan as she reads it; and her contract, where one was drawn up."""
+        """The plan as the participant reads it, with their contract, where one was drawn up."""
         opened = self._opened.get(who.campaign)
         contract = self.contract(who)
         own = [] if contract is None else opened.campaign.contract_sections(contract)
         return [*opened.campaign.offer(home=self._store.home), *own]
 
     def form(self, who: Participant) -> Sequence[Field]:
-        """The fields that she is asked for now; none, where nothing is."""
+        """The fields that the participant is asked for now; none, where nothing is asked."""
         opened = self._opened.get(who.campaign)
         campaign, kind = opened.campaign, opened.campaign.file.kind
         asks = self.standing(who).asks
@@ -114,27 +115,32 @@ class ParticipantActions:
         return kind.asked(campaign.file.config, campaign.plan) if asks == "record" else ()
 
     def device(self, who: Participant) -> Mapping[str, Any] | None:
-        """What her device does with what she types; None where it does nothing, or nothing is asked."""
+        """The instructions for the participant's device; None where it does nothing, or nothing is asked."""
         opened = self._opened.get(who.campaign)
         if opened.local is None or self.standing(who).asks != "record":
             return None
         return self._device(opened, opened.local, who)
 
     def unasked(self, who: Participant) -> bool:
-        """Whether her final contract asks nothing of her: whatever she typed, nothing would leave her device."""
+        """Whether the participant's final contract asks nothing of them: whatever they type, nothing would leave their
+        device.
+        """
         opened = self._opened.get(who.campaign)
         told = None if opened.contracts is None else self.device(who)
         return told is not None and told["law"] == "lattice" and int(told["steps"]) == 0
 
     def odds(self, who: Participant) -> AnswerOdds | NoiseSize | None:
-        """What leaves her device beside what she types, by the exact channel that it follows; None as for `device`."""
+        """The odds, or the size of noise, of the report that leaves the participant's device, by the exact channel that
+        it follows; None as for `device`.
+        """
         instructions = self.device(who)
         return None if instructions is None else device_odds(instructions)
 
     def level(self, who: Participant) -> tuple[float, str] | None:
-        """What the offer says a report costs at most, and its notion, "epsilon" or "rho"; None as for `device`.
+        """The largest cost of a report, as the offer states it, and its notion, "epsilon" or "rho"; None as for
+        `device`.
 
-        Her device follows no instructions of a level above it.
+        The participant's device follows no instructions of a level above it.
         """
         opened = self._opened.get(who.campaign)
         if opened.local is None or self.device(who) is None:
@@ -146,10 +152,10 @@ class ParticipantActions:
         return kind.device(campaign.file.config, campaign.plan, None if contract is None else contract.terms)
 
     def typed(self, who: Participant) -> Mapping[str, str] | None:
-        """What is stored of what she typed, as her form has it; hers alone.
+        """The stored values that the participant typed, in the fields of their form; for them alone.
 
-        None where nothing is stored or asked for now, where her device drew it, or where the record that is stored does
-        not say how it was typed.
+        None where nothing is stored or asked for now, where the participant's device drew the report, or where the
+        stored record does not say how it was typed.
         """
         opened, standing = self._opened.get(who.campaign), self.standing(who)
         if standing.local or not standing.handed_in or standing.asks not in ("record", "report"):
@@ -164,7 +170,7 @@ class ParticipantActions:
             kind, campaign.file.config, campaign.plan, opened.identities[who.slot], report)
 
     def empties(self, who: Participant, values: Mapping[str, str]) -> bool:
-        """Whether a form that she has left empty would take the place of something that is stored."""
+        """Whether a form that the participant has left empty would replace stored values."""
         standing = self.standing(who)
         if standing.local or not standing.handed_in or any(text.strip() for text in values.values()):
             return False
@@ -172,17 +178,19 @@ class ParticipantActions:
         return stored is None or any(text.strip() for text in stored.values())
 
     def submit(self, who: Participant, values: Mapping[str, str]) -> None:
-        """Take what she hands in; a later one replaces it, so that trying again does no harm.
+        """Take what the participant hands in; a later one replaces it, so that trying again does no harm.
 
-        What her device has drawn is not replaced: a second draw would tell more of her answer than she was promised.
+        A report that their device has drawn is not replaced: a second draw would reveal more of their answer than the
+        offer promises.
 
         Args:
-            who: she.
-            values: column -> text, as in her form; where her device draws what she hands in, the row that it made.
+            who: the participant.
+            values: column -> text, as in their form; where their device draws the report, the row that it made.
 
         Raises:
-            InvalidInput: what she hands in cannot be used. The message is hers.
-            Refused: nothing is asked of her now, she takes no part, or another draw of hers was handed in before.
+            InvalidInput: the values cannot be used. The message is for the participant alone.
+            Refused: nothing is asked now, the participant takes no part, or another draw of theirs was handed in
+                before.
         """
         opened = self._opened.get(who.campaign)
         if opened.contracts is not None:
@@ -234,7 +242,7 @@ class ParticipantActions:
         self._store.hand_row(who.campaign, who.slot, json.dumps(row), phase=SECOND, states=(State.CHARGED,), once=True)
 
     def withdraw(self, who: Participant) -> bool:
-        """Take back all that she has handed in, at any time; whether this was before the settlement.
+        """Take back all that the participant has handed in, at any time; true where this was before the settlement.
 
         Raises:
             Refused: a custodian holds the data.
@@ -245,7 +253,9 @@ class ParticipantActions:
         return before
 
     def contract(self, who: Participant) -> Contract | None:
-        """What the round as it stands offers her; None where there is none, or she has withdrawn."""
+        """The contract that the round as it stands offers the participant; None where there is none, or they have
+        withdrawn.
+        """
         opened = self._opened.get(who.campaign)
         found = self._round(opened)
         if found is None or self._store.has_withdrawn(who.campaign, who.slot):
@@ -253,26 +263,27 @@ class ParticipantActions:
         return contract_in(opened.campaign.file, found, opened.identities[who.slot], self._store.home)
 
     def decline(self, who: Participant) -> None:
-        """Decline the contract that she is shown: the next round is drawn up as if she had never reported.
+        """Decline the contract that the participant is shown: the next round is drawn up as if they had never reported.
 
         Raises:
-            Refused: there is none, or it is final.
+            Refused: there is no contract, or it is final.
         """
         if self.standing(who).asks != "contract":
             raise nothing_to_decline()
         CampaignRounds(self._store).decline(self._opened.get(who.campaign), who.slot)
 
     def share(self, who: Participant, values: Mapping[str, str] | None = None) -> Sequence[Section]:
-        """What she gets and why, decoded from her record and the public result.
+        """The participant's share and its reasons, decoded from their record and the public result.
 
         Args:
-            who: she.
-            values: her record, as she handed it in; default the one that is stored, which is erased once all is paid.
+            who: the participant.
+            values: their record, as they handed it in; default the one that is stored, which is erased once all is
+                paid.
 
         Raises:
-            Refused: the campaign is not settled, or is cancelled; she has withdrawn; or her record was erased and none
-                is given.
-            InvalidInput: a record that cannot be used. The message is hers.
+            Refused: the campaign is not settled, or is cancelled; the participant has withdrawn; or their record was
+                erased and none is given.
+            InvalidInput: a record that cannot be used. The message is for the participant alone.
         """
         opened = self._opened.get(who.campaign)
         campaign, kind, identity = opened.campaign, opened.campaign.file.kind, opened.identities[who.slot]
@@ -299,7 +310,9 @@ class ParticipantActions:
         return self._stored_share(opened, who.slot, none=kept)
 
     def share_form(self, who: Participant) -> Sequence[Field]:
-        """What her share is computed from again: what she handed in, and never what her own device alone knew."""
+        """The fields from which the participant's share is computed again: those that they handed in, and never those
+        that their own device alone knew.
+        """
         opened = self._opened.get(who.campaign)
         campaign, kind = opened.campaign, opened.campaign.file.kind
         if opened.local is None:
@@ -365,11 +378,11 @@ def check_row(instructions: Mapping[str, Any], values: Mapping[str, str]) -> Non
     """Whether a row can be what a device made by these instructions: it has one column, and one of its words.
 
     Args:
-        instructions: `LocalKind.device`.
-        values: what came from the device.
+        instructions: result of `LocalKind.device`.
+        values: values that came from the device.
 
     Raises:
-        InvalidInput: anything else. It repeats nothing of it.
+        InvalidInput: the row is anything else. The message repeats no part of it.
 
     Example:
         >>> check_row({"law": "response", "column": "report", "answers": ["no", "yes"]}, {"report": "yes"})
@@ -386,7 +399,7 @@ def check_row(instructions: Mapping[str, Any], values: Mapping[str, str]) -> Non
 
 
 def known_file(opened: OpenedCampaign) -> Path:
-    """Where what the operator knows of everybody lies: private."""
+    """The path of the operator's knowledge of everybody: private."""
     return opened.folder / "known.csv"
 
 

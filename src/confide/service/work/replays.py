@@ -30,10 +30,10 @@ _NO_ANSWER_YET = 0  # in the place of a status
 
 @dataclass(frozen=True)
 class Reply:
-    """What was answered.
+    """An answer that was given.
 
     Args:
-        status: of HTTP.
+        status: HTTP status.
         body: JSON.
     """
 
@@ -56,12 +56,12 @@ class Replays:
         """Take a key before its request is done.
 
         Args:
-            who: asks.
-            key: hers, of this request.
-            request: everything that was asked.
+            who: name of the caller.
+            key: key that the caller gave to this request.
+            request: the whole request.
 
         Returns:
-            What was answered before; None where the request is the caller's to do, and then to `keep` or to `drop`.
+            The earlier answer; None where the caller has to do the request, and then to `keep` or to `drop` it.
 
         Raises:
             Refused: the key was used for another request, or the same one is still being done.

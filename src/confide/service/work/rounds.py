@@ -52,13 +52,13 @@ def current(store: Store, opened: OpenedCampaign) -> Round | None:
 
 
 def nothing_to_decline() -> Refused:
-    """Told to who declines where nothing can be declined."""
+    """The refusal for a participant who declines where there is no contract to decline."""
     return Refused(worded("there is no contract to decline"),
                    worded("withdrawing takes back what was handed in, at any time"))
 
 
 def drawn_up_now() -> Refused:
-    """Told to who hands in a report while contracts are drawn up from the others."""
+    """The refusal for a participant who hands in a report while contracts are drawn up from the others."""
     return Refused(worded("contracts are being drawn up now"),
                    worded("look again in a minute; what was handed in before stands"))
 
@@ -70,7 +70,7 @@ class CampaignRounds:
     """The rounds of a store's campaigns.
 
     Args:
-        store: of the campaigns.
+        store: store of the campaigns.
     """
 
     def __init__(self, store: Store) -> None:
@@ -82,17 +82,18 @@ class CampaignRounds:
     ) -> Round:
         """Draw up the next round from all reports, without those who have declined or withdrawn.
 
-        Nobody's report is taken meanwhile: what she is told is stored would not be what her contract follows from.
+        No report is taken meanwhile: otherwise a participant's contract would not follow from the report that is stored
+        for them.
 
         Args:
             opened: the campaign.
             without: ids of more people who are left out.
             again: ids of people who take part after all, though they had declined.
-            progress: told how far it is.
+            progress: function that receives the progress.
 
         Raises:
             Refused: the round is final, nobody has reported, or another one was drawn up meanwhile.
-            InvalidInput: somebody who takes part after all has withdrawn.
+            InvalidInput: one of `again` has withdrawn.
         """
         kind, config = contract_kind(opened), opened.campaign.file.config
         state = self._store.get(opened.number).state
@@ -122,15 +123,16 @@ class CampaignRounds:
         return found
 
     def report(self, opened: OpenedCampaign, slot: int, row: Mapping[str, Any]) -> None:
-        """Take somebody's report, from which her contract will be drawn up; a later one replaces it.
+        """Take somebody's report, from which their contract will be drawn up; a later one replaces it.
 
         Args:
             opened: the campaign.
-            slot: hers.
-            row: as the kind reads it.
+            slot: slot of the participant.
+            row: report, as the kind reads it.
 
         Raises:
-            Refused: contracts were drawn up, or are being drawn up, the collection is over, or she has withdrawn.
+            Refused: contracts were drawn up, or are being drawn up, the collection is over, or the participant has
+                withdrawn.
         """
         home, content = self._store.home, opened.campaign.file.digest
         with home.deciding(content):  # nobody begins to draw up a round before it is stored
@@ -141,14 +143,14 @@ class CampaignRounds:
             self._store.hand_row(opened.number, slot, json.dumps(row), phase=FIRST, states=(State.OPEN,))
 
     def decline(self, opened: OpenedCampaign, slot: int) -> None:
-        """Note that somebody declines her contract in the round as it stands.
+        """Note that somebody declines their contract in the round as it stands.
 
         Args:
             opened: the campaign.
-            slot: hers.
+            slot: slot of the participant.
 
         Raises:
-            Refused: there is none, it is final, or she has withdrawn.
+            Refused: there is no contract, it is final, or the participant has withdrawn.
         """
         home, content = self._store.home, opened.campaign.file.digest
         with home.deciding(content):  # nobody makes it final meanwhile
@@ -163,7 +165,7 @@ class CampaignRounds:
 
         Args:
             opened: the campaign.
-            number: of the round that was read; None makes final whichever stands now.
+            number: number of the round that was read; None makes final the round that stands now.
 
         Raises:
             Refused: none was drawn up, or another one since; or somebody is in it who has declined or withdrawn.

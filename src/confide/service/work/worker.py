@@ -35,20 +35,20 @@ class _LeaseLost(Exception):
 
 
 class Worker:
-    """Somebody who does a store's jobs.
+    """A worker, which does a store's jobs.
 
     Args:
-        store: of the campaigns.
+        store: store of the campaigns.
         opened: the campaigns.
-        jobs: what is asked for.
-        name: hers, which no other worker has.
+        jobs: jobs that are asked for.
+        name: name that no other worker has.
     """
 
     def __init__(self, store: Store, opened: Opened, jobs: Jobs, name: str) -> None:
         self._store, self._opened, self._jobs, self.name = store, opened, jobs, name
 
     def run(self, stop: Event) -> None:
-        """Do jobs until told to stop; one that was begun is left to others, or ends."""
+        """Do jobs until stopped; a job that was begun is left to others, or ends."""
         while not stop.is_set():
             try:
                 found = self.once()
