@@ -2,7 +2,7 @@
 
 Source: Wang 2016, Definitions 1 to 4; spec privacy_notions 1.1.
 
-All rows through the same table, under an exchangeable prior: what types of letter counts tell, without joint types.
+All rows through the same table, under an exchangeable prior: levels from types of letter counts, without joint types.
 
 Source: spec privacy_notions 1.1 (structured channels).
 """
@@ -46,18 +46,20 @@ _AT_ONCE = 2**21  # pairs of an input and an output: 16 MiB for each of their nu
 
 
 def letter_posteriors(table: _Vector, prior: Exchangeable) -> _Vector:
-    """(l, k, m) ln of p(x) Q(y|x) by one row's letter and output, given the other rows, to a factor of each line.
+    """Logarithms of p(x) Q(y|x) by one row's letter and output, given the other rows, up to a factor of each line,
+    shape (l, k, m).
 
     Args:
         table: (m, k) of one row.
-        prior: of all rows.
+        prior: prior of all rows.
     """
     with np.errstate(divide="ignore"):
         return np.asarray(prior.last_row_logs[:, None, :] + np.log(table).T[None])
 
 
 def output_logs(table: _Vector, prior: Exchangeable) -> tuple[_Vector, _Vector]:
-    """(n + 1,) ln of the probability of one output with k ones, and (n + 1,) probabilities of k.
+    """Logarithm of the probability of one output with k ones, shape (n + 1,), and probability of each k, shape (n +
+    1,).
 
     Args:
         table: (2, 2) of one row.
@@ -279,7 +281,7 @@ def _stacks(channel: RowProduct, pairs: _Index) -> Iterator[tuple[_Index, _Vecto
 
 
 def row_pairs(prior: IndependentRows, channel: RowProduct) -> tuple[_Index, _Index]:
-    """(2, u) which pairs of a law and a table the rows have, and (u,) how often."""
+    """Pairs of a law and a table that the rows have, shape (2, u), and how often each occurs, shape (u,)."""
     many = len(channel.tables)
     codes, counts = np.unique(prior.law_of_row() * many + channel.which, return_counts=True)
     return np.stack([codes // many, codes % many]), counts

@@ -45,22 +45,22 @@ _DRAWN = 9  # databases of a prior a curve of whose programs takes a moment
 @renamed(rows="records")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ChannelAnswer:
-    """All that is known of one channel under one prior.
+    """Everything that is known about one channel under one prior.
 
     Args:
-        title: what it is called.
-        records: n.
-        letters: m.
-        report: its levels.
-        risk: what an attacker can do.
-        constants: of the prior.
-        steps: what its differential privacy alone says in the other notions.
-        prior: what is known beforehand.
-        prior_given: whether somebody said so; otherwise it is uniform.
+        title: title of the page.
+        records: number of rows, n.
+        letters: number of letters, m.
+        report: levels of the channel.
+        risk: success of the strongest attacker.
+        constants: constants of the prior.
+        steps: bounds in the other notions that follow from its differential privacy alone.
+        prior: prior of the database.
+        prior_given: whether the prior was given; otherwise it is uniform.
         channel: the randomisation.
-        names: of the letters, where they have some.
+        names: names of the letters, where they have some.
         outputs: names of the outputs of one row, where they have some.
-        groups: independent copies of these rows that a survey asks.
+        groups: number of independent copies of these rows that a survey asks.
     """
 
     title: str
@@ -126,7 +126,7 @@ class ChannelAnswer:
 
     @cached_property
     def reports(self) -> ReportMeanings | None:
-        """What each report says of one person; None where not each row goes through one table by itself."""
+        """Evidence of each report about one person; None where not each row goes through one table by itself."""
         if self.records > 1 and shared_table(self.channel) is None:
             return None
         return report_meanings(self.channel, self.prior, names=self.names, outputs=self.outputs)
@@ -323,16 +323,16 @@ _TOGETHER = ("Here rows depend on each other: somebody who does not know the oth
 def how_private(channel: FiniteChannel | ArrayLike, prior: Prior | ArrayLike | None = None, *,
                 title: str = "A channel", names: Sequence[str] = (), outputs: Sequence[str] = (),
                 groups: int = 1) -> ChannelAnswer:
-    """Everything about one channel: levels, risk, how good it is, and what follows from what.
+    """Everything about one channel: levels, risk, usefulness, and bounds in other notions.
 
     Args:
         channel: an object of this package, or the table of one row: probabilities of outputs, one row for each letter.
-        prior: what is known beforehand; uniform if left out.
-        title: what it is called.
-        names: of the letters; their numbers if left out.
+        prior: prior of the database; uniform if left out.
+        title: title of the page.
+        names: names of the letters; their numbers if left out.
         outputs: names of the outputs of one row; those of the letters if left out, where there are as many.
-        groups: how many independent copies of these rows, such as households, a survey asks. Its errors fall with it;
-            levels and risk are those of one.
+        groups: number of independent copies of these rows, such as households, that a survey asks. Its errors fall with
+            it; levels and risk are those of one.
 
     Returns:
         An answer with `.report`, `.risk`, `.sections()` for a page, and `.to_dict()`.

@@ -1,12 +1,12 @@
-"""Finite channels: what is released, given what is true. Three forms, each as small as its structure allows.
+"""Finite channels: laws of the release, given the truth. There are three forms, each as small as its structure allows.
 
 `Channel` is a table, `RowProduct` one small table for each row, `ExponentialForm` one weight for each output and a
 level. Rows of a table are inputs; probabilities of a row sum to 1.
 
 Source: spec privacy_notions sections 1.1 and 8.
 
-Channels that treat rows alike: all that counts of (input, output) is their joint type, the m x m table
-of how often letter a became letter b.
+Channels that treat rows alike: only the joint type of (input, output) counts, the m x m table of how often letter a
+became letter b.
 
 For an exchangeable prior some optimal channel is of this kind, as averaging over row permutations keeps objective and
 constraints of every notion.
@@ -73,13 +73,13 @@ def as_table(field: str, value: ArrayLike) -> NDArray[np.float64]:
 
 @renamed(rows="records")
 class FiniteChannel:
-    """What all forms have: `letters` m, `records` n, and a table if it is small enough."""
+    """Common base of all forms, with `letters` m, `records` n, and a table if it is small enough."""
 
     letters: int = 2
     records: int = 1
 
     def table(self) -> NDArray[np.float64]:
-        """(m^n, outputs) the probabilities.
+        """Probabilities of the outputs, shape (m^n, outputs).
 
         Raises:
             Unsupported: too large to build.
@@ -205,7 +205,7 @@ class ExponentialForm(FiniteChannel):
 
     @cached_property
     def normaliser(self) -> NDArray[np.float64]:
-        """(m^n,) Z(x) = sum over y of q(y) r^d(x,y)."""
+        """Normaliser Z(x) = sum over y of q(y) r^d(x,y), shape (m^n,)."""
         return distances_sum(self.weights, ratio(self.level), self.letters, self.records)
 
     def table(self) -> NDArray[np.float64]:
@@ -250,7 +250,7 @@ class JointTypes:
 
     @cached_property
     def changed(self) -> _Vector:
-        """(k,) rows that differ between input and output."""
+        """Number of rows that differ between input and output, shape (k,)."""
         return np.asarray(self.records - self.counts.trace(axis1=1, axis2=2), dtype=np.float64)
 
     @cached_property
@@ -258,15 +258,15 @@ class JointTypes:
         return _coded(self.counts.reshape(len(self.counts), -1), self.records)
 
     def place(self, counts: _Index) -> _Index:
-        """(j,) where tables (j, m, m) stand."""
+        """Places of tables (j, m, m) among the joint types, shape (j,)."""
         order = np.argsort(self._codes)
         found = np.searchsorted(self._codes[order], _coded(counts.reshape(len(counts), -1), self.records))
         return np.asarray(order[found])
 
     @cached_property
     def neighbours(self) -> tuple[_Index, _Index, _Index, _Index]:
-        """(first, second, over, under): pairs of joint types that differ by one row's input letter, in the order of
-        blocks, and M(first)/M(second) = over/under.
+        """Pairs (first, second, over, under) of joint types that differ by one row's input letter, in the order of
+        blocks, with M(first)/M(second) = over/under.
         """
         m, first, second, over, under = self.letters, [], [], [], []
         tau = self.counts.sum(axis=2)
@@ -360,7 +360,7 @@ class JointTypeChannel(FiniteChannel):
 
     @cached_property
     def log_sequence(self) -> _Vector:
-        """(k,) ln q, of one output sequence."""
+        """Logarithm ln q of one output sequence of each joint type, shape (k,)."""
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.probabilities) - self.types.log_sequences)
 

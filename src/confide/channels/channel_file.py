@@ -4,7 +4,7 @@
 
     {"format": 1, "title": "Smoking",                            what it is called
      "response": {"letters": ["never", "sometimes", "often"],    or their number
-                  "truth": 0.7,                                  probability that the truth is told
+                  "truth": 0.7,                                  probability that the truth is reported
                   "otherwise": "another"},                       another letter; or "any": the truth may come up again
      "records": 1000,                                            people; 1 if left out
      "groups": 1,                                                independent copies of these rows, such as households
@@ -15,7 +15,7 @@ Other designs of a response have a name. Lists are in the order of the letters::
     {"design": "warner", "letters": ["yes", "no"],
      "statement": 0.7}              probability that the statement is put, otherwise its negation; two letters
     {"design": "forced", "letters": ["yes", "no"],
-     "forced": [0.2, 0.1]}          probability that each letter is said whatever is true; the truth is told otherwise
+     "forced": [0.2, 0.1]}          probability that each letter is said whatever is true; the truth otherwise
     {"design": "unrelated", "letters": ["yes", "no"],
      "sensitive": 0.7,              probability that the sensitive question is put, otherwise an unrelated one
      "unrelated": [0.25, 0.75]}     shares of the answers to the unrelated question
@@ -65,16 +65,16 @@ _ROWS = 10**7
 
 @dataclass(frozen=True, kw_only=True)
 class ChannelFile:
-    """What a channel file says.
+    """Contents of a channel file.
 
     Args:
-        title: what it is called.
+        title: title of the page.
         channel: the randomisation.
-        prior: what is known beforehand.
+        prior: prior of the database.
         prior_given: whether the file has a prior; otherwise it is uniform.
-        names: of the letters, where they have some.
-        outputs: names of what one row may report, where they have some.
-        groups: how many independent copies of these rows a survey asks.
+        names: names of the letters, where they have some.
+        outputs: names of the reports of one row, where they have some.
+        groups: number of independent copies of these rows that a survey asks.
     """
 
     title: str

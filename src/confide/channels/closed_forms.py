@@ -2,7 +2,7 @@
 
 Source: spec privacy_notions 5 (table, items 1, 3, 5).
 
-The source's own bounds on privacy at a distortion, to set beside the exact values.
+The source's own bounds on privacy at a distortion, for comparison with the exact values.
 
 Source: Wang 2016, Theorems 1 and 2, Corollary 1.
 """
@@ -35,9 +35,9 @@ def closed_form(
 
     Args:
         notion: "dp", "identifiability" or "mutual-information".
-        prior: of the database, or what `as_prior` makes one of.
+        prior: prior of the database, or anything that `as_prior` accepts.
         distortion: expected number of changed rows, in [0, n].
-        constants: of the prior, if they are at hand.
+        constants: constants of the prior, if they are at hand.
 
     Example:
         >>> from confide.channels import IndependentRows
@@ -73,16 +73,16 @@ def closed_form(
 
 @dataclass(frozen=True, kw_only=True)
 class PrintedBounds:
-    """What the source says of the least levels at one distortion, in nats.
+    """The source's bounds on the least levels at one distortion, in nats.
 
     Args:
-        distortion: D.
+        distortion: distortion D.
         identifiability: (lower, upper) bounds of eps_i*(D), by (2.12); equal up to h(eps~_X). The source has no upper
             bound beyond: infinity.
         dp: (lower, upper) bounds of eps_d*(D), by (2.13).
         kernel_dp: the upper bound of the differential privacy of the mechanism that is optimal for identifiability and
             information, above eps_d*(D): 2 eps_X by Corollary 1; nan beyond h(eps~_X), where the source says nothing.
-        exact_kernel_dp: what it is: eps_X (spec 5.4); nan beyond.
+        exact_kernel_dp: the exact value of the same: eps_X (spec 5.4); nan beyond.
     """
 
     distortion: float
@@ -95,12 +95,12 @@ class PrintedBounds:
 def printed_bounds(
     prior: Prior | ArrayLike, distortion: float, constants: PriorConstants | None = None
 ) -> PrintedBounds:
-    """The source's bounds.
+    """The source's bounds at one distortion.
 
     Args:
-        prior: with all databases possible, or what `as_prior` makes one of.
-        distortion: D in [0, n].
-        constants: of the prior, if they are at hand.
+        prior: prior with all databases possible, or anything that `as_prior` accepts.
+        distortion: distortion D in [0, n].
+        constants: constants of the prior, if they are at hand.
 
     Example:
         >>> from confide.channels import IndependentRows

@@ -1,4 +1,5 @@
-"""What a prior says before any release: how far apart neighbours are, and from where on the kernel is the posterior.
+"""Constants of a prior before any release: how far apart neighbours are, and the level from which the kernel is the
+posterior.
 
 eps_X <= eps^_X <= eps~_X always; all three are 0 for the uniform prior.
 
@@ -36,14 +37,15 @@ _MOST_BITS = 1 << 15
 
 
 def alternating_sums(log_sequence: NDArray[np.float64], epsilon: float) -> tuple[NDArray[np.float64], bool]:
-    """p_Y of one sequence with w ones, for w = 0..n, and whether it is a law.
+    """Masses p_Y of one sequence with w ones, for w = 0..n, and whether they are a law.
 
     Args:
         log_sequence: (n + 1,) ln g(k), the probability of one sequence with k ones.
-        epsilon: of the kernel, > 0.
+        epsilon: level of the kernel, > 0.
 
     Returns:
-        The masses, (n + 1,) doubles, and whether none is negative. What cannot be told from 0 counts as 0.
+        The masses, (n + 1,) doubles, and whether none is negative. A mass that cannot be distinguished from 0 counts as
+            0.
     """
     n = len(log_sequence) - 1
     if epsilon <= 0:
@@ -125,7 +127,7 @@ class PriorConstants:
 
 
 def prior_level(prior: Prior) -> float:
-    """eps_X = max over neighbours of ln p(x)/p(x')."""
+    """Level of the prior, eps_X = max over neighbours of ln p(x)/p(x')."""
     if not prior.positive:
         return math.inf
     match prior:
@@ -141,7 +143,7 @@ def prior_level(prior: Prior) -> float:
 
 
 def row_level(prior: Prior) -> float:
-    """eps^_X, from the least conditional probability of a letter."""
+    """Level eps^_X of the rows, from the least conditional probability of a letter."""
     if not prior.positive:
         return math.inf
     match prior:
@@ -159,7 +161,7 @@ def row_level(prior: Prior) -> float:
 
 
 def kernel_level(prior: Prior) -> float:
-    """eps~_X, to 1e-12, by bisection: what is feasible at a level is feasible above it.
+    """Kernel level eps~_X, to 1e-12, by bisection: a law that is feasible at a level is feasible above it.
 
     Raises:
         Unsupported: an exchangeable prior over three letters and more with more than 2^20 databases.
@@ -198,11 +200,11 @@ def _least_by_cells(table: NDArray[np.float64], letters: int, rows: int, low: fl
 
 
 def kernel_inverse_law(prior: Prior, epsilon: float) -> NDArray[np.float64]:
-    """(N,) the p_Y whose image under the kernel is the prior; negative masses that rounding made are set to 0.
+    """Law p_Y whose image under the kernel is the prior, shape (N,); negative masses that rounding made are set to 0.
 
     Args:
-        prior: with at most 2^24 databases.
-        epsilon: at least eps~_X; not checked here.
+        prior: prior with at most 2^24 databases.
+        epsilon: level of the kernel, at least eps~_X; not checked here.
     """
     found, _ = inverse_kernel(prior.vector(), ratio(epsilon), prior.letters, prior.records)
     return np.maximum(found, 0.0, out=found)

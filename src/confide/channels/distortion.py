@@ -1,4 +1,4 @@
-"""How private can a release be at a distortion? One door for the three notions, and for every prior.
+"""How private can a release be at a distortion? One function answers for the three notions, and for every prior.
 
 A formula where one is known (all distortions for independent rows, small ones for all priors), else a linear program or
 the slope solver with a certificate, else an interval that is certified and labelled as such: bounds are never passed
@@ -90,10 +90,10 @@ class PrivacyDistortion:
 
     @cached_property
     def mechanism(self) -> ChannelMechanism | None:
-        """What reaches `upper`, in whole numbers, to release from; None where neither a formula nor a table is known.
+        """Mechanism in whole numbers that reaches `upper`; None where neither a formula nor a table is known.
 
         Its levels, and its distortion, are those of the whole numbers (`mechanism.levels()`). The distortion may be
-        above what was asked for by rounding: by a part in 2^20 of the rows at the very most.
+        above the requested one by rounding: by a part in 2^20 of the rows at the very most.
         """
         return self._make()
 
@@ -116,19 +116,20 @@ def privacy_distortion(
     Args:
         notion: "dp", "identifiability" or "mutual-information".
         prior: a prior, a list of row laws, one row law with `rows`, or a vector of all m^n databases.
-        distortion: D in [0, n], expected number of changed rows.
-        letters: m.
-        records: n.
-        prior_provenance: where the prior is from, "public" or "released privately"; needed for a release from
-            `.mechanism` with secure noise.
+        distortion: distortion D in [0, n], expected number of changed rows.
+        letters: number of letters, m.
+        records: number of rows, n.
+        prior_provenance: source of the prior, "public" or "released privately"; needed for a release from `.mechanism`
+            with secure noise.
         solve: False answers at once: where no formula is known, by bounds.
-        progress: told how far a solver is. Where that takes long and nobody is told, a terminal shows a bar.
+        progress: called with the share of the solver's work that is done. Where that takes long and there is no such
+            function, a terminal shows a bar.
 
     Returns:
         Levels in nats. At D = 0 the identity is the only release: its levels are infinite, its information H(X).
 
     Raises:
-        InvalidInput: a notion, prior or distortion that is none.
+        InvalidInput: an invalid notion, prior or distortion.
         Infeasible: identifiability at D > 0 under a prior with impossible databases.
 
     Example:

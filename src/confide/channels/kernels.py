@@ -24,7 +24,7 @@ _BLOCK = 2**17  # cells
 
 
 def ratio(epsilon: float) -> float:
-    """r = e^-epsilon, the odds of one wrong letter against the right one."""
+    """Ratio r = e^-epsilon, the odds of one wrong letter against the right one."""
     return math.exp(-epsilon)
 
 
@@ -77,7 +77,7 @@ def entropy_of_row(epsilon: float, letters: int) -> float:
 
 
 def row_kernel(epsilon: float, letters: int) -> _Vector:
-    """(m, m) the kernel of one row; the identity at infinity."""
+    """Kernel of one row, shape (m, m); the identity at infinity."""
     r = ratio(epsilon)
     table = np.full((letters, letters), r)
     np.fill_diagonal(table, 1.0)
@@ -97,13 +97,13 @@ def column_blocks(table: NDArray[_Number]) -> Iterator[NDArray[_Number]]:
 
 
 def distances_sum(vector: _Vector, r: float, letters: int, rows: int) -> _Vector:
-    """(r^d) v: the sum over y of r^d(x,y) v[y], for all x, in n sweeps.
+    """Product (r^d) v: the sum over y of r^d(x,y) v[y], for all x, in n sweeps.
 
     Args:
         vector: (N,) with N = m^n.
-        r: the weight of one changed row, in [0, 1].
-        letters: m.
-        rows: n.
+        r: weight of one changed row, in [0, 1].
+        letters: number of letters, m.
+        rows: number of rows, n.
 
     Returns:
         A new (N,) array.
@@ -167,7 +167,7 @@ def _slack(letters: int, rows: int) -> float:
 
 
 def masses_by_distance(vector: _Vector, cell: int, letters: int, rows: int) -> _Vector:
-    """(n + 1,) what a vector of m^n cells has at each distance from one cell.
+    """Mass of a vector of m^n cells at each distance from one cell, shape (n + 1,).
 
     Example:
         >>> masses_by_distance(np.array([0.4, 0.3, 0.2, 0.1]), 1, 2, 2).tolist()

@@ -1,6 +1,6 @@
 """The notions of privacy by name: two levels, which are worst cases, and mutual information, an average.
 
-`Infeasible` is the error for levels of them that no channel of a kind can reach under a prior.
+`Infeasible` is the error for levels that no channel of a kind can reach under a prior.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ _DIGITS = 10
 
 
 class Infeasible(InvalidInput):
-    """A privacy level that a prior rules out.
+    """Error: a prior rules out a privacy level.
 
     Args:
-        field: the name of the level.
-        level: what was asked for.
+        field: name of the level.
+        level: requested level, in nats.
         threshold: the least level that can be reached, in nats; infinite where the prior has impossible databases.
-        why: what the threshold is; where it is infinite, why.
-        do: what to do instead.
-        attempt: asks for the same at another level, which is its one argument.
+        why: description of the threshold; where it is infinite, the reason.
+        do: remedy.
+        attempt: function that makes the same request at another level, its one argument.
         small: whether that takes less than a second.
     """
 

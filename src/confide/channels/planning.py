@@ -1,4 +1,4 @@
-"""Which randomisation to release through, from the prior and one question: how useful at an epsilon, or how private at
+"""Choice of the randomisation for a release, from the prior and one question: usefulness at an epsilon, or privacy at
 an error.
 """
 

@@ -5,9 +5,9 @@ composition of letter counts, `FullPrior` is a vector of m^n cells, first row sl
 
 Source: spec privacy_notions sections 1, 2 and 8.
 
-Compositions: how often each letter occurs among n rows, in a fixed order.
+Compositions: numbers of times that each letter occurs among n rows, in a fixed order.
 
-Letters of people: positions in a list of answers, from whatever holds a column of whole numbers.
+Letters of people: positions in a list of answers, from any object that holds a column of whole numbers.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ _MOST = 2_000_000
 
 @cache
 def compositions(total: int, parts: int) -> NDArray[np.int64]:
-    """(C(n+m-1, m-1), m) all ways to write n as m counts; the last counts grow fastest. For two letters, row k is
-    (n - k, k).
+    """All ways to write n as m counts, shape (C(n+m-1, m-1), m); the last counts grow fastest. For two letters, row k
+    is (n - k, k).
 
     Raises:
         Unsupported: more than two million of them.
@@ -82,14 +82,14 @@ def compositions(total: int, parts: int) -> NDArray[np.int64]:
 
 
 def as_letters(values: Any, letters: int, *, field: str, kind: str) -> NDArray[np.int64]:
-    """(n,) whole numbers below m; no message says what they hold.
+    """Whole numbers below m, shape (n,); no message contains their values.
 
     Args:
         values: an array or a list; a column of pandas, Polars or Arrow; or a frame, an Arrow table, a mapping or a file
             with one column.
-        letters: m.
-        field: what they are, for errors.
-        kind: what one of them is, for errors.
+        letters: number of letters, m.
+        field: name of the letters, for errors.
+        kind: word for one of them, for errors.
 
     Raises:
         InvalidInput: a column of text, by its name; an entry that is missing, no whole number, or out of range; or true
@@ -126,7 +126,7 @@ def _ways(records: int, types: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def must_sum(total: float) -> str:
-    """What is asked of probabilities that have this sum instead of 1."""
+    """Remedy for probabilities that have this sum instead of 1."""
     more = "; write more digits (0.3333333333, not 0.333), or each number over the sum" if abs(
         total - 1.0) < _ROUNDED else ""
     return f"must sum to 1 within {_SUM:g}{more}"
@@ -179,7 +179,7 @@ class Prior(ABC):
 
     @abstractmethod
     def marginals(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """(laws, counts): the laws of single rows, (u, m), and how many rows have each, (u,)."""
+        """Laws of single rows, shape (u, m), and the number of rows with each, shape (u,)."""
 
     @property
     @abstractmethod
@@ -188,7 +188,7 @@ class Prior(ABC):
 
     @abstractmethod
     def vector(self) -> NDArray[np.float64]:
-        """(N,) all cells, first row slowest.
+        """Probabilities of all databases, first row slowest, shape (N,).
 
         Raises:
             Unsupported: more than 2^24 cells.
@@ -266,7 +266,7 @@ class IndependentRows(Prior):
         return self.laws, self.counts
 
     def law_of_row(self) -> NDArray[np.int64]:
-        """(n,) which of `laws` each row has, in the order in which the rows were given."""
+        """Place in `laws` of each row's law, in the order in which the rows were given, shape (n,)."""
         if self.records > LARGEST_FULL:
             raise Unsupported("prior", f"a list of {self.records:,} rows", f"at most {LARGEST_FULL:,}")
         return np.repeat(np.arange(len(self.counts)), self.counts) if self.order is None else self.order
@@ -418,12 +418,12 @@ class Exchangeable(Prior):
 
     @cached_property
     def types(self) -> NDArray[np.int64]:
-        """(t, m) letter counts."""
+        """Letter counts, shape (t, m)."""
         return compositions(self.records, self.letters)
 
     @cached_property
     def log_types(self) -> NDArray[np.float64]:
-        """(t,) ln of the probability of each composition."""
+        """Logarithm of the probability of each composition, shape (t,)."""
         return np.asarray(self.log_sequence + _ways(self.records, self.types))
 
     @cached_property
@@ -432,14 +432,14 @@ class Exchangeable(Prior):
 
     @cached_property
     def other_types(self) -> NDArray[np.int64]:
-        """(l, m) letter counts of all rows but one."""
+        """Letter counts of all rows but one, shape (l, m)."""
         if self.records == 1:
             return np.zeros((1, self.letters), np.int64)
         return compositions(self.records - 1, self.letters)
 
     @cached_property
     def last_row_logs(self) -> NDArray[np.float64]:
-        """(l, m) ln of the probability of one sequence whose last row has each letter, one line for each of
+        """Logarithm of the probability of one sequence by its last row's letter, shape (l, m), one line for each of
         `other_types`.
         """
         which = [[self._place[(*row[:a], row[a] + 1, *row[a + 1:])] for a in range(self.letters)]
@@ -468,7 +468,7 @@ class Exchangeable(Prior):
 
 
 def entropy(law: NDArray[np.float64]) -> float:
-    """-sum p ln p, in nats."""
+    """Entropy -sum p ln p, in nats."""
     some = law[law > 0]
     return float(-np.sum(some * np.log(some)))
 

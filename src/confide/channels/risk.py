@@ -1,18 +1,18 @@
-"""What an attacker can do with a release: guess a letter, or tell two values of one row apart.
+"""Success of an attacker with a release, who guesses a letter, or distinguishes two values of one row.
 
-The attacker is the strongest that the notions speak of: she knows the channel, the prior, and all rows but one. Her
-test between two values of that row has a rate of false alarms and a rate of hits; the best hits at each rate of false
-alarms are the trade-off of the channel, exact for a finite one (Neyman and Pearson), bounded by its level otherwise.
-Hits less false alarms, at best, are her advantage: the total variation between neighbours.
+The attacker is the strongest one of the notions, and knows the channel, the prior, and all rows but one. A test between
+two values of that row has a rate of false alarms and a rate of hits; the best hits at each rate of false alarms are the
+trade-off of the channel, exact for a finite one (Neyman and Pearson), bounded by its level otherwise. Hits less false
+alarms, at best, are the attacker's advantage: the total variation between neighbours.
 
-Where rows depend on each other, their outputs tell about the row as well. Somebody who knows none of them, but the
-prior, tests with the law of all outputs given that row's value: exact for few databases.
+Where rows depend on each other, their outputs give information about the row as well. An attacker who knows the prior,
+but none of the rows, tests with the law of all outputs given that row's value: exact for few databases.
 
 Source: Dong, Roth and Su 2022; Kulynych et al. 2025 (the same bound for reconstruction, attributes and membership).
 
-What a report says of one person: how often it comes, and how likely each true value is after it.
+Evidence of a report about one person: how often it comes, and how likely each true value is after it.
 
-The prior is that of one row, on average over the rows; nothing is known of the others.
+The prior is that of one row, on average over the rows; the other rows are unknown.
 """
 
 from __future__ import annotations
@@ -60,11 +60,11 @@ _RATES = np.concatenate([[0.0, 0.001], np.linspace(0.01, 0.09, 9), np.linspace(0
 @wire("OthersUnknown", "level advantage hits")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class OthersUnknown:
-    """What somebody can do who knows the channel and the prior, and no row. Exact.
+    """Success of an attacker who knows the channel and the prior, and no row. The numbers are exact.
 
     Args:
         level: the largest ln of the factor by which an output changes the odds between two values of a row.
-        advantage: of the best test between two values of a row.
+        advantage: advantage of the best test between two values of a row.
         hits: the best rate of hits at each rate of false alarms of `AttackRisk`.
     """
 
@@ -80,17 +80,18 @@ class OthersUnknown:
 @wire("AttackRisk", "guess_before guess_after advantage false_alarms hits exact level others_unknown")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AttackRisk:
-    """What the strongest attacker can do.
+    """Success of the strongest attacker.
 
     Args:
-        guess_before: the best that she guesses the unknown row before the release, for the row that is easiest.
-        guess_after: the same after the release that helps her most.
-        advantage: hits less false alarms of the best test between two values of a row; 0 is blind, 1 is certain.
+        guess_before: best probability of guessing the unknown row before the release, for the row that is easiest.
+        guess_after: the same after the release that helps the attacker most.
+        advantage: hits less false alarms of the best test between two values of a row; 0 is no information, 1 is
+            certainty.
         false_alarms: rates of false alarms, rising from 0 to 1.
         hits: the best rate of hits at each of them, over all pairs of neighbours.
         exact: whether advantage and hits are exact; otherwise they are upper bounds from differential privacy.
         level: the channel's differential privacy, in nats.
-        others_unknown: what somebody can do who knows no other row; None where rows are independent, which makes no
+        others_unknown: success of an attacker who knows no other row; None where rows are independent, which makes no
             difference, and where there are more than 256 databases.
     """
 
@@ -105,7 +106,7 @@ class AttackRisk:
 
     def hits_at(self, false_alarms: float) -> float:
         """The best rate of hits at a rate of false alarms; between the tabulated ones, a bound from above: that of the
-        next one, or of the level. `attack_risk` tabulates the rates that it is told.
+        next one, or of the level. `attack_risk` tabulates the rates in its argument `rates`.
         """
         rate = non_negative("false_alarms", false_alarms, at_most=1.0)
         following = int(np.searchsorted(self.false_alarms, rate))
@@ -146,12 +147,12 @@ def best_hits(false_alarms: ArrayLike, epsilon: float, delta: float = 0.0) -> _V
 def attack_risk(
     channel: FiniteChannel | ArrayLike, prior: Prior | ArrayLike, *, rates: Sequence[float] = ()
 ) -> AttackRisk:
-    """What the strongest attacker can do with one release.
+    """Success of the strongest attacker with one release.
 
     Args:
         channel: in any form, or a table for one row.
-        prior: what she knows beforehand.
-        rates: of false alarms, to be tabulated beside the usual ones.
+        prior: prior of the attacker.
+        rates: rates of false alarms to tabulate with the usual ones.
 
     Returns:
         Exact where pairs of neighbours times outputs are at most 2^24; bounds from differential privacy beyond.
@@ -278,13 +279,13 @@ _WIDE = 8  # values beside each other
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ReportMeanings:
-    """What each report says.
+    """Evidence of each report about one person.
 
     Args:
-        names: (m,) of the true values.
-        outputs: (k,) of the reports.
-        probabilities: (k,) how likely each report is.
-        posteriors: (k, m) how likely each value is after it; not a number after a report that cannot come.
+        names: (m,) names of the true values.
+        outputs: (k,) names of the reports.
+        probabilities: (k,) probability of each report.
+        posteriors: (k, m) probability of each value after it; not a number after a report that cannot come.
         worst: (output, likelier value, less likely value) with the largest ratio of their probabilities of the output.
         factor: that ratio: e^epsilon of differential privacy.
     """
@@ -338,13 +339,13 @@ _ASKED = ("How likely is each true value once a report is seen? For one person o
 def report_meanings(
     channel: FiniteChannel, prior: Prior, *, names: Sequence[str] = (), outputs: Sequence[str] = ()
 ) -> ReportMeanings:
-    """What each report says of one person, by the rule of Bayes.
+    """Evidence of each report about one person, by Bayes' rule.
 
     Args:
-        channel: takes each row through one table.
-        prior: whose average row counts.
-        names: of the values; their numbers if left out.
-        outputs: of the reports; if left out, the values' where there are as many, else output 1, 2, ...
+        channel: channel that takes each row through one table.
+        prior: prior whose average row counts.
+        names: names of the values; their numbers if left out.
+        outputs: names of the reports; if left out, the values' where there are as many, else output 1, 2, ...
 
     Raises:
         InvalidInput: rows do not go through one table, or names are missing.

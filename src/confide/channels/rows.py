@@ -9,7 +9,7 @@ Source: spec privacy_notions 5, item 5 (proved there).
 
 For priors that are too large for a program, single rows give lower bounds of the least distortion.
 
-Given all other rows, a row's output is a channel of one row; what such a channel costs is known exactly. Averaged over
+Given all other rows, a row's output is a channel of one row; the cost of such a channel is known exactly. Averaged over
 the other rows this bounds the least distortion from below, for any prior; for independent rows it is exact.
 
 Source: spec privacy_notions 5 (items 1 and 5).
@@ -56,18 +56,21 @@ _AT_ONCE = 2**22  # cells of tables that are made together
 
 
 def tails(laws: _Vector) -> _Vector:
-    """(u, m) 1 - P_k for k = 1, ..., m: what the k likeliest letters of each law leave, summed from the small end."""
+    """Mass 1 - P_k beyond the k likeliest letters of each law, for k = 1, ..., m, summed from the small end, shape (u,
+    m).
+    """
     rising = np.cumsum(np.sort(laws, axis=1), axis=1)[:, :-1]
     return np.concatenate([rising[:, ::-1], np.zeros((len(laws), 1))], axis=1)
 
 
 def top_letters(laws: _Vector, epsilon: float) -> NDArray[np.int64]:
-    """(u,) k: how many of its likeliest letters the best channel of each law uses: argmax of P_k/(1 + (k-1) r)."""
+    """Number k of the likeliest letters that each law's best channel uses, shape (u,): argmax of P_k/(1 + (k-1) r)."""
     return np.asarray(np.argmin(_losses(tails(laws), epsilon), axis=1) + 1)
 
 
 def row_losses(left: _Vector, epsilon: float) -> _Vector:
-    """(u,) 1 - Theta(epsilon) = min_k (1 - P_k + (k-1) r)/(1 + (k-1) r): how seldom a letter can be lost at this level.
+    """Least probability of losing a letter at this level, 1 - Theta(epsilon) = min_k (1 - P_k + (k-1) r)/(1 + (k-1) r),
+    shape (u,).
 
     Args:
         left: (u, m) `tails` of the laws, which serve all levels.
@@ -104,8 +107,8 @@ def least_row_level(law: _Vector, loss: float) -> float:
 
 
 def top_tables(laws: _Vector, epsilon: float) -> list[_Vector]:
-    """(m, m) the best row channel of a level for each law: kernel among the k likeliest letters, anything else uniform
-    on them.
+    """Best row channel of a level for each law, shape (m, m): the kernel among the k likeliest letters, anything else
+    uniform on them.
     """
     found: list[_Vector] = []
     r, m = math.exp(-epsilon), laws.shape[1]
@@ -126,11 +129,11 @@ def _parts(laws: int, letters: int) -> list[slice]:
 
 @dataclass(frozen=True)
 class WaterLevel:
-    """Where the water stands in each of u rows: its s likeliest letters are used, w is the mass below.
+    """Water level in each of u rows: its s likeliest letters are used, w is the mass below.
 
     Args:
         order: (u, m) letters, likeliest first.
-        used: (u,) s; 0 where a constant does as well.
+        used: (u,) s, the number of used letters; 0 where a constant does as well.
         level: (u,) w, posterior probability of each other used letter.
         kept: (u,) theta = 1 - delta, posterior probability of the letter that was released.
     """
@@ -159,10 +162,10 @@ def water_level(laws: _Vector, delta: _Vector) -> WaterLevel:
 
 
 def water_tables(laws: _Vector, delta: _Vector) -> list[_Vector]:
-    """(m, m) the channel of each row that gives away least, in information and in identifiability, at its distortion.
+    """Channel of each row with the least information and identifiability at its distortion, shape (m, m).
 
     Args:
-        laws: (u, m) of the rows.
+        laws: (u, m) laws of the rows.
         delta: (u,) probabilities that a row is changed.
     """
     found: list[_Vector] = []
@@ -191,7 +194,7 @@ def _water(laws: _Vector, delta: _Vector) -> _Vector:
 
 
 def water_information(laws: _Vector, delta: _Vector) -> _Vector:
-    """(u,) I(X;Y) of the water-filling channel of each row, in nats: the row's rate-distortion function."""
+    """Information I(X;Y) of each row's water-filling channel in nats, its rate-distortion function, shape (u,)."""
     found = water_level(laws, delta)
     law = np.take_along_axis(laws, found.order, axis=1)
     law = np.where(np.arange(law.shape[1]) < found.used[:, None], law, 0.0)
@@ -221,7 +224,7 @@ def _identifiable(prior: IndependentRows, epsilon: float) -> _Vector:
 
 
 def dp_level(prior: IndependentRows, distortion: float) -> float:
-    """eps_d*(D): 0 from D_0 on, the inverse of `dp_distortion` before."""
+    """Least level eps_d*(D) of differential privacy: 0 from D_0 on, the inverse of `dp_distortion` before."""
     constant = float(prior.counts @ (1.0 - prior.laws.max(axis=1)))
     if distortion >= constant - 1e-12 * prior.records:
         return 0.0
@@ -233,7 +236,7 @@ def dp_level(prior: IndependentRows, distortion: float) -> float:
 
 
 def identifiability_level(prior: IndependentRows, distortion: float, prior_level: float) -> float:
-    """eps_i*(D): eps_X from D_i*(eps_X) on."""
+    """Least level eps_i*(D) of identifiability: eps_X from D_i*(eps_X) on."""
     if distortion >= identifiability_distortion(prior, prior_level) - 1e-12 * prior.records:
         return prior_level
     if len(prior.laws) == 1:
@@ -246,12 +249,12 @@ def identifiability_level(prior: IndependentRows, distortion: float, prior_level
 
 
 def information(prior: IndependentRows, distortion: float) -> float:
-    """eps_m*(D) in nats: water-filling in all rows at one slope, eps_d*(D)."""
+    """Least information eps_m*(D) in nats: water-filling in all rows at one slope, eps_d*(D)."""
     return float(prior.counts @ water_information(prior.laws, row_distortions(prior, distortion)))
 
 
 def row_distortions(prior: IndependentRows, distortion: float) -> _Vector:
-    """(u,) delta of each row law at the common slope: 1 - Theta(eps_d*(D))."""
+    """Distortion delta of each row law at the common slope, shape (u,): 1 - Theta(eps_d*(D))."""
     if len(prior.laws) == 1:
         return np.array([distortion / prior.records])
     slope = dp_level(prior, distortion)
@@ -294,7 +297,7 @@ class RowBounds:
 
     @classmethod
     def of(cls, prior: Prior) -> RowBounds | None:
-        """From a prior; None where there are too many lines to go through."""
+        """Bounds for a prior; None where there are too many lines to go through."""
         match prior:
             case IndependentRows():
                 lines, weights = prior.laws, prior.counts.astype(np.float64)

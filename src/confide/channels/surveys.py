@@ -1,10 +1,10 @@
-"""What a survey learns through a randomisation: shares of the true answers with standard errors, for any row table.
+"""Estimates of a survey through a randomisation: shares of the true answers with standard errors, for any row table.
 
 Estimates are linear and without bias; where reports are of more kinds than answers, the weights are the best ones at a
 law that was fixed beforehand. The same formula says, before any data, how large the errors will be.
 
-How useful a survey's design is: the standard error of each share, beside that of asking directly, beside randomised
-response, and beside the mechanisms that have the least levels at the same number of changed rows.
+How useful a survey's design is: the standard error of each share, compared with that of asking directly, with
+randomised response, and with the mechanisms that have the least levels at the same number of changed rows.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class HasChannel(Protocol):
 
     @property
     def channel(self) -> FiniteChannel:
-        """What rows go through."""
+        """Channel that rows go through."""
         ...
 
 
@@ -74,14 +74,14 @@ def survey_shares(
             through one table, or has such a `.channel`: a mechanism, a channel file.
         reports: (n,) in 0..k-1: an array, a column of pandas, Polars or Arrow, or a frame or a file with one column.
             Give these or the counts.
-        counts: (k,) how often each report came.
+        counts: (k,) number of times that each report came.
         prior: law of the true answers, or prior, that was fixed before the reports were seen; uniform if left out. It
             matters for the size of the errors where k > m, and never for bias.
-        names: of the m answers, for messages.
+        names: names of the m answers, for messages.
 
     Raises:
         InvalidInput: no reports, impossible ones, or a table from which some shares do not follow: the message lists
-            the answers that cannot be told apart.
+            the answers that cannot be distinguished.
 
     Example:
         >>> found = survey_shares([[0.75, 0.25], [0.15, 0.85]], counts=[300, 700])
@@ -155,12 +155,12 @@ def group_errors(
 
     Args:
         table: as in `survey_shares`.
-        prior: of the rows of one group. Independent rows are people drawn one by one, from the average law.
-        groups: independent ones, >= 1.
+        prior: prior of the rows of one group. Independent rows are people drawn one by one, from the average law.
+        groups: number of independent groups, >= 1.
         sampling: False for shares among these people: the randomisation alone.
 
     Returns:
-        (m,) standard errors; infinity where no number of reports tells the share.
+        (m,) standard errors; infinity where no number of reports determines the share.
 
     Example:
         >>> from confide.channels import Exchangeable
@@ -173,7 +173,7 @@ def group_errors(
 
 
 def share_variances(prior: Prior) -> _Array:
-    """(m,) variances of the shares of the letters among the rows."""
+    """Variances of the shares of the letters among the rows, shape (m,)."""
     m, n = prior.letters, prior.records
     if isinstance(prior, IndependentRows):
         law = mean_law(prior, m)
@@ -191,7 +191,7 @@ def share_variances(prior: Prior) -> _Array:
 
 
 def row_table(channel: ArrayLike | FiniteChannel | HasChannel) -> _Array:
-    """(m, k) the one table that each row goes through.
+    """The one table that each row goes through, shape (m, k).
 
     Raises:
         InvalidInput: no table; rows go through different ones, or all rows together through one.
@@ -209,7 +209,7 @@ def row_table(channel: ArrayLike | FiniteChannel | HasChannel) -> _Array:
 
 
 def shared_table(channel: FiniteChannel | None) -> _Array | None:
-    """(m, k) the table of a product of rows that all go through one; None for other channels."""
+    """Table of a product of rows that all go through the same one, shape (m, k); None for other channels."""
     if isinstance(channel, RowProduct) and all(np.array_equal(each, channel.tables[0]) for each in channel.tables):
         return channel.tables[0]
     return None
@@ -223,7 +223,7 @@ def told_apart_by_nothing(table: _Array) -> list[list[int]]:
 
 
 def mean_law(prior: Prior | ArrayLike, letters: int) -> _Array:
-    """(m,) the law of one row, on average over the rows."""
+    """Law of one row, on average over the rows, shape (m,)."""
     if isinstance(prior, Prior):
         laws, counts = prior.marginals()
         law: _Array = counts @ laws / prior.records
@@ -432,11 +432,11 @@ def usefulness(
 
     Args:
         channel: the randomisation.
-        prior: of the rows of a group; its average row is the population.
-        names: of the letters; none for their numbers.
-        least: notion -> a mechanism's name and its channel; those that are no such channels are left out.
+        prior: prior of the rows of a group; its average row is the population.
+        names: names of the letters; none for their numbers.
+        least: notion -> a mechanism's name and its channel; channels without one table for all rows are left out.
         epsilon: the channel's differential privacy.
-        groups: drawn independently.
+        groups: number of groups, drawn independently.
     """
     m = channel.letters
     beside = {notion: (name, group_errors(other, prior, groups)) for notion, (name, other) in least.items()

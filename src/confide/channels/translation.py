@@ -1,7 +1,7 @@
-"""From a level in one notion to bounds in the others, each with what it needs to hold.
+"""Bounds in other notions from a level in one, each with its conditions.
 
-Nothing here is an approximation: each step is a proved inequality, and where nothing follows, that is said. A channel
-at hand is better analysed (`analyse`, `attack_risk`): its own numbers are inside these bounds.
+Nothing here is an approximation: each step is a proved inequality, and where nothing follows, the step says so. A
+channel at hand is better analysed (`analyse`, `attack_risk`): its own numbers are inside these bounds.
 
 Source: Wang 2016, section 1.3.2 and chapter 2; spec privacy_notions 1.1, 5 and 8.
 """
@@ -41,12 +41,12 @@ class Step:
     """One bound.
 
     Args:
-        quantity: what is bounded.
+        quantity: name of the bounded number.
         bound: "at most" or "at least".
         value: the bound; infinite where nothing follows.
-        unit: nats, rows, a probability.
-        needs: what must be true for it.
-        source: where it is proved.
+        unit: unit of the value: nats, rows, a probability.
+        needs: condition under which it holds.
+        source: place of its proof.
     """
 
     quantity: str
@@ -62,14 +62,14 @@ class Step:
 
 
 def translate(notion: Measure, level: float, prior: Prior | ArrayLike) -> tuple[Step, ...]:
-    """What a level in one notion says in the others.
+    """Bounds in the other notions that follow from a level in one.
 
     Args:
         notion: "dp", "identifiability", "mutual-information" (nats) or "information-privacy".
         level: in nats, >= 0; infinity is allowed. If it is only an upper bound of the channel's level, the bounds on
             other notions from below say nothing; all others hold.
-        prior: what the attacker knows beforehand, or what `as_prior` makes one of: a plain list is the law of a single
-            row. It gives m, n and eps_X.
+        prior: prior of the attacker, or anything that `as_prior` accepts: a plain list is the law of a single row. It
+            gives m, n and eps_X.
 
     Raises:
         InvalidInput: an unknown notion, a negative level, or an identifiability below the prior's own level.

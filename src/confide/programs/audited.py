@@ -1,21 +1,22 @@
-"""What the harness needs to know of a convex program: worst-case neighbours, parts of its noise, its own faults.
+"""Audit of a mechanism that shares by a convex program: worst-case neighbours, parts of its noise, and faults.
 
-Nobody's records are used. Privacy is attacked with six made-up people, where the loss is exact; what is given to whom,
-and what is claimed of it, is looked at with made-up people of the campaign's own number, or somewhat fewer.
+No real records are used. Privacy is attacked with six made-up people, where the loss is exact. Shares and claims about
+them are checked with as many made-up people as the campaign has, or somewhat fewer.
 
-A mechanism's own run on tiny neighbours, along one and the same record: what others see, and what it tells.
+A mechanism's own run on tiny neighbours, along one and the same transcript: what others see, and what it reveals.
 
 The run on a neighbour with the same noisy answers must publish the same to all others, bit for bit; and the loss along
-that record, from what noise was added to in both runs, must be within what each part is charged. No sampling.
+that transcript, computed from the numbers that noise was added to in both runs, must be within the charge of each part.
+No sampling.
 
-One walk at a campaign's own size: its run on made-up people, and on the same where one hands in something else.
+A full-size run: the mechanism runs on made-up people, and again where one of them hands in something else.
 
-Six people show what a rule costs; what happens among many only, they cannot show. Here people, rows, rounds and noise
-are the campaign's own, as far as a run of bearable length goes. Both runs are given the same noisy answers: what is
-published may not differ, and the loss along the path is exact. Flags are made never to rise, or with stops before any
-could: a stop follows from the loads, and has its own delta. What that tells of her is computed from the noise that was
-asked for, where there are not too many of them. How much of the promise the pair reaches says how much too little noise
-it would show.
+Six people show what a rule costs, but not what happens only among many. Here people, rows, rounds and noise are the
+campaign's own, as far as a run of bearable length goes. Both runs are given the same noisy answers: what is published
+may not differ, and the loss along the path is exact. Flags are made never to rise, or with stops before any could: a
+stop follows from the loads, and has its own delta. What flags reveal about that participant is computed from the noise
+that was asked for, where there are not too many flags. How much of the promise the pair reaches says how much too
+little noise it would show.
 """
 
 from __future__ import annotations
@@ -105,13 +106,14 @@ else:
     _Read = object
 
 def jointly(mechanism: Dude, pool: Pool, seed: int = 0) -> Transcripts:
-    """The run of a tiny mechanism on its neighbours: each part of its noise, and everything, against what is charged;
-    and everything against each promise of the mechanism's own, where all of its noise is Gaussian.
+    """The run of a tiny mechanism on its neighbours, against charges and promises. Each part of its noise, and
+    everything together, is held against what is charged. Everything together is also held against each promise of the
+    mechanism, where all of its noise is Gaussian.
 
     Args:
         mechanism: a tiny, sound one.
         pool: records that neighbours are made of.
-        seed: of a study.
+        seed: seed of the study.
 
     Example:
         >>> from confide.programs import PrivDude, UnitDemand
@@ -137,14 +139,15 @@ _Bent = Callable[[Noise], Noise]
 
 
 def answers(mechanism: Dude, pool: Pool, seed: int = 0) -> Examined:
-    """Whether published rounds are the answers of their draws; the same of noise used twice, early coins, quiet flags.
+    """Whether published rounds are the answers of their draws.
 
-    Noise that is used twice costs nothing along a path where a neighbour moves each round alike. Here it always shows.
+    Three faults are checked too: noise used twice, public randomness drawn too early, and quiet flags. Noise that is
+    used twice costs nothing along a path where a neighbour moves each round alike. Here it always shows.
 
     Args:
         mechanism: a tiny one.
         pool: records that neighbours are made of.
-        seed: of a study.
+        seed: seed of the study.
     """
     bugs: dict[str, tuple[Dude, _Bent]] = {}
     if mechanism.schedule.total > 1:
@@ -165,15 +168,15 @@ def _as_it_is(noise: Noise) -> Noise:
 def answers_row(
     mechanism: Dude, pool: Pool, seed: int = 0, bent: _Bent = _as_it_is, *, sound: Dude | None = None,
 ) -> AuditRow:
-    """Whether each round that is published is the answer of a draw of its own, at the planned scale, in order, and
-    public randomness is drawn when records have been read.
+    """Whether each published round is the answer of its own draw, at the planned scale and in order, and public
+    randomness is drawn after the records have been read.
 
     Args:
         mechanism: a tiny one, sound or broken.
         pool: records that neighbours are made of.
-        seed: of a study.
-        bent: what becomes of its noise.
-        sound: whose plan it is, where the mechanism is broken.
+        seed: seed of the study.
+        bent: change to its noise.
+        sound: sound mechanism whose plan counts, where `mechanism` is broken.
     """
     wrong, runs = 0, 0
     for number, step in enumerate(steps(mechanism, pool, seed)):
@@ -223,11 +226,11 @@ class _Reading(_Read):
 
 
 def attained(mechanism: Dude, pool: Pool) -> float:
-    """How far two records of a pool move a load at prices of nothing, as a share of sigma.
+    """How far two records of a pool move a load at prices of zero, as a share of sigma.
 
     Args:
-        mechanism: of any size.
-        pool: of its program's records.
+        mechanism: mechanism of any size.
+        pool: pool of its program's records.
     """
     zero = np.zeros(mechanism.program.rows, dtype=np.int64)
     moved = pool.distances(zero, zero).max() if mechanism.neighbours == "replace" else np.linalg.norm(
@@ -271,13 +274,13 @@ class _Walk(NamedTuple):
 
 
 def full_size(mechanism: Dude, own: Dude, pool: Pool, seed: int = 0) -> FullSize:
-    """The walk, and the same with noise that is too small at this size alone.
+    """The full-size run, and the same with noise that is too small only at this size.
 
     Args:
-        mechanism: of a campaign.
+        mechanism: mechanism of a campaign.
         own: the same, or a smaller copy where it is very large.
-        pool: of records.
-        seed: of people and noise.
+        pool: pool of records.
+        seed: seed of the made-up people and of the noise.
     """
 
     @cache
@@ -290,13 +293,13 @@ def full_size(mechanism: Dude, own: Dude, pool: Pool, seed: int = 0) -> FullSize
 
 
 def full_size_rows(mechanism: Dude, own: Dude, pool: Pool, seed: int = 0) -> list[AuditRow]:
-    """The walk alone: one row for each promise of privacy from which the others follow.
+    """The full-size run alone: one row for each promise of privacy from which the others follow.
 
     Args:
-        mechanism: of a campaign, whose promises are held.
+        mechanism: mechanism of a campaign; its promises are checked.
         own: the same, sound or broken, or a smaller copy of it.
-        pool: of records.
-        seed: of people and noise.
+        pool: pool of records.
+        seed: seed of the made-up people and of the noise.
 
     Example:
         >>> from confide.programs import PrivDude, UnitDemand
@@ -410,13 +413,13 @@ _POOL = 300  # made-up records at a campaign's own size
 
 
 def program(mechanism: Dude, seed: int = 0, *, records: Sequence[Any] | None = None) -> Audited:
-    """What is known of one mechanism that shares by a convex program.
+    """The audit of one mechanism that shares by a convex program.
 
     Args:
         mechanism: as it will run.
-        seed: of made-up people and histories; noise from the operating system is tested on fresh draws.
-        records: some, public or made up, each as `program.one` takes it: for programs of one's own, of which nobody
-            here can make any up.
+        seed: seed of made-up people and histories; noise from the operating system is tested on fresh draws.
+        records: some records, public or made up, each as `program.one` takes it: for programs of one's own, whose
+            records cannot be made up here.
 
     Raises:
         InvalidInput: no mechanism of this family; a record that its program does not take.
@@ -457,14 +460,14 @@ def program(mechanism: Dude, seed: int = 0, *, records: Sequence[Any] | None = N
 def truth(
     twin: Charging, pool: Pool, walked: Transcripts, promises: Sequence[Truthfulness], seed: int
 ) -> Examined:
-    """What lies gain by the loss that its own run showed, and where nobody gets her favourite.
+    """The gain of lies by the loss that the mechanism's own run showed, and where nobody gets their favourite.
 
     Args:
         twin: a tiny mechanism that charges.
-        pool: of its program's records.
+        pool: pool of its program's records.
         walked: its run on neighbours.
-        promises: of the campaign's own mechanism.
-        seed: of people and noise.
+        promises: promises of the campaign's own mechanism.
+        seed: seed of the made-up people and of the noise.
     """
 
     def sound() -> Iterable[AuditRow]:
@@ -487,9 +490,9 @@ def laws(twin: Dude, pool: Pool, walked: Transcripts, seed: int) -> Laws:
 
     Args:
         twin: a tiny mechanism.
-        pool: of its program's records.
+        pool: pool of its program's records.
         walked: its run on neighbours.
-        seed: of the run.
+        seed: seed of the run.
     """
     step = next(iter(steps(twin, pool, seed)))
     return Laws(draws=lambda: heard(walked.run, joined(twin.program, step.records), seed), samples=_DRAWS,

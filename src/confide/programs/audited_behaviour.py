@@ -1,6 +1,7 @@
-"""What a mechanism does at a campaign's own size, on made-up people: shares, certificate, supplies, order, threads.
+"""Checks of a mechanism's run at a campaign's own size: shares, certificate, supplies, order, threads.
 
-What is promised before a run of its value, its averages and taking part, held against one run on made-up people.
+The run is on made-up people. The promises made before a run, about its value, its averages and taking part, are held
+against it.
 """
 
 from __future__ import annotations
@@ -71,8 +72,8 @@ def averages(program: Any, records: Any, main: NDArray[np.int64]) -> tuple[float
     """The exact value of the averages over a path, and their load (k,), both in the program's own units.
 
     Args:
-        program: of the run.
-        records: everybody's.
+        program: program of the run.
+        records: records of all participants.
         main: (T, k) prices of the main rounds.
     """
     value, load = value_and_load(program, records, tally_of(records, program, main))
@@ -85,8 +86,8 @@ def dual_value(program: Any, records: Any, prices: NDArray[np.int64], supply: ND
     """The exact dual value at some prices: the optimum is never above it.
 
     Args:
-        program: of the run.
-        records: everybody's.
+        program: program of the run.
+        records: records of all participants.
         prices: (k,) on the grid.
         supply: (k,) in the program's own units.
     """
@@ -102,14 +103,14 @@ def promised_rows(
     runs: Sequence[tuple[Any, NDArray[np.int32] | None]], promised: Sequence[Accuracy | Participation], evidence: str,
     false_alarm: float,
 ) -> Iterator[AuditRow]:
-    """One row for each of the promises that a run shows something of.
+    """One row for each promise that a run shows something about.
 
     Args:
-        runs: simulated runs of one mechanism, at whose own sizes the promises are computed again; and (n, width)
-            everybody's action, None where averages are given. The run that is nearest to a promise of accuracy counts,
-            and of one to everybody the run that is furthest from it.
-        promised: of the campaign's own mechanism.
-        evidence: which runs these are.
+        runs: simulated runs of one mechanism, each with (n, width) everybody's action, or None where averages are
+            given. The promises are computed again at the runs' own sizes. For a promise of accuracy the run nearest to
+            it counts; for a promise to everybody, the run furthest from it.
+        promised: promises of the campaign's own mechanism.
+        evidence: description of these runs, for the row.
         false_alarm: probability with which a promise of accuracy fails in all of them.
     """
     found = [_Found.of(run, delivered) for run, delivered in runs]
@@ -209,12 +210,12 @@ class Run:
     """A simulated run on made-up people.
 
     Args:
-        mechanism: that ran.
-        pool: of records.
-        which: (n,) whose record of the pool everybody has.
-        records: of them all.
-        outcome: what came of it.
-        seed: of its noise.
+        mechanism: mechanism that ran.
+        pool: pool of records.
+        which: (n,) place in the pool of each participant's record.
+        records: records of all participants.
+        outcome: outcome of the run.
+        seed: seed of its noise.
     """
 
     mechanism: Dude
@@ -226,11 +227,11 @@ class Run:
 
 
 def scaled(mechanism: Dude) -> Dude:
-    """The same for fewer people where there are very many: supply is the same part of them, and epsilon is larger, so
-    that noise is a few times as large a part of it at most.
+    """The mechanism with fewer people, where there are very many. Supply is the same part of them, and epsilon is
+    larger, so that noise is at most a few times as large a part of it.
 
     Args:
-        mechanism: of a campaign.
+        mechanism: mechanism of a campaign.
     """
     program = mechanism.program
     work = program.people * mechanism.schedule.total
@@ -250,9 +251,9 @@ def run_of(mechanism: Dude, pool: Pool, seed: int, other: Callable[[Noise], Nois
 
     Args:
         mechanism: to run.
-        pool: of records that people have.
-        seed: of who has which, and of noise.
-        other: what becomes of its noise.
+        pool: pool of records that the made-up people have.
+        seed: seed of who has which record, and of the noise.
+        other: change to its noise.
     """
     noise: Noise = Noise.simulated(seed)
     which = study_generator(seed, "who has which").integers(0, len(pool.records), mechanism.program.people)
@@ -264,15 +265,15 @@ def run_of(mechanism: Dude, pool: Pool, seed: int, other: Callable[[Noise], Nois
 def behaviour(
     mechanism: Dude, pool: Pool, seed: int = 0, promised: Sequence[Accuracy | Participation] = (), among: str = "",
 ) -> list[Examined]:
-    """Shares against decodes, certificate, supplies, promises before the run, and whether order and threads change
-    nothing. Each also of mechanisms, and outcomes, that were broken on purpose.
+    """Examinations of shares against decodes, certificate, supplies, promises before the run, and whether order and
+    threads change nothing. Each is made of mechanisms, and outcomes, that were broken on purpose, too.
 
     Args:
         mechanism: as it will run, or `scaled`.
-        pool: of its program's records.
-        seed: of people and noise.
-        promised: of the campaign's own mechanism, where this one is a smaller copy.
-        among: of a smaller copy.
+        pool: pool of its program's records.
+        seed: seed of the made-up people and of the noise.
+        promised: promises of the campaign's own mechanism, where this one is a smaller copy.
+        among: words for the smaller copy, such as its number of people; empty where the sizes are the campaign's.
     """
     excess = [each for each in promised if isinstance(each, Accuracy) and each.measure in _SUPPLIES]
     first = cache(partial(run_of, mechanism, pool, seed))
@@ -352,11 +353,11 @@ def _strict(mechanism: Dude) -> Dude | None:
 
 
 def decode_row(run: Run, seed: int = 0) -> AuditRow:
-    """Whether shares are what people decode, and what they work out round by round.
+    """Whether shares are what people decode, and equal to a second computation round by round.
 
     Args:
         run: a simulated run.
-        seed: of who is asked.
+        seed: seed that chooses whose shares are compared.
     """
     n = run.mechanism.program.people
     asked = np.unique((np.linspace(0, n - 1, min(n, _DECODED)).astype(np.int64) + seed % 7) % n).tolist()
@@ -379,7 +380,7 @@ def _decoded(mechanism: Dude, record: Any, index: int, board: Any) -> dict[str, 
 
 
 def certificate_rows(run: Run, claimed: Any = None) -> list[AuditRow]:
-    """What the billboard claims, against exact averages and the exact dual value at the average prices.
+    """Checks of the billboard's claims against exact averages and the exact dual value at the average prices.
 
     That value is above the optimum, so this asks for more than is promised; the proof bounds it too.
 
@@ -418,15 +419,15 @@ def certificate_rows(run: Run, claimed: Any = None) -> list[AuditRow]:
 
 
 def supply_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRow]:
-    """Whether what is delivered is above a supply, more often than is promised; nothing for averages.
+    """Whether what is delivered exceeds a supply more often than is promised; no rows where averages are given.
 
-    Where beta is in margins alone, it is made so small that one run must not show any; else there are as many runs as
-    it takes.
+    Where the failure probability is in the reserve alone, it is made so small that one run must not show any excess;
+    else there are as many runs as needed.
 
     Args:
         mechanism: as it will run, or `scaled`.
-        pool: of its program's records.
-        seed: of people and noise.
+        pool: pool of its program's records.
+        seed: seed of the made-up people and of the noise.
     """
     if not isinstance(mechanism, _INTEGRAL):
         return []
@@ -446,12 +447,12 @@ def supply_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRow]:
 
 
 def stops_row(mechanism: RoundDude, pool: Pool, seed: int = 0) -> AuditRow:
-    """Whether stops keep every supply where flags' noise never would: at prices that had no time to rise.
+    """Whether stops keep every supply where flags' noise never would, at prices that had no time to rise.
 
     Args:
         mechanism: with stops, sound or broken.
-        pool: of its program's records.
-        seed: of people and noise.
+        pool: pool of its program's records.
+        seed: seed of the made-up people and of the noise.
     """
     crowded = replace(mechanism, rounds=2, burn_in=0)
     return AuditRow.at_most("supply: the same where no noise raises a flag", 0.0, _over(crowded, pool, seed, _never),
@@ -533,10 +534,10 @@ def _over_row(over: float) -> AuditRow:
 
 
 def delivering(mechanism: Dude) -> Dude:
-    """The same where an audit rejects nothing: else there may be nothing to see.
+    """The mechanism with an audit that rejects nothing: else there may be nothing to see.
 
     Args:
-        mechanism: of any kind.
+        mechanism: mechanism of any kind.
     """
     return inject_fault(mechanism, AcceptsAnything) if isinstance(mechanism, TightenAndAudit) else mechanism
 

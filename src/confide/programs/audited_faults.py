@@ -1,4 +1,4 @@
-"""Mechanisms broken on purpose, in the ways in which they are usually broken: the audits must flag each.
+"""Mechanisms broken on purpose, in the usual ways: the audits must flag each.
 
 A fault is written once, over what all mechanisms share, and put on top of the class of the one that is audited.
 """
@@ -53,7 +53,7 @@ else:
 
 
 def faults(mechanism: Dude, attained: float = 1.0) -> dict[str, Dude]:
-    """Those of its privacy that a mechanism can have, which its own run on neighbours shows: what is broken in words ->
+    """The faults of privacy that a mechanism can have and its own run on neighbours shows: what is broken, in words ->
     the mechanism that is.
 
     Args:
@@ -203,7 +203,9 @@ class TellsTheLoad(_Any):
 
 
 class WelfareInTheCertificate(_Any):
-    """What everybody's best responses to prices of nothing are worth, or contribute where nothing has a value."""
+    """The certificate includes what everybody's best responses to prices of zero are worth. Where nothing has a value,
+    it includes what they contribute.
+    """
 
     def run(self, data: Any, noise: NoiseSource, **more: Any) -> Any:
         outcome = super().run(data, noise, **more)
@@ -337,7 +339,7 @@ class _Quiet(Flags):
 
 
 class AveragesOverTheBurnIn(_Any):
-    """What people are given follows from all rounds."""
+    """Averages are taken over all rounds, the burn-in among them."""
 
     def _board(self, prices: Any, slacks: Any, **more: Any) -> Any:
         board = super()._board(prices, slacks, **more)
@@ -425,7 +427,7 @@ class KeepsNothingBack(_Tight):
 
 
 class ComplainsInVain(_True):
-    """Nobody is given her favourite in place of what she has."""
+    """Nobody is given their favourite in place of what they have."""
 
     def decode(self, record: Any, index: int, billboard: Any) -> Any:
         deaf = inject_fault(self, _Same, alpha=_CONTENT)

@@ -1,4 +1,4 @@
-"""What the times at which flags rise tell of one participant, exactly.
+"""Information about one participant in the times at which flags rise, exactly.
 
 Given prices, draws and the pattern, rows are independent and everybody else's part is fixed. So the log ratio of a
 pattern's probabilities in two worlds is a sum over rows of integrals over one level's noise. It is taken along a tiny
@@ -84,16 +84,16 @@ class FlagLaw:
 
     @property
     def queries(self) -> int:
-        """Of each row: after every batch but the last."""
+        """Number of queries of each row: one after every batch but the last."""
         return -(-self.people // self.batch) - 1
 
     @property
     def transcripts(self) -> list[tuple[int, ...]]:
-        """(k,) the query at which each flag rises, `queries` where it never does; all of them."""
+        """All transcripts: (k,) the query at which each flag rises, `queries` where it never does."""
         return list(product(range(self.queries + 1), repeat=len(self.levels)))
 
     def counted(self, contributions: NDArray[np.float64], transcript: tuple[int, ...]) -> NDArray[np.float64]:
-        """(queries, k) the loads that are delivered before each query, if flags rise like this.
+        """Loads that are delivered before each query if flags rise as in a transcript, shape (queries, k).
 
         Args:
             contributions: (n, k).
@@ -106,7 +106,7 @@ class FlagLaw:
         return sums
 
     def logs(self, contributions: ArrayLike) -> NDArray[np.float64]:
-        """(transcripts,) ln of their probabilities.
+        """Logarithms of the transcripts' probabilities, shape (transcripts,).
 
         Args:
             contributions: (n, k), never negative, in the unit of the noise.
@@ -173,14 +173,14 @@ _LEVELS = (-6.0, 0.0, 6.0)  # in scales of noise: it is rare not to rise, it is 
 
 
 def flags(mechanism: RoundDude, twin: RoundDude, pool: Pool, seed: int = 0) -> list[Examined]:
-    """What the times at which flags rise tell, along own runs and over all patterns; and what stops cost, where there
-    are any. Each also of flags that are broken.
+    """Information in the times at which flags rise, along own runs and over all patterns; and the cost of stops, if
+    any. Each is examined for broken flags, too.
 
     Args:
         mechanism: as it will run.
         twin: the tiny one.
         pool: records that neighbours are made of.
-        seed: of a study.
+        seed: seed of the study.
     """
     asked = bool(mechanism.flags.queries and twin.flags.queries)
     found = [
@@ -202,13 +202,13 @@ def flags(mechanism: RoundDude, twin: RoundDude, pool: Pool, seed: int = 0) -> l
 
 
 def own_patterns_row(mechanism: RoundDude, pool: Pool, seed: int = 0, *, sound: RoundDude | None = None) -> AuditRow:
-    """The largest log ratio of the patterns of its own runs on neighbours.
+    """The largest log ratio of the patterns of a mechanism's own runs on neighbours.
 
     Args:
         mechanism: a tiny one, sound or broken.
         pool: records that neighbours are made of.
-        seed: of a study.
-        sound: whose promise it is, where the mechanism is broken.
+        seed: seed of the study.
+        sound: sound mechanism whose promise counts, where `mechanism` is broken.
     """
     worst, runs = 0.0, 0
     for number, step in enumerate(steps(mechanism, pool, seed)):
@@ -229,15 +229,15 @@ def own_patterns_row(mechanism: RoundDude, pool: Pool, seed: int = 0, *, sound: 
 def pattern_loss(
     mechanism: RoundDude, board: Any, draws: Sequence[Draw], first: ProgramRecords, second: ProgramRecords,
 ) -> float:
-    """|ln ratio| of the probabilities of the pattern that a run published; infinite where it did not ask for a part of
-    its noise.
+    """Absolute log ratio of the probabilities of the pattern that a run published; infinite where the run did not ask
+    for a part of its noise.
 
     Args:
-        mechanism: that ran.
-        board: that it published.
-        draws: that it asked for.
-        first: everybody's records.
-        second: those of a neighbour.
+        mechanism: mechanism that ran.
+        board: billboard that it published.
+        draws: draws that it asked for.
+        first: records of all participants.
+        second: records of all participants in a neighbouring world.
     """
     if not mechanism.flags.queries:
         return 0.0
@@ -269,11 +269,11 @@ def _log_probability(mechanism: RoundDude, table: ProgramRecords, board: Any, le
 
 
 def all_patterns_rows(mechanism: RoundDude, sound: RoundDude | None = None) -> list[AuditRow]:
-    """Every pattern, and every pair of neighbours with contributions of nothing or Cinf, of a few people and rows.
+    """Every pattern, and every pair of neighbours with contributions of 0 or Cinf, of a few people and rows.
 
     Args:
         mechanism: as it will run, sound or broken: its noise and its bounds count.
-        sound: whose promise it is, where the mechanism is broken.
+        sound: sound mechanism whose promise counts, where `mechanism` is broken.
     """
     own, out = mechanism.flags, []
     largest = own.unit / LOAD_UNIT
@@ -313,7 +313,7 @@ def stop_delta_row(mechanism: RoundDude, sound: RoundDude | None = None) -> Audi
 
     Args:
         mechanism: with stops, sound or broken.
-        sound: whose promise it is, where the mechanism is broken.
+        sound: sound mechanism whose promise counts, where `mechanism` is broken.
     """
     own = mechanism.flags
     level, query, room = (one / LOAD_UNIT for one in (own.level_scale, own.query_scale, own.room))

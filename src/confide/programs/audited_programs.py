@@ -1,4 +1,4 @@
-"""Mechanisms with a campaign's own rules for six people, neighbours that stretch them, and histories of their noise.
+"""Mechanisms with a campaign's own rules for six people, worst-case neighbours, and histories of their noise.
 
 Supplies are such that prices matter and the mechanism is not refused; nothing that protects a record depends on them.
 
@@ -71,12 +71,12 @@ else:
 
 
 def tiny_pool(program: Program, seed: int, records: Any = None) -> Pool:
-    """Records that tiny markets are made of.
+    """Records for tiny markets.
 
     Args:
-        program: of a campaign.
-        seed: of a study.
-        records: in place of made-up ones.
+        program: program of a campaign.
+        seed: seed of the study.
+        records: records to use in place of made-up ones.
     """
     return Pool.of(program, study_generator(seed, "audit of programs"), _RANDOM, records)
 
@@ -85,8 +85,8 @@ def tiny(mechanism: Dude, pool: Pool) -> Dude:
     """The mechanism for six people and a few rounds.
 
     Args:
-        mechanism: of a campaign.
-        pool: of its program's records.
+        mechanism: mechanism of a campaign.
+        pool: pool of its program's records.
     """
     program = replace(mechanism.program, people=PEOPLE, supply=_half(mechanism.program, pool))
     most = (_ROUNDS, _BURN_IN) if program.rows <= _WIDE else (_ROUNDS // 2, 1)
@@ -150,9 +150,9 @@ class Step:
     """One neighbour step.
 
     Args:
-        records: everybody's.
-        index: whose changes.
-        other: what it is in the neighbouring world.
+        records: records of all participants.
+        index: place of the participant whose record changes.
+        other: this participant's record in the neighbouring world.
     """
 
     records: tuple[Any, ...]
@@ -161,17 +161,17 @@ class Step:
 
     @property
     def changed(self) -> tuple[Any, ...]:
-        """(n,) records of the neighbouring world."""
+        """Records of the neighbouring world, shape (n,)."""
         return (*self.records[: self.index], self.other, *self.records[self.index + 1 :])
 
 
 def steps(mechanism: Dude, pool: Pool, seed: int) -> Iterator[Step]:
-    """Neighbour steps that stretch a mechanism: nobody else there, and a crowd; records far apart, and none.
+    """Worst-case neighbour steps: with nobody else there, and in a crowd; with records far apart, and with none.
 
     Args:
         mechanism: a tiny one.
         pool: records to choose from.
-        seed: of a study.
+        seed: seed of the study.
     """
     n, draw = mechanism.program.people, study_generator(seed, "neighbours")
     one, other = pool.farthest()
@@ -188,12 +188,12 @@ def steps(mechanism: Dude, pool: Pool, seed: int) -> Iterator[Step]:
 
 
 def neighbours(mechanism: Dude, pool: Pool, seed: int) -> Iterator[Neighbours]:
-    """The same as pairs of tables; published is all but the changed participant's own share.
+    """Worst-case neighbours as pairs of tables; everything but the changed participant's own share is published.
 
     Args:
         mechanism: a tiny one.
         pool: records to choose from.
-        seed: of a study.
+        seed: seed of the study.
     """
     for step in steps(mechanism, pool, seed):
 
@@ -207,14 +207,14 @@ def neighbours(mechanism: Dude, pool: Pool, seed: int) -> Iterator[Neighbours]:
 
 
 class FlagAnswers(DampedNoise):
-    """Noise of flags that makes a given pattern, whatever the loads; all other noise as it comes.
+    """Noise of flags that makes a given pattern, whatever the loads; all other noise is drawn as usual.
 
-    The same noise would let flags rise at other times on a neighbour. Which pattern is published has a probability of
-    its own in either world (`flag_patterns`); all the rest must follow from the pattern.
+    The same noise would let flags rise at other times on a neighbour. The published pattern has a probability of its
+    own in either world (`flag_patterns`); all the rest must follow from the pattern.
 
     Args:
-        source: of all other noise.
-        pattern: row -> the query at which its flag rises; None: never.
+        source: source of all other noise.
+        pattern: row -> the query at which its flag rises, or None where it never does.
     """
 
     def __init__(self, source: Noise, pattern: Callable[[int], int | None]) -> None:
@@ -263,12 +263,13 @@ def history_kinds(mechanism: Dude) -> int:
 
 
 def histories(mechanism: Dude, seed: int) -> Callable[[int], Noise]:
-    """Number of a history -> its noise. Any record that can happen counts, so they take turns: as noise is drawn; much
-    quieter, so that prices follow what people do; with flags, and with an audit, of either outcome.
+    """Function from the number of a history to its noise. Any possible history counts, so they take turns: noise as it
+    is drawn; much quieter noise, so that prices follow what people do; with flags, and with an audit, of either
+    outcome.
 
     Args:
         mechanism: a tiny one.
-        seed: of a study.
+        seed: seed of the study.
     """
     kinds = history_kinds(mechanism)
 
@@ -317,15 +318,16 @@ _PRICES = 12
 
 
 def sensitivity_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRow]:
-    """All pairs of some records at random prices: each a best response, at the same prices and at different ones.
+    """Contributions of all pairs of some records at random prices: each a best response, at the same prices and at
+    different ones.
 
-    What is released of rounded actions and by an audit compares responses at different prices, so sigma must bound
-    those too. Each contribution must be within its declared bounds besides: sigma and flags rest on them.
+    Releases about rounded actions, and those of an audit, compare responses at different prices, so sigma must bound
+    these differences too. Each contribution must be within its declared bounds besides: sigma and flags rest on them.
 
     Args:
         mechanism: as it will run.
-        pool: of its program's records.
-        seed: of a study.
+        pool: pool of its program's records.
+        seed: seed of the study.
 
     Example:
         >>> from confide.programs import PrivDude, UnitDemand
@@ -392,12 +394,12 @@ def _prices(mechanism: Dude, seed: int) -> list[NDArray[np.int64]]:
 
 
 def sensitivity(mechanism: Dude, pool: Pool, seed: int = 0) -> Examined:
-    """The same, and where contributions are counted three times over.
+    """The check of sensitivity, sound, and with contributions that count three times over.
 
     Args:
         mechanism: as it will run.
-        pool: of its program's records.
-        seed: of a study.
+        pool: pool of its program's records.
+        seed: seed of the study.
     """
     many = Pool(inject_fault(pool.program, Counts), pool.records, pool.table)
     return Examined(named="sensitivity", sound=pool, rows=lambda it: sensitivity_rows(mechanism, it, seed),

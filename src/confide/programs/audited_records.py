@@ -1,4 +1,4 @@
-"""Made-up records of every family: as people may have them, and as they move loads most. Public; nobody's.
+"""Made-up records of every family: typical ones, and those that move loads most. They are public, and nobody's.
 
 A program of one's own gives a few records of its own, public or made up: neighbours are then made of these.
 """
@@ -38,11 +38,11 @@ _EXTREME = 6  # arcs that are cheap to somebody, of a flow
 
 @dataclass(frozen=True)
 class AdditiveOracle:
-    """A record that answers for itself: values that add up, of so many goods at most.
+    """A record that answers for itself: its values add up, for a limited number of goods.
 
     Args:
         values: (k,) in [0, 1].
-        size: of a set, at most.
+        size: largest number of goods in a set.
     """
 
     values: tuple[float, ...]
@@ -54,7 +54,7 @@ class AdditiveOracle:
         return [int(good) for good in np.argsort(-gains, kind="stable")[: self.size] if gains[good] > 0]
 
     def value(self, goods: tuple[int, ...]) -> float:
-        """Of a set, in [0, 1]."""
+        """Value of a set, in [0, 1]."""
         return min(1.0, sum(self.values[good] for good in goods) / self.size)
 
 
@@ -63,11 +63,11 @@ def drawn(program: Program, _draw: Generator) -> Any:
     """A random record.
 
     Args:
-        program: whose records they are.
-        _draw: of a study.
+        program: program that the record is for.
+        _draw: generator of the study.
 
     Raises:
-        Unsupported: a program of one's own, whose records nobody here can make up.
+        Unsupported: a program of one's own, whose records cannot be made up here.
     """
     raise Unsupported("program", type(program).__name__, "give some `records`, public or made up; here are none of it")
 
@@ -77,21 +77,21 @@ def apart(_program: Program) -> list[Any]:
     """Records whose responses lie far apart.
 
     Args:
-        _program: whose records they are.
+        _program: program that the records are for.
     """
     return []
 
 
 def beyond(program: Program, records: Sequence[Any], most: int = 400) -> ProgramRecords | None:
-    """Records with a number that none may hold, as a release reads them: each counts as that of a slot without one.
+    """Records with a number out of range, as a release reads them: each counts as the record of a slot without one.
 
-    A single number of a record is too large, by a little or by a lot, or below nothing; all but the first are; or all.
+    A single number of a record is too large, by a little or by a lot, or below 0; all but the first are; or all.
     Bundles name a good twice, or one good more.
 
     Args:
-        program: whose records they are.
+        program: program that the records are for.
         records: sound ones, each as `program.one` takes it; those that answer for themselves are left out.
-        most: how many are made.
+        most: largest number of records made.
 
     Returns:
         The table, None where no such record can be made.
@@ -139,7 +139,7 @@ def joined(program: Program, records: Sequence[Any]) -> ProgramRecords:
     """Single records as a table of them all.
 
     Args:
-        program: whose records they are.
+        program: program that the records are for.
         records: each as `program.one` takes it, None for a slot without one.
     """
     parts = [program.one(record) for record in records]
@@ -149,12 +149,12 @@ def joined(program: Program, records: Sequence[Any]) -> ProgramRecords:
 
 
 def added(program: Program, table: ProgramRecords, prices: NDArray[np.int64]) -> NDArray[np.float64]:
-    """(m, k) what those of a table add at prices, in loads.
+    """Loads that the records of a table add at prices, shape (m, k).
 
     Args:
-        program: whose records they are.
-        table: m of them, read.
-        prices: (k,), in units.
+        program: program that the records are for.
+        table: table of m records, read.
+        prices: (k,) prices, in units.
     """
     return np.asarray(program.contributions(table, program.respond(table, prices)) / LOAD_UNIT)
 
@@ -164,8 +164,8 @@ class Pool:
     """Some records, and tables that are made of them.
 
     Args:
-        program: whose records they are.
-        records: single ones.
+        program: program that the records are for.
+        records: single records.
         table: the same, read.
     """
 
@@ -175,13 +175,13 @@ class Pool:
 
     @classmethod
     def of(cls, program: Program, draw: Generator, size: int, records: Iterable[Any] | None = None) -> Pool:
-        """Records that lie far apart, random ones, and that of a slot without one.
+        """Records that lie far apart, random ones, and the record of a slot without one.
 
         Args:
-            program: whose records they are.
-            draw: of a study.
-            size: random ones.
-            records: in place of them all.
+            program: program that the records are for.
+            draw: generator of the study.
+            size: number of random records.
+            records: records to use in place of all these.
         """
         some = [*apart(program), *(drawn(program, draw) for _ in range(size))] if records is None else list(records)
         if not some:
@@ -191,7 +191,8 @@ class Pool:
         return cls(program, tuple(some), joined(program, some))
 
     def distances(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.float64]:
-        """(m, m) how far one's response at the first prices is from another's at the second ones, in loads.
+        """Distances between one's response at the first prices and another's at the second ones, in loads, shape (m,
+        m).
 
         Args:
             first: (k,) prices, in units.
@@ -202,7 +203,7 @@ class Pool:
         return np.asarray(np.sqrt(np.maximum(squared, 0.0)))
 
     def contributed(self, prices: NDArray[np.int64]) -> NDArray[np.float64]:
-        """(m, k) what everybody adds at prices, in loads."""
+        """Loads that all records add at prices, shape (m, k)."""
         return added(self.program, self.table, prices)
 
     def farthest(self) -> tuple[Any, Any]:
@@ -211,7 +212,7 @@ class Pool:
         return self.records[first], self.records[second]
 
     def farthest_places(self) -> tuple[int, int]:
-        """Where these two stand among the records."""
+        """Places among the records of the two that lie farthest apart."""
         zero = np.zeros(self.program.rows, dtype=np.int64)
         first, second = np.unravel_index(int(np.argmax(self.distances(zero, zero))), (len(self.records),) * 2)
         return int(first), int(second)
@@ -221,7 +222,7 @@ class Pool:
         return self.records[self.largest_place()]
 
     def largest_place(self) -> int:
-        """Where it stands among the records."""
+        """Place among the records of the one that adds most."""
         added = self.contributed(np.zeros(self.program.rows, dtype=np.int64))
         return int(np.argmax((added * added).sum(axis=1)))
 

@@ -1,10 +1,11 @@
-"""What a participant gets, worked out a second time from her record and the billboard, round by round.
+"""A second computation of each participant's share from their record and the billboard, round by round.
 
-Nothing of the mechanisms' own decodes is used but responses, values and contributions of the program; sums are exact.
+It uses responses, values and contributions of the program, and nothing else of the mechanisms' own decodes. Sums are
+exact.
 
 Source: spec convex_programs 2 (Algorithm 8), 5, 6.
 
-What a lie gains where prices are charged: the best one found on each path, and what it can move the path besides.
+What a lie gains where prices are charged: the best lie on each path, and the gain from moving the path besides.
 """
 
 from __future__ import annotations
@@ -57,14 +58,14 @@ _Action = tuple[int, ...]
 
 
 class Standing(NamedTuple):
-    """What a path of prices means to one participant; amounts in units of value times the program's scale.
+    """The value of a path of prices to one participant; amounts in units of value times the program's scale.
 
     Args:
-        played: her best response to each main round, in order.
-        favourite: at the charged prices.
-        value: of her average, times T.
-        paid: for it, times T.
-        most: value less price of her favourite.
+        played: the participant's best response to each main round, in order.
+        favourite: best response at the charged prices.
+        value: value of the participant's average, times T.
+        paid: price of the average, times T.
+        most: value less price of the participant's favourite.
     """
 
     played: tuple[_Action, ...]
@@ -108,11 +109,11 @@ def _charged(board: Any, burn_in: int) -> tuple[list[int], int]:
 
 
 def standing(mechanism: Dude, record: Any, board: Any) -> Standing:
-    """What a path of prices means to a participant.
+    """The value of a path of prices to one participant.
 
     Args:
-        mechanism: whose path it is.
-        record: hers, as it is: what things are worth to her.
+        mechanism: mechanism that the path is of.
+        record: the participant's true record.
         board: the billboard.
     """
     her = _Own(mechanism.program, mechanism.program.one(record))
@@ -130,9 +131,9 @@ def own_share(mechanism: Dude, record: Any, index: int, board: Any) -> dict[str,
     """A participant's share.
 
     Args:
-        mechanism: any of the family.
-        record: hers.
-        index: her place.
+        mechanism: any mechanism of the family.
+        record: the participant's record.
+        index: the participant's place.
         board: the billboard.
     """
     program, rounds = mechanism.program, mechanism.rounds
@@ -188,10 +189,10 @@ def _described(program: Any, action: _Action) -> Any:
 
 
 def action_in(program: Any, described: Any) -> np.ndarray:
-    """(width,) the action that stands in a share.
+    """The action that stands in a share, shape (width,).
 
     Args:
-        program: whose action it is.
+        program: program of the action.
         described: the share's "action".
     """
     action = np.full(program.width, -1, dtype=np.int32)
@@ -216,11 +217,11 @@ _SMALL = 1e-5  # of alpha, where nobody is reassigned
 
 @singledispatch
 def lie(_program: Program, _truth: Any, other: Any) -> Any:
-    """What she may say in place of the truth: anything that changes values alone, since contributions are verified.
+    """A record to report in place of the truth: only values may differ, since contributions are verified.
 
     Args:
-        _program: whose records they are.
-        _truth: hers.
+        _program: program that the records are for.
+        _truth: the participant's true record.
         other: another record.
     """
     return other
@@ -237,13 +238,13 @@ def _(_program: Flow, truth: Any, other: Any) -> Any:
 
 
 def lie_rows(mechanism: Charging, pool: Pool, measured: float, seed: int = 0, *, audit: float = 0.0) -> list[AuditRow]:
-    """The best lie on a path that stays as it is; and what it adds that a lie moves the path, and an audit's answer.
+    """The gain of the best lie on a path that stays as it is, and the gain from moving the path and an audit's answer.
 
     Args:
         mechanism: a tiny one.
-        pool: of its program's records: truths, and lies.
+        pool: pool of its program's records: truths, and lies.
         measured: the loss of its path, as its own run on neighbours showed it: mu, or rho.
-        seed: of people and noise.
+        seed: seed of the made-up people and of the noise.
         audit: the loss of its audit, where it has one, measured in the same way.
     """
     path = path_row(mechanism, pool, seed)
@@ -267,15 +268,15 @@ def lie_rows(mechanism: Charging, pool: Pool, measured: float, seed: int = 0, *,
 
 
 def path_row(mechanism: Charging, pool: Pool, seed: int = 0) -> AuditRow:
-    """On a path that stays as it is, whatever is reported, no report gives alpha more than the truth.
+    """The largest gain of a lie on a path that stays as it is: no report gives alpha more than the truth.
 
-    Paths are its own, and wild ones that no run makes: the bound holds of each. Of whole parts the mean over all draws
-    counts; of an audit's answers the one that lets everybody have something.
+    Paths are the mechanism's own, and wild ones that no run makes: the bound holds for each. For whole parts the mean
+    over all draws counts; for an audit's answers, the one that lets everybody have something.
 
     Args:
         mechanism: a tiny one, sound or broken.
-        pool: of its program's records.
-        seed: of people and noise.
+        pool: pool of its program's records.
+        seed: seed of the made-up people and of the noise.
     """
     draw, worst, asked = study_generator(seed, "lies"), 0.0, 0
     present = [record for record in pool.records if record is not None]
@@ -306,15 +307,15 @@ def path_row(mechanism: Charging, pool: Pool, seed: int = 0) -> AuditRow:
 
 
 def worth(mechanism: Charging, truth: Any, board: Any, reported: Any = None) -> float:
-    """What she gets, less what she pays, by her true record; of whole parts the mean over draws.
+    """Value of what a participant gets less its price, by their true record; for whole parts the mean over draws.
 
-    What is delivered beyond her true set is worth nothing: contributions are verified, so lies are about values.
+    What is delivered beyond the true set is worth nothing: contributions are verified, so lies are about values.
 
     Args:
         mechanism: any, sound or broken.
-        truth: her record.
+        truth: the participant's true record.
         board: the billboard.
-        reported: what she says; the truth by default.
+        reported: the participant's report; the truth by default.
     """
     program, said = mechanism.program, truth if reported is None else reported
     her, rounds = program.one(truth), mechanism.rounds
@@ -345,11 +346,11 @@ def _seeds(rounds: int) -> tuple[str, ...]:
 
 
 def vain_row(mechanism: Charging, seed: int = 0) -> AuditRow:
-    """The same for goods where nobody gets her favourite in place of what she has.
+    """The same check for goods where nobody gets their favourite in place of what they have.
 
     Args:
         mechanism: a tiny one.
-        seed: of people and noise.
+        seed: seed of the made-up people and of the noise.
     """
     supply = _ROOMY if isinstance(mechanism, TightenAndAudit) else 1.0  # of which an audit leaves something
     program = UnitDemand(mechanism.program.people, supply, goods=4)

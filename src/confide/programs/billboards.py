@@ -1,6 +1,6 @@
-"""What anyone may see of a run: the prices of all rounds, and what was released of each.
+"""The public record of a run: the prices of all rounds, and the number that was released in each.
 
-A price is a whole number of 2^-24; what was released, supply less noisy load, one of 2^-20.
+A price is a whole number of 2^-24; a released number, supply less noisy load, one of 2^-20.
 
 The average of everybody's responses over the main rounds, as the few actions that occur and how often each did.
 
@@ -36,12 +36,12 @@ Tally = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]
 
 
 def tally_of(records: Any, program: Program, prices: NDArray[np.int64]) -> Tally:
-    """Which actions the best responses to a path were, and how often, in the order in which they came first.
+    """The distinct best responses to a path and how often each occurred, in the order in which they came first.
 
     Args:
-        records: of m participants.
-        program: whose they are.
-        prices: (T, k) the main rounds', in units.
+        records: records of m participants.
+        program: program of the records.
+        prices: (T, k) prices of the main rounds, in units.
     """
     size = max(1, _CELLS // (len(prices) * program.width))
     parts = []
@@ -57,12 +57,12 @@ def tally_of(records: Any, program: Program, prices: NDArray[np.int64]) -> Tally
 
 
 def value_and_load(program: Program, records: Any, tally: Tally) -> tuple[int, NDArray[np.int64]]:
-    """Values and loads of a tally, summed over its rounds, in units. Private.
+    """Values and loads of a tally, summed over its rounds, in units. They are private.
 
     Args:
-        program: whose they are.
-        records: of m participants.
-        tally: theirs.
+        program: program of the records.
+        records: records of m participants.
+        tally: tally of these participants.
     """
     starts, actions, times = tally
     value, load, counts = 0, np.zeros(program.rows, dtype=np.int64), np.diff(starts)
@@ -136,11 +136,11 @@ class PathBillboard(Billboard):
         failure_probability: probability that the certificate may fail.
         baseline_gap: how far the value of a program of this size can be from its optimum in any case; 0 where nothing
             has a value, and only the rows count.
-        most_excess: what all rows together can exceed their supply by in any case.
-        inexact: what all responses together may lose against the best ones: 0 where they are exact.
+        most_excess: largest excess of all rows together over their supply in any case.
+        inexact: largest loss of all responses together against the best ones; 0 where they are exact.
         plan: digest of the mechanism that made it, with all its settings and its program's, but without the failure
             probability.
-        public_seed: of the public randomness, 64 hexadecimal digits; empty where there is none.
+        public_seed: seed of the public randomness, 64 hexadecimal digits; empty where there is none.
     """
 
     prices: NDArray[np.int64]
@@ -190,39 +190,39 @@ class PathBillboard(Billboard):
 
     @property
     def main_prices(self) -> NDArray[np.int64]:
-        """(T, k) of the main rounds, in units."""
+        """Prices of the main rounds, shape (T, k), in units."""
         return self.prices[self.burn_in :]
 
     @property
     def price_sums(self) -> NDArray[np.int64]:
-        """(k,) sums of the prices of the main rounds, in units: T times the average, exactly."""
+        """Sums of the prices of the main rounds, shape (k,), in units: T times the average, exactly."""
         total: NDArray[np.int64] = self.main_prices.sum(axis=0)
         return total
 
     @property
     def average_prices(self) -> NDArray[np.float64]:
-        """(k,) average prices of the main rounds."""
+        """Average prices of the main rounds, shape (k,)."""
         return self.price_sums / (PRICE_UNIT * self.rounds)
 
     @property
     def charged_prices(self) -> NDArray[np.int64]:
-        """(k,) the average prices, rounded to whole units: what is charged, and what favourites are found at."""
+        """Average prices rounded to whole units, shape (k,): the charged prices, at which favourites are found too."""
         return np.rint(self.price_sums / self.rounds).astype(np.int64)
 
     @property
     def natural_slacks(self) -> NDArray[np.float64]:
-        """(burn_in + T, k) what was released, in loads."""
+        """Released supply less noisy load of every round, shape (burn_in + T, k), in loads."""
         return self.slacks / LOAD_UNIT
 
 
 def numbers_of(board: PathBillboard, name: str, shape: tuple[int, ...], kind: type[Any]) -> None:
-    """Refuse a field that is no array of this shape and type, or holds what is not finite.
+    """Refuse a field that is no array of this shape and type, or holds numbers that are not finite.
 
     Args:
-        board: whose field it is.
-        name: of the field.
-        shape: that it must have.
-        kind: of its numbers.
+        board: billboard that has the field.
+        name: name of the field.
+        shape: shape that it must have.
+        kind: type of its numbers.
 
     Raises:
         InvalidInput: names the field.

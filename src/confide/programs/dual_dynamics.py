@@ -1,21 +1,21 @@
-"""Private dual dynamics: prices go down a noisy gradient while everybody plays her best response to them.
+"""Private dual dynamics: prices follow a noisy gradient while all participants play their best responses to them.
 
 In each round the load of all best responses is released with noise, and the prices of the next round follow from it by
-public arithmetic. The path of prices is all that anybody needs to find her own part.
+public arithmetic. The path of prices is all that participants need to find their own part.
 
 Source: Wu 2017, Algorithm 8 (PrivDude); spec convex_programs 2.
 
-How much noise each round gets, fixed in advance, so that all rounds together cost exactly what was promised.
+The noise of each round is fixed in advance, so that all rounds together cost exactly what was promised.
 
 Adaptive composition of Gaussian releases is exactly mu-Gaussian DP with mu^2 = sum (sigma/deviation)^2: given the past,
 a neighbour shifts a round by a vector that is a function of the past, at most sigma long; the log likelihood ratio is
-then N(+-mu^2/2, mu^2) whatever the prices do. Secure Gaussian noise is the continuous law, rounded to the grid
-together with what it hides, so the theorem is about what is released. With the discrete Gaussian law the theorem is
-zCDP, rho = sum sigma^2/(2 deviation^2); it costs 7 percent more noise at epsilon = 1 and delta = 10^-6.
+then N(+-mu^2/2, mu^2) whatever the prices do. Secure Gaussian noise is the continuous law, rounded to the grid together
+with the number that it protects, so the theorem is about the released number. With the discrete Gaussian law the
+theorem is zCDP, rho = sum sigma^2/(2 deviation^2); it costs 7 percent more noise at epsilon = 1 and delta = 10^-6.
 
 Source: spec convex_programs 2 (calibrated setting).
 
-How many rounds prices need to arrive and to follow the noise, from public sizes alone.
+The numbers of rounds that prices need to arrive and to follow the noise, from public sizes alone.
 
 A row whose load is twice its supply b raises its price by 2 tau b/(scale
 sqrt(B)) in each of B rounds, so it takes (scale/(2b))^2 of them to tau; half as many main rounds then follow the noise.
@@ -98,10 +98,10 @@ _LARGEST = 2.0**33  # of a deviation: noise stays far inside 2^53 units
 
 
 def squared_budget(law: Law, epsilon: float, delta: float) -> Fraction:
-    """What (sigma/deviation)^2 may add up to: mu^2, or 2 rho.
+    """Largest allowed sum of (sigma/deviation)^2: mu^2, or 2 rho.
 
     Args:
-        law: of the noise.
+        law: law of the noise.
         epsilon: > 0.
         delta: in (0, 1).
 
@@ -116,13 +116,13 @@ def squared_budget(law: Law, epsilon: float, delta: float) -> Fraction:
 
 
 def event(law: Law, squared: Fraction, unit: Relation, label: str) -> Event:
-    """What a share of the squared budget is spent on.
+    """The event that a share of the squared budget is spent on.
 
     Args:
-        law: of the noise.
+        law: law of the noise.
         squared: the sum of (sigma/deviation)^2.
-        unit: what a neighbour step changes.
-        label: what it is spent on.
+        unit: change that a neighbour step makes.
+        label: name of the release that it is spent on.
     """
     if law == "gaussian":
         return GDPEvent(mu=root_up(squared), neighbours=unit, label=label)
@@ -138,10 +138,10 @@ class Schedule:
     Args:
         rounds: T >= 1, main rounds.
         burn_in: rounds before them, which are not averaged.
-        burn_share: of the squared budget for the burn-in, in (0, 1); nothing is spent on it where there is none.
+        burn_share: share of the squared budget for the burn-in, in (0, 1); nothing is spent on it where there is none.
         squared_l2_sensitivity: sigma^2.
-        squared_budget: what (sigma/deviation)^2 may add up to.
-        law: of the noise.
+        squared_budget: largest allowed sum of (sigma/deviation)^2.
+        law: law of the noise.
 
     Raises:
         InvalidInput: a number out of range.
@@ -197,11 +197,11 @@ class Schedule:
 
     @property
     def noise_std(self) -> float:
-        """s: the standard deviation of every row's mean noise over the main rounds, whatever their number."""
+        """Standard deviation s of every row's mean noise over the main rounds, whatever their number."""
         return self.main_noise_std / math.sqrt(self.rounds)
 
     def round_noise_std(self, t: int) -> float:
-        """Of a round.
+        """Standard deviation of the noise of a round.
 
         Args:
             t: the round, from 0, the burn-in first.
@@ -209,10 +209,10 @@ class Schedule:
         return self.burn_noise_std if t < self.burn_in else self.main_noise_std
 
     def released(self, noise: Noise, exact: NDArray[np.int64], t: int) -> NDArray[np.int64]:
-        """(k,) what is published of a round, in units of load.
+        """Published numbers of a round, shape (k,), in units of load.
 
         Args:
-            noise: where it comes from.
+            noise: source of the noise.
             exact: (k,) supply less load, in units.
             t: the round, from 0.
         """
@@ -227,13 +227,13 @@ def noisy(
     """Numbers on the grid of loads with Gaussian noise on that grid.
 
     Args:
-        noise: where it comes from.
+        noise: source of the noise.
         exact: (k,) in units, below 2^53.
         noise_std: standard deviation, in loads, not in units.
-        law: of the noise.
+        law: law of the noise.
         stream: name of the draw.
         squared_l2_sensitivity: how far a neighbour step moves them, in squared l2, in loads.
-        line: of the charge that pays.
+        line: line of the charge that pays.
     """
     if law == "discrete_gaussian":
         return add_discrete_gaussian(noise, exact, noise_std=Fraction(noise_std) * LOAD_UNIT, stream=stream,
@@ -247,7 +247,7 @@ def total_variation(law: Law, squared: Fraction) -> float:
     """How far two neighbouring laws can lie apart in total variation.
 
     Args:
-        law: of the noise.
+        law: law of the noise.
         squared: the sum of (sigma/deviation)^2.
 
     Source: spec convex_programs 2 and 6.1: 2 Phi(mu/2) - 1; by Pinsker's inequality sqrt(rho/2) for the discrete law.
@@ -265,14 +265,14 @@ _Units = NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True)
 class Descent:
-    """How prices follow from what was released: the same arithmetic for whoever runs and for whoever verifies.
+    """How prices follow from what was released: the run and its verification use the same arithmetic.
 
     Args:
-        program: whose prices they are.
-        schedule: of the rounds.
+        program: program that the prices are for.
+        schedule: schedule of the rounds.
         step: "gradient": projected gradient descent, 2 tau/(scale sqrt(rounds of the phase)), where the family knows a
-            public scale; "adagrad": 2 tau/sqrt(2 sum of squares so far), which needs none. None: what the family's
-            usual step is.
+            public scale; "adagrad": 2 tau/sqrt(2 sum of squares so far), which needs none. None: the family's usual
+            step.
         start: (k,) public prices to begin with, such as last period's; zeros by default.
     """
 
@@ -291,7 +291,7 @@ class Descent:
         return self.step or ("gradient" if known else "adagrad")
 
     def first(self) -> _Units:
-        """(k,) prices of the first round, in units."""
+        """Prices of the first round, shape (k,), in units."""
         zero = np.zeros(self.program.rows, dtype=np.int64)
         if self.start is None:
             return zero
@@ -299,7 +299,7 @@ class Descent:
         return np.asarray(np.clip(wanted, self.program.lowest_prices, self.program.highest_prices))
 
     def steps(self, t: int) -> NDArray[np.float64]:
-        """(k,) the constant steps of a round, in units of price for each unit of load.
+        """Constant steps of a round, shape (k,), in units of price for each unit of load.
 
         Args:
             t: the round, from 0.
@@ -310,12 +310,12 @@ class Descent:
         return np.asarray(eta * 2.0 ** (PRICE_BITS - LOAD_BITS))
 
     def moved(self, prices: _Units, slack: _Units, squares: NDArray[np.float64], t: int) -> _Units:
-        """(k,) prices of the next round, in units.
+        """Prices of the next round, shape (k,), in units.
 
         Args:
             prices: (k,) of this round.
-            slack: (k,) what was released of it, in units of load.
-            squares: (k,) sums of squares of all that was released, this round included, in loads.
+            slack: (k,) released numbers of the round, in units of load.
+            squares: (k,) sums of squares of all released numbers, this round's included, in loads.
             t: the round.
         """
         eta = self.steps(t) if self.rule == "gradient" else (
@@ -325,10 +325,10 @@ class Descent:
         return np.clip(to, self.program.lowest_prices, self.program.highest_prices).astype(np.int64)
 
     def path(self, slacks: _Units) -> _Units:
-        """(rounds, k) the prices of all rounds, from what was released.
+        """Prices of all rounds from the released numbers, shape (rounds, k).
 
         Args:
-            slacks: (rounds, k) in units of load.
+            slacks: (rounds, k) released numbers, in units of load.
         """
         prices, squares = [self.first()], np.zeros(self.program.rows)
         for t, slack in enumerate(slacks[:-1]):
@@ -340,13 +340,13 @@ class Descent:
 def play(
     descent: Descent, shards: Shards, noise: Noise, *, progress: Progress | None = None,
 ) -> tuple[_Units, _Units]:
-    """All rounds.
+    """Play all rounds.
 
     Args:
         descent: public arithmetic, program and schedule.
-        shards: everybody's records.
-        noise: of the releases.
-        progress: told the rounds played and all of them.
+        shards: records of all participants.
+        noise: noise of the releases.
+        progress: called with the number of rounds played and of all rounds.
 
     Returns:
         (rounds, k) prices, and (rounds, k) released supply less load, both in units.
@@ -381,10 +381,10 @@ _LEAST_ROUNDS = (32, 16)  # burn-in and main rounds: with fewer, steps are so la
 def usual_rounds(
     program: Program, *, step: Step | None = None, start: tuple[float, ...] | None = None
 ) -> dict[str, int]:
-    """What a mechanism's `burn_in` and `rounds` should be: enough, and at most 40,000 of each kind.
+    """Recommended `burn_in` and `rounds` of a mechanism: enough, and at most 40,000 of each kind.
 
     Args:
-        program: of any family.
+        program: program of any family.
         step: as of the mechanism.
         start: as of the mechanism.
 
@@ -401,10 +401,10 @@ def usual_rounds(
 def needed_rounds(
     program: Program, *, step: Step | None = None, start: tuple[float, ...] | None = None
 ) -> tuple[int, int]:
-    """Burn-in and main rounds, by the supplies and by how much more than them everybody together may want.
+    """Burn-in and main rounds, by the supplies and by how far everybody's demand together may exceed them.
 
     Args:
-        program: of any family.
+        program: program of any family.
         step: as of the mechanism; none are needed with AdaGrad.
         start: as of the mechanism; none are needed with prices to start from.
     """
@@ -422,14 +422,14 @@ def needed_rounds(
 
 
 def limited(program: Program) -> NDArray[np.bool_]:
-    """(k,) rows that can be over at all."""
+    """Whether each row can be exceeded at all, shape (k,)."""
     if program.two_sided:
         return np.ones(program.rows, dtype=bool)
     return np.array(program.supplies) < program.people * program.constants.largest_entry
 
 
 def holds(program: Program) -> NDArray[np.float64]:
-    """(k,) what excess and margins are compared with: supply, or where it is 0 or less, or an equation, width."""
+    """Amounts that excess and reserve are compared with, shape (k,): supply; width for equations and supplies <= 0."""
     supplies = np.array(program.supplies, dtype=np.float64)
     instead = program.two_sided | (supplies <= 0)
     return np.where(instead, program.constants.width,

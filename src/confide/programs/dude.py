@@ -1,4 +1,4 @@
-"""`Dude`: what all mechanisms of the family share: a program, a budget, a private path of prices, and its promises.
+"""`Dude`: the base of all mechanisms of the family, with a program, a budget, a private path of prices, and promises.
 
 Source: Wu 2017, chapter 5; spec convex_programs 2.
 """
@@ -137,7 +137,7 @@ class Dude(Mechanism[P_co, PathCertificate]):
             program: the family and its public parameters, the number of people among them.
             epsilon: above 0, in nats.
             delta: in (0, 1/2), far below 1/people: the noise is Gaussian and needs one.
-            settings: whatever shall be otherwise; see the class.
+            settings: settings that differ from the usual ones; see the class.
 
         Raises:
             InvalidInput: a number out of range.
@@ -161,7 +161,7 @@ class Dude(Mechanism[P_co, PathCertificate]):
 
     @cached_property
     def squared_budget(self) -> Fraction:
-        """What all Gaussian releases may spend together: mu^2, or 2 rho."""
+        """Budget of all Gaussian releases together: mu^2, or 2 rho."""
         return squared_budget(self.law, *self._gaussian_part)
 
     @property
@@ -176,7 +176,7 @@ class Dude(Mechanism[P_co, PathCertificate]):
 
     @cached_property
     def squared_l2_sensitivity(self) -> Fraction:
-        """sigma^2: how far a neighbour step moves a load."""
+        """Squared l2 sensitivity sigma^2: how far a neighbour step moves a load."""
         return self.program.constants.squared_l2_sensitivity(self.neighbours)
 
     @cached_property
@@ -198,27 +198,27 @@ class Dude(Mechanism[P_co, PathCertificate]):
 
     @property
     def noise_std(self) -> float:
-        """s: standard deviation of the noise of a row's average load."""
+        """Standard deviation s of the noise of a row's average load."""
         return self.schedule.noise_std
 
     @property
     def reserve(self) -> NDArray[np.float64]:
-        """(k,) how much of each supply is in reserve, so that what is handed out fits: nothing, where it may not."""
+        """Part of each supply in reserve, shape (k,), so that what is handed out fits: 0 where it may not."""
         return np.zeros(self.program.rows)
 
     @property
     def highest_price(self) -> float:
-        """What anybody's action costs at most, at the prices of the box."""
+        """Largest cost of anybody's action, at the prices of the box."""
         return float(self.program.highest_prices.max()) / PRICE_UNIT * self.program.constants.largest_sum
 
     @property
     def gain(self) -> float:
-        """What a lie gains at most, in the mean: infinite where nothing is charged."""
+        """Largest mean gain of a lie: infinite where nothing is charged."""
         return math.inf
 
     @property
     def loss(self) -> ApproxDP:
-        """Of the whole outcome."""
+        """Privacy loss of the whole outcome."""
         return ApproxDP(self.epsilon, self.delta)
 
     @property
@@ -226,8 +226,9 @@ class Dude(Mechanism[P_co, PathCertificate]):
         """How far the value can be from the optimum in any case.
 
         In a packing program no value is below 0, so it is what bounds the optimum itself: V for everybody, or, where
-        supply is scarce, V for each `least_sum` of all that rows hold. In the mean over a mixture of actions nobody's
-        value is above V times what she contributes, over `least_sum`, and all contributions fit the supplies.
+        supply is scarce, V for each `least_sum` of all that rows hold. In the mean over a mixture of actions, no
+        participant's value is above V times their contribution over `least_sum`, and all contributions fit the
+        supplies.
         """
         one, served = self.program.constants, float(self.program.people)
         if one.packing and one.least_sum > 0.0:
@@ -235,7 +236,7 @@ class Dude(Mechanism[P_co, PathCertificate]):
         return served * one.most_value - self.program.people * one.least_value
 
     def events(self) -> tuple[Event, ...]:
-        """What a run spends: one Gaussian release for the whole path, and whatever else the mechanism releases."""
+        """Events that a run spends: one Gaussian release for the whole path, and the mechanism's other releases."""
         return (event(self.law, self.squared_budget * self.path_share, self.relation, PRICES),)
 
     @cached_property

@@ -7,19 +7,22 @@ tried until both meet.
 
 Source: spec convex_programs 8 (`Exact.solve`).
 
-`dual_value`: what any prices prove of all solutions, in whole numbers: no feasible one is worth more. Private.
+`dual_value`: the bound that any prices prove for all solutions, in whole numbers: no feasible one is worth more.
+Private.
 
     OPT <= D(prices) = sum_i max_x (v_i(x) - <prices, c_i(x)>) + <prices, supply>, and the public block's maximum
 
-Everybody's maximum is that of her best response, which is exact, so the bound is exact too.
+Everybody's maximum is the value of their best response, which is exact, so the bound is exact too.
 
 Source: spec convex_programs 1 (Lagrangian) and 8.
 
-The best mixture of a few actions of everybody: a restricted program, whose solution is checked in whole numbers.
+The best mixture of a few actions of each participant: a restricted program with a solution that is checked in whole
+numbers.
 
-Actions are best responses to prices that were tried. Most participants have one and the same at all of them, so what is
-left to solve is small. Weights are whole multiples of 2^-30, and what a mixture is worth and loads is summed exactly.
-Excess is allowed at twice tau, where no optimum has any; so the duals lie in the price box, and are new prices to try.
+Actions are best responses to prices that were tried. Most participants have one and the same at all of them, so the
+program that is left to solve is small. Weights are whole multiples of 2^-30, and the value and load of a mixture are
+summed exactly. Excess is allowed at twice tau, where no optimum has any; so the duals lie in the price box, and are new
+prices to try.
 
 Source: Dantzig and Wolfe 1960; spec convex_programs 1 (tau as the weight of an exact penalty).
 """
@@ -72,7 +75,7 @@ def dual_value(program: Program, data: Any, prices: ArrayLike) -> float:
     """An upper bound of the optimum, at any prices of the box; exact, and rounded up once. Private.
 
     Args:
-        program: whose records they are.
+        program: program of the records.
         data: n records, a table of them as a run takes it, or what `program.read` made of them.
         prices: (k,) natural, rounded to the grid first.
 
@@ -88,14 +91,14 @@ def dual_value(program: Program, data: Any, prices: ArrayLike) -> float:
 
 
 def as_prices(program: Program, prices: ArrayLike) -> NDArray[np.int64]:
-    """(k,) natural prices in units.
+    """Natural prices in units, shape (k,).
 
     Args:
-        program: whose box they must lie in.
+        program: program with the box that they must lie in.
         prices: (k,).
 
     Raises:
-        InvalidInput: of another shape, or outside the box.
+        InvalidInput: prices of another shape, or outside the box.
     """
     given = np.asarray(prices, dtype=np.float64)
     if given.shape != (program.rows,):
@@ -108,11 +111,11 @@ def as_prices(program: Program, prices: ArrayLike) -> NDArray[np.int64]:
 
 
 def exact_dual(program: Program, records: Any, prices: NDArray[np.int64]) -> Fraction:
-    """D(prices), exactly. Private.
+    """The dual value D(prices), exactly. Private.
 
     Args:
-        program: whose records they are.
-        records: of all participants.
+        program: program of the records.
+        records: records of all participants.
         prices: (k,) in units.
     """
     worth, slack = 0, program.supply_units - program.public_load(prices)
@@ -149,16 +152,16 @@ _LEAST_MARGIN = 1e-9  # natural loads
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Mixture:
-    """Everybody's mixture of actions, and what it comes to, exactly. Private.
+    """Everybody's mixture of actions, and its exact value and load. Private.
 
     Args:
         starts: (n + 1,) where each participant's part begins.
         actions: (z, width).
         weights: (z,) in units of 2^-30; everybody's add up to 2^30.
-        value: of all, with the public block's, in natural units.
+        value: value of all, with the public block's, in natural units.
         excess: (k,) load above supply; of equations the absolute difference.
         load: (k,) natural, rounded.
-        duals: (k,) that HiGHS claims.
+        duals: (k,) duals that HiGHS claims.
     """
 
     starts: _Units
@@ -179,8 +182,8 @@ def mixed(program: Program, records: Any, tried: _Units) -> Mixture:
     """The best mixture of everybody's responses to these prices. Private.
 
     Args:
-        program: whose records they are.
-        records: of all participants.
+        program: program of the records.
+        records: records of all participants.
         tried: (m, k) prices, in units.
 
     Raises:
@@ -341,17 +344,17 @@ class ExactOptimum:
     """The optimum between two bounds, and a solution. Not private: for studies, and for an operator's own eyes.
 
     Args:
-        value: of the solution, exact and rounded down: the optimum is at least this.
-        upper: of the prices, exact and rounded up: the optimum is at most this.
+        value: value of the solution, exact and rounded down: the optimum is at least this.
+        upper: dual value of the prices, exact and rounded up: the optimum is at most this.
         gap: upper - value, rounded up.
         prices: (k,) on the grid, duals of coupling rows.
-        load: (k,) of the solution.
-        excess: of the solution, all rows together: 0 where rows are limits; where they are equations, which no
-            rounded weights meet, how far they are missed.
+        load: (k,) load of the solution.
+        excess: excess of the solution, all rows together: 0 where rows are limits. Rounded weights do not meet
+            equations exactly; there it is how far they are missed.
         starts: (n + 1,) where each participant's part of the solution begins.
         actions: (z, width).
-        weights: (z,) everybody's add up to 1.
-        start: where the first prices came from.
+        weights: (z,) weights; everybody's add up to 1.
+        start: source of the first prices.
     """
 
     value: float
@@ -375,7 +378,7 @@ class ExactOptimum:
         """One participant's actions, and the weight of each.
 
         Args:
-            index: her place.
+            index: the participant's place.
         """
         part = slice(int(self.starts[index]), int(self.starts[index + 1]))
         return self.actions[part], self.weights[part]
@@ -387,13 +390,13 @@ def exact(
     """The optimum of all records, certified from both sides. Not private.
 
     Args:
-        program: of any family.
+        program: program of any family.
         data: n records, or a table of them, as a run takes them.
-        start: where first prices come from: "linear_program", HiGHS's, by default of linear programs up to 4 million
+        start: source of the first prices: "linear_program", HiGHS's, by default of linear programs up to 4 million
             people x rows; or "rounds", of prices without noise.
-        progress: told the restricted programs solved and the most there may be. What comes before them, HiGHS on the
-            whole program or the rounds without noise, tells nothing.
-        tries: restricted programs at most.
+        progress: called with the number of restricted programs solved and the most there may be. The steps before them,
+            HiGHS on the whole program or the rounds without noise, report nothing.
+        tries: largest number of restricted programs.
 
     Raises:
         InvalidInput: bad records.
@@ -427,11 +430,11 @@ def exact(
 def least_tau(program: Program, data: Any) -> float:
     """The least dual bound of these very records: min over optimal duals of the largest absolute price. Not private.
 
-    A check of a declared tau on public or made-up records. A program's tau must hold of every admissible record, so it
+    It checks a declared tau on public or made-up records. A program's tau must hold for every admissible record, so it
     must never be set from private ones.
 
     Args:
-        program: of any family.
+        program: program of any family.
         data: n records, public or made up.
 
     Raises:
@@ -450,12 +453,12 @@ def least_tau(program: Program, data: Any) -> float:
 
 
 def noiseless_prices(program: Program, data: Any, *, rounds: int = _ROUNDS) -> _Units:
-    """(k,) average prices of rounds without noise, in units. Not private.
+    """Average prices of rounds without noise, shape (k,), in units. Not private.
 
     Args:
-        program: of any family.
+        program: program of any family.
         data: n records, or what `program.read` made of them.
-        rounds: main rounds, after as many before them.
+        rounds: number of main rounds; as many come before them.
     """
     records = program.read(collected(program, data))
     schedule = Schedule(rounds=rounds, burn_in=rounds, squared_l2_sensitivity=Fraction(1), squared_budget=Fraction(1))

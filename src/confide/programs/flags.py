@@ -1,10 +1,10 @@
-"""Flags: a row's flag rises, privately, before what it limits is used up; whoever would add to it then goes without.
+"""Flags: a row's flag rises, privately, before its supply is used up; participants who would add to it then go without.
 
-Places come one after the other, in batches. After each batch every row whose flag is down is asked whether its load, as
-it is delivered, is noisily above a noisy level below its supply. What is published is when each flag rose.
+Places come one after the other, in batches. After each batch every row whose flag is down is asked whether its
+delivered load is noisily above a noisy level below its supply. The time at which each flag rose is published.
 
-Privacy. Fix prices, draws and the times at which all flags rise. Then what everybody else is given is fixed, so that a
-neighbour's record moves all queries of row j from her batch on by one constant D_j, and none before. A row's
+Privacy. Fix prices, draws and the times at which all flags rise. Then everybody else's part is fixed, so that a
+neighbour's record moves all queries of row j from their batch on by one constant D_j, and none before. A row's
 probability is a sum over its level's noise z of P(z), of "below" for each query before, and of "above" for the last. If
 D_j > 0, each "below" is less likely, and the one "above" costs e^(D_j/scale of the queries), z unmoved. If D_j < 0,
 substitute z + |D_j| for z: "above" is unchanged, each "below" only more likely, and z's law costs e^(|D_j|/scale of the
@@ -12,9 +12,9 @@ level). So a row costs its query part or its level part, never both. The positiv
 negative ones, each is Cinf at most, and a row has one sign: `flag_loss`. Loads, levels and noise are whole numbers of
 2^-20, so z + |D_j| is on the lattice of discrete Laplace noise, and every step holds with sums for integrals.
 
-Margin. A row ends above its supply only if one of its queries' noise is below its level's noise by more than the room
-M between the level and the supply less a batch. The exact law of that asks for a quarter less than B_q + B_t, the sum
-of what either noise may do.
+Margin. A row ends above its supply only if one of its queries' noise is below its level's noise by more than the room M
+between the level and the supply less a batch. The exact law of that asks for a quarter less than B_q + B_t, the sum of
+the two noises' own bounds.
 
 Stops. A flag that also rises, whatever its noise, where the next batch could break the supply, keeps it for sure. That
 happens only if noises are further apart than M, with the same small probability t or less in every world; otherwise it
@@ -65,7 +65,7 @@ _Loss = TypeVar("_Loss", float, Fraction)
 def flag_loss(
     level: _Loss, query: _Loss, entries: _Loss, rows: int, *, neighbours: Neighbours = "replace"
 ) -> _Loss:
-    """What all flags cost together, in nats: pure DP.
+    """Privacy loss of all flags together, in nats: pure DP.
 
     hi min(k, kappa) + lo min([k - kappa]_+, kappa), hi and lo the larger and the smaller of both parts: the rows whose
     load rises cost `query` each, those where it falls cost `level`, at most kappa of either kind. A record that is
@@ -100,17 +100,17 @@ def flag_split(
     epsilon: float, entries: float, rows: int, queries: int, failure_probability: float, *,
     neighbours: Neighbours = "replace"
 ) -> tuple[float, float]:
-    """(level, query) parts that cost epsilon together and leave the least margin below the supply.
+    """The split into (level, query) parts that cost epsilon together and leave the least margin below the supply.
 
-    The margin is A/query + B/level, A = ln(k queries/beta) above B = ln(k/beta). Where as many rows cost the smaller
-    part as the larger one, query : level = sqrt(A) : sqrt(B); where fewer do, the larger part is dearer, down to equal
-    parts.
+    The margin is A/query + B/level, A = ln(k queries/beta) above B = ln(k/beta), beta the failure probability. Where as
+    many rows cost the smaller part as the larger one, query : level = sqrt(A) : sqrt(B); where fewer do, the larger
+    part is dearer, down to equal parts.
 
     Args:
-        epsilon: of all flags, > 0.
+        epsilon: privacy loss of all flags, > 0, in nats.
         entries: kappa.
         rows: k.
-        queries: of each row.
+        queries: number of queries of each row.
         failure_probability: in (0, 1).
         neighbours: as for `flag_loss`.
 
@@ -132,14 +132,14 @@ def flag_split(
 
 
 def usual_batch(people: int, epsilon: float, entries: float, rows: int) -> int:
-    """People between two queries where nothing else is said: what is asked less often is asked with less noise.
+    """People between two queries where no batch is given: rarer queries have less noise.
 
     A batch takes batch x Cinf from the level and leaves fewer queries to union over; the sum is least near Cinf/query.
-    And no row is asked more than 2^13 times.
+    No row is asked more than 2^13 times.
 
     Args:
         people: n.
-        epsilon: of all flags.
+        epsilon: privacy loss of all flags, in nats.
         entries: kappa.
         rows: k.
     """
@@ -152,14 +152,15 @@ class Flags:
     """One flag for each row: their levels, noise and cost, fixed before any record is read.
 
     Args:
-        people: n, in their public order.
+        people: number of people, n, in their public order.
         supply: (k,) whole numbers, units of load.
         largest: Cinf, in loads.
         entries: kappa = C1/Cinf.
-        epsilon: of all flags, > 0.
+        epsilon: privacy loss of all flags, > 0, in nats.
         failure_probability: in (0, 1), the probability that some row may end above its supply; none with stops.
         batch: people between two queries.
-        stop_delta: what stops may cost, which raise a flag whatever its noise before a supply can break; 0 for none.
+        stop_delta: delta that stops may cost; they raise a flag whatever its noise before a supply can break; 0 for
+            none.
         neighbours: "replace" or "add_or_remove".
 
     Raises:
@@ -219,12 +220,12 @@ class Flags:
 
     @property
     def rows(self) -> int:
-        """k."""
+        """Number k of rows."""
         return len(self.supply)
 
     @property
     def queries(self) -> int:
-        """Of each row at most: after every batch but the last, which nobody follows."""
+        """Number of queries of each row, at most: one after every batch but the last, which nobody follows."""
         return -(-self.people // self.batch) - 1
 
     @property
@@ -234,31 +235,31 @@ class Flags:
 
     @cached_property
     def parts(self) -> tuple[float, float]:
-        """(level, query) epsilons."""
+        """Privacy losses of levels and queries, (level, query), in nats."""
         return flag_split(self.epsilon, self.entries, self.rows, self.queries, self._failure,
                           neighbours=self.neighbours)
 
     @cached_property
     def level_scale(self) -> float:
-        """Of each level's noise, in units of load, rounded up."""
+        """Scale of each level's noise, in units of load, rounded up."""
         return float_up(self.unit / Fraction(self.parts[0]))
 
     @cached_property
     def query_scale(self) -> float:
-        """Of each query's noise, in units of load, rounded up."""
+        """Scale of each query's noise, in units of load, rounded up."""
         return float_up(self.unit / Fraction(self.parts[1]))
 
     @cached_property
     def loss(self) -> Fraction:
-        """What the noise costs, exactly: at most epsilon."""
+        """Privacy loss of the noise, exactly: at most epsilon."""
         return self.loss_at(Fraction(self.level_scale), Fraction(self.query_scale))
 
     def loss_at(self, level: Fraction, query: Fraction) -> Fraction:
-        """What the noise costs, exactly, at other scales.
+        """Privacy loss of the noise at other scales, exactly.
 
         Args:
-            level: of each level's noise, in units of load.
-            query: of each query's noise, in units of load.
+            level: scale of each level's noise, in units of load.
+            query: scale of each query's noise, in units of load.
         """
         return flag_loss(self.unit / level, self.unit / query, Fraction(self.entries), self.rows,
                          neighbours=self.neighbours)
@@ -292,38 +293,38 @@ class Flags:
 
     @property
     def levels(self) -> NDArray[np.int64]:
-        """(k,) T_j, in units of load."""
+        """Levels T_j, shape (k,), in units of load."""
         return np.array(self.supply, dtype=np.int64) - self.reserve
 
     @property
     def stops(self) -> NDArray[np.int64]:
-        """(k,) loads above which a flag rises whatever its noise: the next batch could go beyond the supply."""
+        """Loads above which a flag rises whatever its noise, shape (k,): the next batch could go beyond the supply."""
         hard = np.array(self.supply, dtype=np.int64) - self.batch * self.unit
         return hard if self.stop_delta else np.full_like(hard, 1 << 62)
 
     @cached_property
     def delta(self) -> float:
-        """What stops cost: (1 + e^epsilon) P[some row's noises are further apart than their room]; 0 without."""
+        """Delta of stops: (1 + e^epsilon) P[some row's noises are further apart than their room]; 0 without stops."""
         if not self.stop_delta or not self.queries:
             return 0.0
         return added_delta(self.epsilon, _ROOM * self.rows * _fails(
             self.room - 2, self.level_scale, self.query_scale, self.queries))
 
     def event(self, unit: Relation) -> Event:
-        """What all flags cost.
+        """The event that all flags spend.
 
         Args:
-            unit: what a neighbour step changes.
+            unit: change that a neighbour step makes.
         """
         if self.stop_delta:
             return ApproxEvent(epsilon=self.epsilon, delta=self.stop_delta, neighbours=unit, label="flags with stops")
         return PureEvent(epsilon=self.epsilon, neighbours=unit, label="flags")
 
     def line(self, unit: Relation) -> Line:
-        """The same as a line of a charge.
+        """The line of a charge for all flags.
 
         Args:
-            unit: what a neighbour step changes.
+            unit: change that a neighbour step makes.
         """
         charged = self.event(unit)
         if not self.stop_delta:
@@ -337,12 +338,12 @@ class Flags:
     def run(
         self, noise: Noise, starts: NDArray[np.int64], rows: NDArray[np.int64], loads: NDArray[np.int64],
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """When flags rise, and who is served.
+        """The times at which flags rise, and who is served.
 
         Args:
-            noise: of levels and queries.
+            noise: noise of levels and queries.
             starts: (n + 1,) where each participant's contribution begins.
-            rows: (z,) the rows of its entries that are not zero.
+            rows: (z,) the rows of the contributions' entries that are not zero.
             loads: (z,) those entries, in units of load.
 
         Returns:

@@ -1,12 +1,12 @@
-"""The two grids that make a run the same on every machine: sums and comparisons are of whole numbers.
+"""The two grids that make a run the same on every machine: sums and comparisons use whole numbers.
 
-Loads, supplies and what is published of them are multiples of 2^-20; values and prices are multiples of 2^-24. A sum
-over people of whole numbers does not depend on their order, so threads and shards cannot change a run, and a
-participant who computes her own part compares the same whole numbers as everybody else.
+Loads, supplies and the numbers published about them are multiples of 2^-20; values and prices are multiples of 2^-24. A
+sum over people of whole numbers does not depend on their order, so threads and shards cannot change a run, and
+participants who compute their own part compare the same whole numbers as everybody else.
 
 Source: spec convex_programs 8.
 
-Public constants of a program: what must hold of every admissible record, whoever's it is.
+Public constants of a program: they must hold for every admissible record of any participant.
 
 They are never computed from records. Noise, price box, step size and every promise follow from them.
 
@@ -52,10 +52,10 @@ NEIGHBOUR_WORDS: Mapping[Neighbours, str] = {"replace": "substitution", "add_or_
 
 
 def neighbours_today(value: Any) -> Any:
-    """A neighbouring relation by its name today: old names work until 1.0.0, with a warning.
+    """Today's name of a neighbouring relation: old names work until 1.0.0, with a warning.
 
     Args:
-        value: what was given.
+        value: the relation as it was given.
     """
     today = next((new for new, old in NEIGHBOUR_WORDS.items() if old == value), None) if isinstance(value,
                                                                                                     str) else None
@@ -68,7 +68,7 @@ def neighbours_today(value: Any) -> Any:
 @renamed(squared_sensitivity="squared_l2_sensitivity", sensitivity="l2_sensitivity")
 @dataclass(frozen=True, kw_only=True)
 class Constants(Declared):
-    """What is promised of every record.
+    """Public bounds that are promised for every record.
 
     Raises:
         InvalidInput: a number out of range.
@@ -126,7 +126,7 @@ class Constants(Declared):
         return 4 * norm if self.signed else min(entry * entry * self.rows, 2 * entry * total)
 
     def l2_sensitivity(self, neighbours: Neighbours) -> float:
-        """sigma, rounded up.
+        """The l2 sensitivity sigma, rounded up.
 
         Args:
             neighbours: as for `squared_l2_sensitivity`.
@@ -135,7 +135,7 @@ class Constants(Declared):
 
     @property
     def entries(self) -> float:
-        """kappa = C1/Cinf: how many rows one contribution can fill."""
+        """Number of rows that one contribution can fill: kappa = C1/Cinf."""
         return self.largest_sum / self.largest_entry
 
 

@@ -1,8 +1,9 @@
-"""What is promised of value and feasibility before a run: our bounds. The print's are in `printed_bounds`.
+"""Promises about value and feasibility before a run: the bounds of this package. The printed bounds are in
+`printed_bounds`.
 
 The regret of projected gradient descent with constant steps eta_j against the best fixed prices of the box is at most
 
-    sum_j D_j^2/(2 eta_j T) + mean_t sum_j eta_j g_tj^2/2 + |<prices, noise>| + what noise lets fixed prices gain,
+    sum_j D_j^2/(2 eta_j T) + mean_t sum_j eta_j g_tj^2/2 + |<prices, noise>| + gain of fixed prices from noise,
 
 each with its own tail: Zinkevich's bound, a chi-square with its cross term, a martingale, and a sum of half normals.
 
@@ -10,14 +11,14 @@ Source: Wu 2017, Theorem 5.3.17; spec convex_programs 2 (a-priori regret, correc
 
 `certificate`: how far from feasible and from optimal a run can be, from its billboard alone, after the run.
 
-It needs neither a correct tau nor many rounds nor a particular step: a wrong tau, or too few rounds, show as a large
-certificate, never as a false one. It assumes that the noise was drawn as the plan says, and that the number of rounds
-was fixed before. Responses that are not exact widen it by what all of them may lose.
+It needs neither a correct tau nor many rounds nor a particular step: a wrong tau, or too few rounds, lead to a large
+certificate, never to a false one. It assumes that the noise was drawn as the plan says, and that the number of rounds
+was fixed before. Responses that are not exact widen it by their largest total loss.
 
-The noise of a row, averaged over the main rounds, is exactly N(0, s^2) however prices react, so that the mean of what
-was released bounds the excess. The optimum is at most the Lagrangian's maximum, whose mean over the rounds differs
-from what was seen by the martingale sum <price, noise>, with predictable variance Q; mixing over Gaussian multipliers
-bounds it. What was rounded to the grid adds 2^-21 at most to each number.
+The noise of a row, averaged over the main rounds, is exactly N(0, s^2) however prices react, so that the mean of the
+released numbers bounds the excess. The optimum is at most the Lagrangian's maximum. Its mean over the rounds differs
+from the observed mean by the martingale sum <price, noise>, with predictable variance Q; mixing over Gaussian
+multipliers bounds it. Rounding to the grid adds 2^-21 at most to each number.
 
 Source: spec convex_programs 2 (public certificate; ours).
 """
@@ -129,11 +130,12 @@ def regret_of_steps(
 
 def regret_bound(constants: Constants, schedule: Schedule, failure_probability: float, *,
                  two_sided: bool = False) -> float:
-    """R of a run with the usual constant steps, prices on their grid: infinite where there is no public scale.
+    """The regret R of a run with the usual constant steps, prices on their grid: infinite where there is no public
+    scale.
 
     Args:
-        constants: of the program.
-        schedule: of the rounds.
+        constants: constants of the program.
+        schedule: schedule of the rounds.
         failure_probability: in (0, 1).
         two_sided: whether rows are equations.
     """
@@ -171,13 +173,13 @@ def _of_noise(taus: Sequence[float], s: float, x: float, two_sided: bool) -> flo
 def game_accuracy(
     regret: float, taus: Sequence[float], *, box: float = 2.0, errors: float = 0.0,
 ) -> tuple[float, float]:
-    """What a regret promises: the optimum less the value, and the excess of all rows together.
+    """The bounds that a regret implies: on the optimum less the value, and on the excess of all rows together.
 
     Args:
         regret: R, may be infinite.
         taus: (k,) dual bounds.
         box: c > 1, the price box is [0, c tau].
-        errors: by how much responses of all together may miss the best ones.
+        errors: largest total loss of all responses against the best ones.
 
     Source: spec convex_programs 2 (game lemma, corrected: no factor 2).
 
@@ -194,13 +196,13 @@ def game_accuracy(
 
 
 def certified_excess(rows: int, noise_std: float, failure_probability: float) -> float:
-    """What the certificate claims of a row whose average slack, as it was released, is 0: z s.
+    """The certificate's bound on the excess of a row whose average released slack is 0: z s.
 
-    Prices make it so where they are not at the ends of their box (`planning`), so this is what a plan counts on.
+    Prices make the slack so where they are not at the ends of their box (`planning`), so a plan counts on this bound.
 
     Args:
-        rows: k.
-        noise_std: s.
+        rows: number of rows, k.
+        noise_std: standard deviation s of the noise.
         failure_probability: in (0, 1).
 
     Example:
@@ -213,10 +215,10 @@ def certified_excess(rows: int, noise_std: float, failure_probability: float) ->
 
 
 def bernstein(mean: float, largest: float, log: float) -> float:
-    """How far a sum of independent numbers in [0, largest] exceeds its mean, but with probability e^-log.
+    """How far a sum of independent numbers in [0, largest] exceeds its mean, except with probability e^-log.
 
     Args:
-        mean: of the sum, at least as large as the true one.
+        mean: mean of the sum, or a number above it.
         largest: M.
         log: L = ln(1/probability).
 
@@ -240,7 +242,7 @@ _CLOSE = 50.0  # what prices may move in the main rounds, as a share of tau, whe
 @wire("PathCertificate", "beta excess gap sharp_gap regret complaint vacuous", failure_probability="beta")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PathCertificate(Certificate):
-    """What holds of a run: excess, gap and regret together with probability at least 1 - beta.
+    """Bounds for a run: excess, gap and regret hold together with probability at least 1 - beta.
 
     `sharp_gap` holds together with `excess` at the same level,
     in place of `gap`; `complaint` has a failure probability of its own.
@@ -251,7 +253,7 @@ class PathCertificate(Certificate):
             where rows are equations.
         gap: the optimum is above the value of the averages by at most this.
         sharp_gap: the same, measured from the first main prices: often half of it where prices hardly move.
-        regret: what stands for R in statements that are made after the run.
+        regret: regret that takes the place of R in statements that are made after the run.
         complaint: at most this over alpha participants are not alpha-satisfied by their averages.
         vacuous: whether the gap says nothing; the excess, where nothing has a value.
     """
@@ -274,16 +276,16 @@ class PathCertificate(Certificate):
 
     @property
     def total_excess(self) -> float:
-        """Of all rows together, at most."""
+        """Largest excess of all rows together."""
         return float(self.excess.sum())
 
 
 @renamed(beta="failure_probability")
 def certificate(billboard: PathBillboard, failure_probability: float | None = None) -> PathCertificate:
-    """What can be claimed of a run from its billboard: free post-processing.
+    """The claims about a run that follow from its billboard: free post-processing.
 
     Args:
-        billboard: of any of the family's mechanisms.
+        billboard: billboard of any of the family's mechanisms.
         failure_probability: probability of failure, in (0, 1); the plan's by default.
 
     Raises:
@@ -340,7 +342,8 @@ def certificate(billboard: PathBillboard, failure_probability: float | None = No
 
 
 def quantile(tail: float, discrete: bool) -> float:
-    """What a standard normal exceeds with probability `tail`; for discrete noise, which is sub-Gaussian, its bound.
+    """The number that a standard normal exceeds with probability `tail`; for discrete, sub-Gaussian noise, a bound on
+    it.
 
     Args:
         tail: in (0, 1).
@@ -350,7 +353,7 @@ def quantile(tail: float, discrete: bool) -> float:
 
 
 def mixture(variance: float, typical: float, failure_probability: float) -> float:
-    """What a martingale with this predictable variance exceeds with this probability at most.
+    """A bound that a martingale with this predictable variance exceeds with at most this probability.
 
     Args:
         variance: Q, as it came out.

@@ -1,14 +1,14 @@
-"""Where average prices are charged: who would rather have something else at them, and what a lie can gain.
+"""Incentives where average prices are charged: who would rather have something else, and the gain of a lie.
 
-Whatever she reports, a participant gets at most u* = max (value - price) at the charged prices, a number in [0, V].
-The path of prices is private, so that her report moves the mean of u* by little. Truth gives her u* - alpha at least,
-because whoever is further below it is handed her favourite in its place.
+Whatever a participant reports, they get at most u* = max (value - price) at the charged prices, a number in [0, V]. The
+path of prices is private, so that their report moves the mean of u* by little. Truth gives them u* - alpha at least,
+because a participant who is further below it gets their favourite in place of the average.
 
-All comparisons are of whole numbers: alpha is rounded down to a unit, so that "satisfied" is never said too often. The
-prices that are charged are rounded to 2^-24; where satisfaction at the exact averages is what a theorem counts,
-2^-24 C1 is taken off alpha: half a unit of each price, for what she has and for what she would rather have.
+All comparisons use whole numbers: alpha is rounded down to a unit, so that nobody counts as satisfied wrongly. The
+charged prices are rounded to 2^-24. Where a theorem counts satisfaction at the exact averages, 2^-24 C1 is taken off
+alpha: half a unit of each price, for the participant's own action and for their favourite.
 
-A value is what the program makes of it, rounded to 2^-24; that is what gains and utilities are about.
+Gains and utilities are about values as the program reads them, rounded to 2^-24.
 
 Source: Wu 2017, Algorithm 10, Lemma 6.2.4 and Theorem 6.2.11; spec convex_programs 6.
 """
@@ -47,12 +47,12 @@ _CELLS = 1 << 22  # of contributions that are held at once
 
 
 def check_payments(program: Program, rounds: int) -> None:
-    """Whether prices can be charged: nobody's value or contribution is ever negative, everybody may have nothing, and
-    each response is as good as is said.
+    """Check that prices can be charged. They can if nobody's value or contribution is ever negative, everybody may have
+    nothing, and each response is as good as declared.
 
     Args:
-        program: whose actions are priced.
-        rounds: T, over which utilities are added up in 64 bits.
+        program: program whose actions are priced.
+        rounds: number of rounds T, over which utilities are added up in 64 bits.
 
     Raises:
         InvalidInput: another kind of program, or sums beyond 2^62.
@@ -70,10 +70,10 @@ def check_payments(program: Program, rounds: int) -> None:
 
 
 def alpha_units(program: Program, alpha: float) -> int:
-    """alpha in units of value times the program's scale, rounded down, and cut at what anybody can complain of.
+    """Alpha in units of value times the program's scale, rounded down, and at most the largest possible complaint.
 
     Args:
-        program: whose units they are.
+        program: program of the units.
         alpha: > 0, in units of value.
     """
     exact_alpha(program, alpha)
@@ -81,10 +81,10 @@ def alpha_units(program: Program, alpha: float) -> int:
 
 
 def exact_alpha(program: Program, alpha: float) -> float:
-    """What divides a regret: whoever is reassigned is this far from satisfied at the exact averages of the prices.
+    """The divisor of a regret: reassigned participants are this far from satisfied at the exact averages of the prices.
 
     Args:
-        program: whose C1 and units count.
+        program: program whose C1 and units count.
         alpha: > 0, in units of value.
 
     Raises:
@@ -100,14 +100,14 @@ def exact_alpha(program: Program, alpha: float) -> float:
 
 
 class Judged(NamedTuple):
-    """What everybody's average is worth to her at the charged prices, over all rounds. Private.
+    """Value of everybody's average to them at the charged prices, over all rounds. It is private.
 
     Args:
-        unsatisfied: (m,) whether her favourite would give her more, by more than alpha.
-        favourites: (m, width) what she likes best at the charged prices.
-        value: (m,) of her average, times T, in units of value.
-        paid: (m,) for her average, times T, in units of value times the scale.
-        missed: (m,) T times what her favourite gives more, in units of value times the scale.
+        unsatisfied: (m,) whether the participant's favourite would give them more, by more than alpha.
+        favourites: (m, width) the participant's favourite action at the charged prices.
+        value: (m,) value of the participant's average, times T, in units of value.
+        paid: (m,) price of the participant's average, times T, in units of value times the scale.
+        missed: (m,) T times the additional utility of the favourite, in units of value times the scale.
     """
 
     unsatisfied: NDArray[np.bool_]
@@ -120,12 +120,12 @@ class Judged(NamedTuple):
 def judged(
     program: Program, records: Any, tally: Tally, charged: NDArray[np.int64], rounds: int, alpha: int,
 ) -> Judged:
-    """Everybody's average beside her favourite.
+    """Everybody's average compared with their favourite.
 
     Args:
-        program: whose actions they are.
-        records: of m participants.
-        tally: of their responses to the main rounds.
+        program: program of the actions.
+        records: records of m participants.
+        tally: tally of their responses to the main rounds.
         charged: (k,) prices, in units.
         rounds: T.
         alpha: in units of value times the scale, from `alpha_units`.
@@ -150,10 +150,10 @@ def judged(
 
 
 def reassigned(tally: Tally, unsatisfied: NDArray[np.bool_], favourites: NDArray[np.int32], rounds: int) -> Tally:
-    """A tally where whoever is unsatisfied has her favourite in all rounds.
+    """A tally in which unsatisfied participants have their favourite in all rounds.
 
     Args:
-        tally: of m participants.
+        tally: tally of m participants.
         unsatisfied: (m,).
         favourites: (m, width).
         rounds: T.
@@ -187,23 +187,23 @@ class Relative(NamedTuple):
 
 
 def loss_of_a_lie(constants: Constants, neighbours: Neighbours, squared: Fraction) -> Fraction:
-    """What a path may spend of (sigma/deviation)^2 on two records of one participant, whatever its neighbours are.
+    """Largest part of (sigma/deviation)^2 that a path spends on two records of one participant, for any neighbours.
 
-    A lie replaces one record by another: where neighbours are records and nothing, that is further.
+    A lie replaces one record by another: where neighbours are a record and nothing, the two records lie further apart.
 
     Args:
-        constants: of the program.
-        neighbours: of the mechanism.
-        squared: of the path, for its own neighbours.
+        constants: constants of the program.
+        neighbours: neighbouring relation of the mechanism.
+        squared: squared budget of the path, for its own neighbours.
     """
     return squared * constants.squared_l2_sensitivity("replace") / constants.squared_l2_sensitivity(neighbours)
 
 
 def additive_gain(alpha: float, most_value: float, variation: float) -> float:
-    """What a lie gains at most, in the mean, whatever the others report.
+    """Largest mean gain of a lie, whatever the others report.
 
     Args:
-        alpha: how much less than her favourite anybody has.
+        alpha: largest difference between the utility of a favourite and the participant's own.
         most_value: V.
         variation: total variation between two paths of prices, in [0, 1].
 
@@ -217,12 +217,12 @@ def additive_gain(alpha: float, most_value: float, variation: float) -> float:
 
 
 def relative_gain(law: Law, squared: Fraction, alpha: float, most_value: float, epsilon: float = 0.0) -> Relative:
-    """One bound for each epsilon >= 0, all of which hold together; at 0 it is the additive one.
+    """A bound for each epsilon >= 0, all of which hold together; at 0 it is the additive one.
 
     Args:
-        law: of the noise.
+        law: law of the noise.
         squared: the sum of (sigma/deviation)^2 for two records of one participant (`loss_of_a_lie`).
-        alpha: how much less than her favourite anybody has.
+        alpha: largest difference between the utility of a favourite and the participant's own.
         most_value: V.
         epsilon: >= 0.
 
@@ -247,16 +247,17 @@ def relative_gain(law: Law, squared: Fraction, alpha: float, most_value: float, 
 def audited_gain(
     *, alpha: float, most_value: float, path_variation: float, audit_variation: float, most_utility: float,
 ) -> float:
-    """What a lie gains at most where the run is accepted or not by a noisy look at the loads.
+    """Largest gain of a lie where a noisy audit of the loads accepts the run or not.
 
-    Whether it is accepted depends on her own rounded part: compare it with what it would be without her, once for the
+    Acceptance depends on the participant's own rounded part: compare it with acceptance without them, once for the
     truth and once for the lie.
 
     Args:
-        alpha: how much less than her favourite anybody has, in the mean over the public draw.
+        alpha: largest difference between the utility of a favourite and the participant's own, in the mean over the
+            public draw.
         most_value: V.
         path_variation: total variation between two paths of prices.
-        audit_variation: total variation between two noisy looks.
+        audit_variation: total variation between two noisy audits.
         most_utility: the largest absolute utility of a rounded part: V and the highest price, or V with scaled
             payments.
 
@@ -273,12 +274,12 @@ def audited_gain(
 
 
 def participation(utility: float, when: str, source: Source, *, note: str = "") -> Participation:
-    """The promise of what everybody's part is worth to her, less its price.
+    """The promise about the value of everybody's part to them, less its price.
 
     Args:
         utility: at least this, in units of value.
-        when: it holds: after every run, or in the mean over something.
-        source: of the promise.
+        when: words for when it holds: after every run, or in the mean over something.
+        source: source of the promise.
         note: about its reach.
 
     Example:
@@ -293,10 +294,10 @@ def truthfulness(gain: float, most_value: float, *, note: str = "", statement: s
     """The promise that no lie gains more.
 
     Args:
-        gain: `additive_gain`, or with what else a lie may move.
-        most_value: V: what says nothing.
-        note: what it is an average over.
-        statement: of the print.
+        gain: `additive_gain`, or with other effects of a lie added.
+        most_value: largest value V; a gain as large as this says nothing.
+        note: words for what it is an average over.
+        statement: statement of the print.
     """
     return Truthfulness(
         gain=gain, baseline=most_value, unit_of_gain="of value", note=note,

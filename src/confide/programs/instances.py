@@ -22,12 +22,12 @@ __all__ = ["in_order", "lottery", "made_up", "popular"]
 
 
 def popular(people: int, goods: int, seed: int) -> NDArray[np.float32]:
-    """(n, k) values U(0, 1) times the popularity of the good, U(.3, 1).
+    """Values U(0, 1) times the popularity of the good, U(.3, 1), shape (n, k).
 
     Args:
         people: n.
         goods: k.
-        seed: of the generator.
+        seed: seed of the generator.
 
     Source: spec convex_programs 9.3.
     """
@@ -40,11 +40,11 @@ _Cells = NDArray[np.float64]
 
 
 def made_up(program: Program, seed: int) -> _Cells:
-    """(n, c) cells of made-up people: tastes that differ, around public popularities.
+    """Cells of made-up people, with tastes that differ around public popularities, shape (n, c).
 
     Args:
-        program: of a family whose records are rows of numbers.
-        seed: of the generator.
+        program: program of a family with records that are rows of numbers.
+        seed: seed of the generator.
 
     Raises:
         InvalidInput: another family.
@@ -107,15 +107,16 @@ def _actions(program: AggregativeGame, seed: int) -> _Cells:
 
 
 def in_order(program: Program, records: Any, seed: int) -> int:
-    """The value, in units, where one after another takes the best of what is left, by lot.
+    """The value, in units, where one participant after another takes their best action from what is left, in random
+    order.
 
-    A row without room for the largest contribution has the highest price, at which nobody takes it. Where
-    contributions differ, what does not fit is left.
+    A row without room for the largest contribution has the highest price, at which nobody takes it. Where contributions
+    differ, an action that does not fit is left.
 
     Args:
         program: a packing program.
-        records: everybody's.
-        seed: of the lot.
+        records: records of all participants.
+        seed: seed of the random order.
 
     Example:
         >>> from confide.programs import UnitDemand
@@ -132,12 +133,12 @@ def in_order(program: Program, records: Any, seed: int) -> int:
 
 
 def lottery(program: Program, records: Any, seed: int) -> int:
-    """The value, in units, where everybody's favourite is handed out by lot, while it fits.
+    """The value, in units, where everybody's favourite is handed out in random order, while it fits.
 
     Args:
         program: a packing program.
-        records: everybody's.
-        seed: of the lot.
+        records: records of all participants.
+        seed: seed of the random order.
 
     Example:
         >>> from confide.programs import UnitDemand

@@ -1,4 +1,4 @@
-"""A program of all records as one linear program, for a solver: what a private run is compared with. Private.
+"""A program of all records as one linear program, for a solver: private runs are compared with it. Private.
 
 Source: spec convex_programs 4 and 8 (`to_lp`).
 """
@@ -22,19 +22,20 @@ __all__ = ["LinearProgram", "choices"]
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class LinearProgram:
-    """maximise objective x, subject to coupling x <= supply (or =), low <= personal x <= high, lower <= x <= upper.
+    """A linear program: maximise objective x, subject to coupling x <= supply (or =), low <= personal x <= high, lower
+    <= x <= upper.
 
     Args:
         objective: (m,) natural units.
         coupling: (k, m) sparse.
         supply: (k,).
         equations: whether coupling rows are equations.
-        personal: (p, m) sparse: what says which x a participant may have.
+        personal: (p, m) sparse: rows that say which x a participant may have.
         low: (p,).
         high: (p,).
         lower: (m,).
         upper: (m,).
-        owner: (m,) whose variable it is, -1 the public block's.
+        owner: (m,) participant of each variable, -1 for the public block's.
     """
 
     objective: NDArray[np.float64]
@@ -61,17 +62,17 @@ def choices(
     program: Program, *, values: ArrayLike, people: ArrayLike, rows: ArrayLike, loads: ArrayLike, entries: ArrayLike,
     most: float = 1.0, upper: float = 1.0,
 ) -> LinearProgram:
-    """The program where everybody has a distribution over some choices, or nothing.
+    """The program in which everybody has a distribution over some choices, or nothing.
 
     Args:
-        program: whose supply and rows count.
-        values: (m,) of each choice, in units of value.
-        people: (m,) whose choice it is.
+        program: program with the supply and the rows.
+        values: (m,) value of each choice, in units of value.
+        people: (m,) participant of each choice.
         rows: (z,) coupling rows of the contributions.
         loads: (z,) contributions, in units of load.
-        entries: (z,) which choice each is of.
-        most: what everybody's variables may add up to.
-        upper: what each variable may be.
+        entries: (z,) choice of each entry.
+        most: largest sum of a participant's variables.
+        upper: largest value of each variable.
     """
     worth = np.asarray(values, dtype=np.float64) / PRICE_UNIT
     who, m = np.asarray(people, dtype=np.int64), np.size(values)

@@ -1,10 +1,10 @@
-"""`plan`: what a program would cost and promise at these sizes, before any record is read; hopeless ones are refused.
+"""`plan`: cost and promises of a program at these sizes, before any record is read; hopeless programs are refused.
 
-Noise of a row's average is N(0, s^2), and prices make the average load follow it: mean load - b = mean noise +
-(last price - first price)/(eta T) for a row whose price is never clipped. So total excess is k s/sqrt(2 pi) or so, and
-the certificate will claim about z s of each row. What is feasible by design keeps a margin back instead.
+Noise of a row's average is N(0, s^2), and prices make the average load follow it: mean load - b = mean noise + (last
+price - first price)/(eta T) for a row whose price is never clipped. So total excess is k s/sqrt(2 pi) or so, and the
+certificate will claim about z s for each row. Modes that are feasible by design hold a reserve instead.
 
-How many rounds that takes, `enough_rounds` says.
+The number of rounds that this takes is in `enough_rounds`.
 
 Source: spec convex_programs 2 (planning rule), 5, 6.2 and 9.2.
 """
@@ -65,23 +65,23 @@ _ALPHA = 0.01  # of modes that always charge, where none is named
 @renamed(averaged="noise_std", margins="reserve")
 @dataclass(frozen=True, kw_only=True)
 class ProgramPlan(Plan[Dude]):
-    """What to expect of a mode at these sizes; nothing of it depends on a record.
+    """Expectations of a mode at these sizes; nothing here depends on a record.
 
-    The figure to choose by is the share of what all rows hold that the certificate will claim as excess, or, where
-    every row is within its supply, that margins keep back.
+    Choose by the share of all rows' supply that the certificate will claim as excess, or, where every row is within its
+    supply, by the share that is in reserve.
 
     Args:
         path: the mechanism whose prices all modes use, with the settings that were asked for.
-        mode: what is advised, or was asked for.
-        alpha: of modes that charge prices: whoever could gain more by another choice gets it; None where nothing is
-            charged.
+        mode: mode that is advised, or was asked for.
+        alpha: limit for modes that charge prices: participants who could gain more by another choice get it; None where
+            nothing is charged.
         most_excess: share of what rows hold that the certificate may claim as excess.
-        most_unused: share of what rows hold that margins may keep back.
-        seconds: of a secure run, roughly: 12 microseconds a draw of noise, and responses as made-up records take on
+        most_unused: share of what rows hold that may be in reserve.
+        seconds: rough time of a secure run: 12 microseconds a draw of noise, and responses as made-up records take on
             this machine (`Program.trial_records`), in the mean of price 0 and of half the price box; 0 where they were
             not timed.
-        megabytes: roughly: records, billboard, and what is worked on at once.
-        options: of the mode alone, besides alpha, such as `audit_share`: as they were asked for.
+        megabytes: rough memory: records, billboard, and the arrays that are worked on at once.
+        options: options of the mode alone, besides alpha, such as `audit_share`, as they were asked for.
     """
 
     path: PrivDude
@@ -100,7 +100,7 @@ class ProgramPlan(Plan[Dude]):
 
     @cached_property
     def mechanism(self) -> Dude:
-        """What is advised, or was asked for: ready to run."""
+        """The mechanism that is advised, or was asked for: ready to run."""
         return _of_mode(self.path, self.mode, self.alpha, self.options)
 
     @property
@@ -110,12 +110,14 @@ class ProgramPlan(Plan[Dude]):
 
     @cached_property
     def noise_std(self) -> float:
-        """s: standard deviation of the noise of a row's average."""
+        """Standard deviation s of the noise of a row's average."""
         return self.mechanism.noise_std
 
     @cached_property
     def holds(self) -> NDArray[np.float64]:
-        """(k,) what excess and margins are compared with: supply, or where it is 0 or less, or an equation, width."""
+        """Amounts that excess and reserve are compared with, shape (k,): supply; width for an equation or a supply <=
+        0.
+        """
         return holds(self.program)
 
     @property
@@ -199,13 +201,13 @@ class ProgramPlan(Plan[Dude]):
 
     @property
     def expected_excess(self) -> float:
-        """Of all rows of the averages together: k s/sqrt(2 pi); of equations twice that."""
+        """Expected excess of the averages in all rows together: k s/sqrt(2 pi); twice that for equations."""
         sides = 2.0 if self.program.two_sided else 1.0
         return float(limited(self.program).sum()) * sides * self.noise_std / math.sqrt(2.0 * math.pi)
 
     @property
     def certified_excess(self) -> float:
-        """What the certificate will claim of all rows together, about: k z s."""
+        """Excess that the certificate will claim for all rows together, about k z s."""
         return float(limited(self.program).sum()) * _reach(self.path) * self.noise_std
 
     @property
@@ -226,7 +228,7 @@ class ProgramPlan(Plan[Dude]):
 
     @cached_property
     def reserve(self) -> NDArray[np.float64]:
-        """(k,) what the mode holds in reserve of each row, at most; 0 where it does not."""
+        """Reserve of each row, at most, shape (k,); 0 where the mode holds none."""
         return self.mechanism.reserve
 
     @property
@@ -246,7 +248,7 @@ class ProgramPlan(Plan[Dude]):
 
     @property
     def gain(self) -> float:
-        """What a lie can gain on average in modes that charge, at most; infinite in those that do not.
+        """Largest mean gain of a lie in modes that charge; infinite in the others.
 
         Source: spec convex_programs 6.1 and 6.2 (corrected).
         """
@@ -254,7 +256,9 @@ class ProgramPlan(Plan[Dude]):
 
     @property
     def draws(self) -> int:
-        """Of noise: one for each row and round; of RoundDude's flags and TightenAndAudit's release as well."""
+        """Number of noise draws: one for each row and round; RoundDude's flags and TightenAndAudit's release add their
+        own.
+        """
         k = self.program.rows
         own = self.mechanism
         more = own.flags.queries + 1 if isinstance(own, RoundDude) else int(isinstance(own, TightenAndAudit))
@@ -321,32 +325,32 @@ def plan(
     load_units: Sequence[float] | None = None, mode_names: Mapping[str, str] | None = None,
     row_names: Sequence[str] | None = None, **options: Any,
 ) -> ProgramPlan:
-    """What to run at these sizes, and what to expect.
+    """The recommended mode at these sizes, and what to expect of it.
 
     Without a mode, one is advised: PrivDude gives averages, which are feasible but for noise; TrueDude charges for
-    them, so that lies hardly pay; where every row must be within its supply, TightenAndAudit or RoundDude, whichever
-    keeps less back; and TightenAndAudit where lies must not pay either. TightDude is never advised: its margin is one
-    that is known before the run, and is larger than any supply of a size that can be computed.
+    them, so that lies hardly pay; where every row must be within its supply, TightenAndAudit or RoundDude, the one with
+    the smaller reserve; and TightenAndAudit where lies must not pay either. TightDude is never advised: its reserve is
+    known before the run, and is larger than any supply of a size that can be computed.
 
     Args:
-        program: of any family.
+        program: program of any family.
         epsilon: > 0, in nats. Give this or `error`.
         delta: in (0, 1/2), far below 1/people; the noise is Gaussian and needs one.
-        error: in (0, 1), the share of what rows hold that may be excess or kept back: the plan then has about the
-            least epsilon that does.
+        error: in (0, 1), the share of what rows hold that may be excess or reserve: the plan then has about the least
+            epsilon that achieves it.
         mode: a mechanism's name, which leaves no choice.
-        feasible: whether every row must be within its supply, but with the failure probability.
+        feasible: whether every row must be within its supply, except with the failure probability.
         truthful: whether lies must not pay.
-        alpha: > 0, of modes that charge prices. TrueDude and TightDude take 0.01 where none is named, and
+        alpha: > 0, limit for modes that charge prices. TrueDude and TightDude take 0.01 where none is named, and
             TightenAndAudit where `truthful` is asked for; else it charges only with an alpha.
-        failure_probability: in (0, 1), that certificates and bounds fail.
-        most_excess: of modes that give averages: the share of what rows hold that the certificate may claim as excess.
-        most_unused: of modes that are feasible: the share that margins may keep back.
+        failure_probability: in (0, 1), probability that certificates and bounds fail.
+        most_excess: for modes that give averages, the share of what rows hold that the certificate may claim as excess.
+        most_unused: for modes that are feasible, the share of what rows hold that may be in reserve.
         timed: whether responses of made-up records are timed on this machine.
-        load_units: (k,) what a contribution of 1 is called in refusals, where supplies are told in other units.
-        mode_names: what each mode is called in refusals and errors; by default as its mechanism.
-        row_names: (k,) what each row is called in refusals; by default `program.row_names`.
-        options: of all modes, such as rounds, burn_in, step, law or neighbours; and those of the mode that is
+        load_units: (k,) size of a contribution of 1 in the units of refusals, where supplies are given in other units.
+        mode_names: name of each mode in refusals and errors; by default its mechanism's.
+        row_names: (k,) name of each row in refusals; by default `program.row_names`.
+        options: settings of all modes, such as rounds, burn_in, step, law or neighbours; and those of the mode that is
             asked for, or advised, such as `audit_share`. Rounds that are not named are as many as prices need, at most
             40,000 of each kind.
 

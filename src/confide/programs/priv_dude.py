@@ -1,10 +1,10 @@
-"""`PrivDude`: everybody gets the average of her best responses to a private path of prices.
+"""`PrivDude`: participants get the average of their best responses to a private path of prices.
 
-The averages are optimal and feasible but for noise, in the mean of each row; nobody's integral part is promised.
+The averages are optimal and feasible up to noise, in the mean of each row; no whole parts are promised.
 
 Source: Wu 2017, Algorithm 8; spec convex_programs 2.
 
-What the responses of a run take, in seconds and megabytes: timed on made-up records, before anybody's are read.
+Time and memory of a run's responses, in seconds and megabytes: timed on made-up records, before any real ones are read.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class PrivDude(Dude[PathBillboard]):
     """Averages of best responses: fractions of goods, flows or times.
 
     Shares have two columns: "actions", a list of the actions that occur, one after the other, `program.width` numbers
-    each; and "times", in how many of the T main rounds each of them was her best response.
+    each; and "times", in how many of the T main rounds each of them was the participant's best response.
 
     Example:
         >>> from confide.programs import UnitDemand
@@ -111,12 +111,12 @@ _TRIAL_SOLVED = 64  # the same, where each response takes a solver
 
 
 def costs(path: PrivDude, timed: bool, parts: int) -> tuple[float, float]:
-    """Seconds of responses and megabytes.
+    """Time of responses in seconds, and memory in megabytes.
 
     Args:
-        path: what is planned.
+        path: mechanism that is planned.
         timed: whether anything is timed.
-        parts: rounds whose responses a solver finds once more, when everybody's part is made up.
+        parts: number of rounds whose responses a solver finds once more, when everybody's part is made up.
     """
     program, total = path.program, path.schedule.total
     one = program.one(None)

@@ -1,15 +1,16 @@
-"""What a program is: people who are coupled by a few public rows only, each with a best response to public prices.
+"""Programs: people who are coupled by a few public rows only, each with a best response to public prices.
 
 maximise sum_i v_i(x_i) subject to sum_i c_i(x_i) <= supply, x_i in S_i. A participant's record says what v_i, c_i and
 S_i are. A family of programs knows how records are read, what the best response to prices is, and which constants hold
-of every record. Everything is computed in whole numbers (`grids`), so that her own computer finds the same response.
+for every record. Everything is computed in whole numbers (`grids`), so that a participant's own computer finds the same
+response.
 
-An action is a row of a fixed number of whole numbers, such as the good that is taken, or the arcs of a path; what is
-not used is -1. The null action is all -1: it contributes nothing.
+An action is a row of a fixed number of whole numbers, such as the good that is taken, or the arcs of a path; unused
+numbers are -1. The null action is all -1: it contributes nothing.
 
 Source: Wu 2017, Definition 5.3.1; spec convex_programs 1 and 2.
 
-A program with another supply, or for other people: what remedies of this family try.
+A program with another supply, or for other people: the changes that remedies of this family try.
 """
 
 from __future__ import annotations
@@ -93,10 +94,10 @@ class ProgramRecords:
         return f"<{type(self).__name__} of {self.people:,} participants>"  # never a number of them
 
     def take(self, rows: slice | NDArray[Any]) -> Self:
-        """Some of them.
+        """Some of the records.
 
         Args:
-            rows: which; a slice copies nothing.
+            rows: places of the records; a slice copies nothing.
         """
         arrays = {each.name: getattr(self, each.name)[rows] for each in fields(self)
                   if each.name not in ("people", "reader")}
@@ -104,19 +105,19 @@ class ProgramRecords:
         return replace(self, people=count, **arrays)
 
     def shards(self, size: int) -> list[Shard]:
-        """Them all, in parts that know where they begin.
+        """All records, in parts that know where they begin.
 
         Args:
-            size: rows of a part, at most.
+            size: largest number of rows of a part.
         """
         return [Shard(start=at, records=block) for at, block in
                 zip(range(0, self.people, size), self.blocks(size), strict=True)]
 
     def blocks(self, size: int = _BLOCK) -> Iterator[Self]:
-        """Them all, in blocks.
+        """All records, in blocks.
 
         Args:
-            size: rows of a block, at most.
+            size: largest number of rows of a block.
         """
         for at in range(0, self.people, size):
             yield self.take(slice(at, min(at + size, self.people)))
@@ -124,11 +125,11 @@ class ProgramRecords:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Shard:
-    """Records that lie together. Private.
+    """Records that lie together. They are private.
 
     Args:
-        start: the first one's place.
-        records: of `records.people` participants.
+        start: place of the first one.
+        records: records of `records.people` participants.
     """
 
     start: int
@@ -186,12 +187,12 @@ class Program(Declared, ABC):
     @property
     @abstractmethod
     def rows(self) -> int:
-        """k, coupling rows."""
+        """Number k of coupling rows."""
 
     @property
     @abstractmethod
     def constants(self) -> Constants:
-        """What holds of every admissible record."""
+        """Public bounds that hold for every admissible record."""
 
     @property
     @abstractmethod
@@ -200,7 +201,7 @@ class Program(Declared, ABC):
 
     @property
     def row_names(self) -> tuple[str, ...]:
-        """(k,) what a row limits."""
+        """Names of what the rows limit, shape (k,)."""
         return tuple(map(str, range(self.rows)))
 
     @property
@@ -220,7 +221,7 @@ class Program(Declared, ABC):
 
     @property
     def oracle_error(self) -> float:
-        """By how much less, at most, a response may be worth at its prices than the best one: 0 where it is exact."""
+        """Largest amount by which a response may be worth less at its prices than the best one: 0 where it is exact."""
         return 0.0
 
     @property
@@ -250,32 +251,33 @@ class Program(Declared, ABC):
 
     @property
     def supplies(self) -> tuple[float, ...]:
-        """(k,) b."""
+        """Supplies b of the rows, shape (k,)."""
         return self.supply  # type: ignore[return-value]
 
     @property
     def taus(self) -> tuple[float, ...]:
-        """(k,) the dual bounds that are used."""
+        """Dual bounds that are used, shape (k,)."""
         return self.constants.tau
 
     @property
     def supply_units(self) -> NDArray[np.int64]:
-        """(k,) b in units of load, rounded down."""
+        """Supplies b in units of load, rounded down, shape (k,)."""
         return supply_down(self.supplies)
 
     @property
     def highest_prices(self) -> NDArray[np.int64]:
-        """(k,) 2 tau in units of price, rounded up."""
+        """Highest prices 2 tau in units of price, rounded up, shape (k,)."""
         return np.ceil(2.0 * np.array(self.taus) * PRICE_UNIT).astype(np.int64)
 
     @property
     def lowest_prices(self) -> NDArray[np.int64]:
-        """(k,) 0, or -2 tau where rows are equations."""
+        """Lowest prices, shape (k,): 0, or -2 tau where rows are equations."""
         high = self.highest_prices
         return -high if self.two_sided else np.zeros_like(high)
 
     def public_load(self, prices: NDArray[np.int64]) -> NDArray[np.int64]:
-        """(k,) what the public block contributes at these prices, in units of load: nothing, but where a family has it.
+        """Contributions of the public block at these prices, shape (k,), in units of load: 0 unless the family has such
+        a block.
 
         Args:
             prices: (k,) in units of price.
@@ -283,7 +285,7 @@ class Program(Declared, ABC):
         return np.zeros(self.rows, dtype=np.int64)
 
     def public_value(self, prices: NDArray[np.int64]) -> float:
-        """What the public block is worth at these prices.
+        """Value of the public block at these prices.
 
         Args:
             prices: (k,) in units of price.
@@ -291,7 +293,7 @@ class Program(Declared, ABC):
         return 0.0
 
     def public_parts(self, prices: NDArray[np.int64]) -> list[tuple[float, NDArray[np.int64]]]:
-        """(value, (k,) load) of each part of the public block that is chosen alone: together they are all of it.
+        """Value and (k,) load of each part of the public block that is chosen alone: together they are all of it.
 
         Args:
             prices: (k,) in units of price.
@@ -304,11 +306,11 @@ class Program(Declared, ABC):
         """Checked records of all n slots.
 
         Args:
-            data: what the family describes; or what this program read before: records that another one read may be
-                beyond what its noise is made for.
-            unusable: what becomes of a bad row: "refuse" them all, naming it, or take it as the null record, whatever
-                stands in it: too few numbers, strings, None, objects that fail. How many rows there are, and the shape
-                and type of an array, are of the whole table, and refused in any case.
+            data: records as the family describes them, or as this program read them before: records that another
+                program read may be beyond the range that its noise is made for.
+            unusable: treatment of a bad row: "refuse" all rows, naming the bad one, or take it as the null record,
+                whatever is in it: too few numbers, strings, None, objects that fail. The number of rows, and the shape
+                and type of an array, concern the whole table, and are refused in any case.
 
         Raises:
             InvalidInput: another number of rows, or an array of another shape; another program's; or a bad row, where
@@ -337,10 +339,10 @@ class Program(Declared, ABC):
         """One participant's record, checked alone.
 
         Args:
-            record: what the family describes; None of a slot without one.
+            record: the record as the family describes it; None for a slot without one.
 
         Raises:
-            InvalidInput: names what is wrong with it, to her alone.
+            InvalidInput: the record is wrong; the message names the error, to the participant alone.
         """
 
     def trial_records(self, count: int) -> ProgramRecords:
@@ -355,45 +357,46 @@ class Program(Declared, ABC):
 
     @abstractmethod
     def respond(self, records: Any, prices: NDArray[np.int64]) -> NDArray[np.int32]:
-        """(m, width) everybody's best response: the null action before others, then the one that comes first.
+        """The best responses of all participants, shape (m, width): the null action before others, then the one that
+        comes first.
 
         Args:
-            records: of m participants.
+            records: records of m participants.
             prices: (k,) in units of price.
         """
 
     def respond_along(self, records: Any, prices: NDArray[np.int64]) -> NDArray[np.int32]:
-        """(m, T, width) everybody's best responses to a whole path, the same as round by round.
+        """The best responses of all participants to a whole path, the same as round by round, shape (m, T, width).
 
         Args:
-            records: of m participants.
+            records: records of m participants.
             prices: (T, k) in units of price.
         """
         return np.stack([self.respond(records, row) for row in prices], axis=1)
 
     @abstractmethod
     def contributions(self, records: Any, actions: NDArray[np.int32]) -> NDArray[np.int64]:
-        """(m, k) what everybody's action adds to each row, in units of load.
+        """Contributions of everybody's action to each row, in units of load, shape (m, k).
 
         Args:
-            records: of m participants.
+            records: records of m participants.
             actions: (m, width).
         """
 
     @abstractmethod
     def values(self, records: Any, actions: NDArray[np.int32]) -> NDArray[np.int64]:
-        """(m,) what everybody's action is worth to her, in units of value.
+        """Value of everybody's action to them, in units of value, shape (m,).
 
         Args:
-            records: of m participants.
+            records: records of m participants.
             actions: (m, width).
         """
 
     def load(self, records: Any, actions: NDArray[np.int32]) -> NDArray[np.int64]:
-        """(k,) what all actions together add to each row, in units of load.
+        """Contributions of all actions together to each row, in units of load, shape (k,).
 
         Args:
-            records: of m participants.
+            records: records of m participants.
             actions: (m, width).
         """
         total: NDArray[np.int64] = self.contributions(records, actions).sum(axis=0)
@@ -402,30 +405,30 @@ class Program(Declared, ABC):
     def weighted_load(
         self, records: Any, actions: NDArray[np.int32], times: NDArray[np.int64]
     ) -> NDArray[np.int64]:
-        """(k,) the load of all actions, each so many times, in units of load.
+        """Load of all actions, each counted `times` times, in units of load, shape (k,).
 
         Args:
-            records: of m participants.
+            records: records of m participants.
             actions: (m, width).
-            times: (m,).
+            times: (m,) how often each action counts.
         """
         total: NDArray[np.int64] = self.contributions(records, actions).T @ times
         return total
 
     def load_at(self, records: Any, prices: NDArray[np.int64]) -> NDArray[np.int64]:
-        """(k,) the load of everybody's best response, in units: what a round asks.
+        """Load of all best responses at these prices, in units, shape (k,): the question of a round.
 
         Args:
-            records: of m participants.
+            records: records of m participants.
             prices: (k,) in units of price.
         """
         return self.load(records, self.respond(records, prices))
 
     def paid(self, records: Any, actions: NDArray[np.int32], prices: NDArray[np.int64]) -> NDArray[np.int64]:
-        """(m,) the price of everybody's action, in units of value times `scale`.
+        """Price of everybody's action, in units of value times `scale`, shape (m,).
 
         Args:
-            records: of m participants.
+            records: records of m participants.
             actions: (m, width).
             prices: (k,) in units of price, or sums of a few thousand of them.
         """
@@ -448,7 +451,7 @@ class Program(Declared, ABC):
         """The exact program of all records, for a solver: `linear.LinearProgram`. Private.
 
         Args:
-            records: of all participants.
+            records: records of all participants.
         """
 
 
@@ -459,20 +462,20 @@ def with_supply(program: Program, *, factor: float = 1.0, supply: float | None =
     """The program with other supplies.
 
     Args:
-        program: of any family.
-        factor: what every supply is multiplied by.
-        supply: of rows that have none; None to leave them.
+        program: program of any family.
+        factor: factor that every supply is multiplied by.
+        supply: supply of rows that have none; None to leave them.
     """
     return replace(program, supply=tuple(
         factor * one if one > 0 or supply is None else supply for one in program.supplies))
 
 
 def crowd(program: Program, factor: float) -> Program:
-    """The program for as many times the people with as many times the supply, both in whole numbers.
+    """The program for `factor` times the people with `factor` times the supply, both in whole numbers.
 
     Args:
-        program: of any family.
-        factor: how many times.
+        program: program of any family.
+        factor: factor of people and supply.
     """
     return replace(program, people=math.ceil(factor * program.people),
                    supply=tuple(math.ceil(factor * one) if one > 1 else one * factor for one in program.supplies))

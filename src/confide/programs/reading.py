@@ -1,17 +1,18 @@
-"""Tables of what people handed in, read to the records of a program: a row or several lines for each person.
+"""Tables of reports, read into the records of a program: a row or several lines for each person.
 
-A table with a line for each person and bundle holds lists of bids, of which she wants one.
+A table with a line for each person and bundle holds lists of bids; each person wants one of theirs.
 
 A line that cannot be used makes its person's record unusable; so do two lines about the same bundle, and more lines
 than a record may have.
 
-What may stand in a cell: a number within public bounds, or a name out of a public list.
+A cell may hold a number within public bounds, or a name out of a public list.
 
-A cell is judged by its own column's public rule alone. What is wrong with one makes the whole row unusable.
+A cell is judged by its own column's public rule alone. An error in one cell makes the whole row unusable.
 
-Tables with a row for each person: her cells, and what the family makes of them.
+Tables with a row for each person: the person's cells, and the family's rule for them.
 
-One person's bad row is hers alone: she counts as a slot without a record, and her id stands on the operator's list.
+One person's bad row affects nobody else: the person counts as a slot without a record, and their id stands on the
+operator's list.
 """
 
 from __future__ import annotations
@@ -69,15 +70,15 @@ class Column(Protocol):
     def name(self) -> str: ...
 
     def cells(self, column: Any) -> tuple[_Reals, _Problems]:
-        """(m,) numbers, and what is wrong with each."""
+        """Numbers of the cells, shape (m,), and the error of each."""
         ...
 
     def typed(self, cell: float) -> str | float:
-        """What gives one such number."""
+        """The text or number that is read as this number."""
         ...
 
     def limit(self) -> str:
-        """What is accepted, in words."""
+        """The accepted cells, in words."""
         ...
 
 
@@ -86,13 +87,13 @@ class Number:
     """Numbers within public bounds, scaled to [0, 1] or to another unit.
 
     Args:
-        name: of the column.
-        lowest: what is accepted at least.
-        highest: what is accepted at most.
-        zero: what counts as 0.
-        unit: what counts as 1.
+        name: name of the column.
+        lowest: lowest accepted number.
+        highest: highest accepted number.
+        zero: number that counts as 0.
+        unit: size of the unit that counts as 1.
         clip: whether a number beyond its bounds moves to them.
-        empty: what an empty cell counts as, as a number of the file; None where it makes the row unusable.
+        empty: number of the file that an empty cell counts as; None where it makes the row unusable.
 
     Example:
         >>> import pyarrow as pa
@@ -113,7 +114,7 @@ class Number:
         """A column of values on the public scale; an empty cell is worth nothing.
 
         Args:
-            name: of the column.
+            name: name of the column.
             points: the scale.
         """
         return cls(name=name, lowest=points.lowest, highest=points.highest, zero=points.lowest, unit=points.unit,
@@ -149,7 +150,7 @@ class Choice:
     """Names out of a public list, as their ranks.
 
     Args:
-        name: of the column.
+        name: name of the column.
         names: the list.
     """
 
@@ -170,11 +171,11 @@ class Choice:
 
 
 def reason(column: Column, problem: int) -> str:
-    """What is wrong with a cell, in public terms.
+    """The error of a cell, in public terms.
 
     Args:
-        column: where it stands.
-        problem: of the cell.
+        column: column of the cell.
+        problem: code of the cell's error.
     """
     words = {MISSING: "is not a number", INFINITE: "is not finite", OUTSIDE: "is out of bounds",
              UNLISTED: "is not on the public list"}
@@ -199,13 +200,13 @@ def read_wide(
     Args:
         source: the table.
         columns: the public rules of its cells.
-        judge: what the family makes of a row.
-        limit: what a row as a whole must be, in words.
+        judge: the family's rule for a row.
+        limit: rule for a row as a whole, in words.
         roster: the public list of ids.
         id: the column that holds the id, or "row": the i-th row belongs to the i-th id of the list. The first row of an
             id counts.
         rejected: receives id -> reason; the operator's alone.
-        rows: of a batch, at most; it changes nothing but speed.
+        rows: largest number of rows of a batch; it changes nothing but speed.
 
     Raises:
         InvalidInput: a column is missing, or of a type that cannot hold what it is for; never for a value.
@@ -244,16 +245,16 @@ def _cells(given: Sequence[object], columns: Sequence[Column]) -> tuple[NDArray[
 def typed_wide(
     given: Mapping[str, str], *, columns: Sequence[Column], judge: Judge, limit: str
 ) -> NDArray[np.float64]:
-    """(c,) one person's row as she types it, coded as the file's would be.
+    """One person's row as they type it, coded like a row of a file, shape (c,).
 
     Args:
-        given: column -> what she would write there; what is left out is an empty cell.
+        given: column -> what the person would write there; a column that is left out is an empty cell.
         columns: the public rules.
-        judge: what the family makes of a row.
-        limit: what a row must be, in words.
+        judge: the family's rule for a row.
+        limit: rule for a row, in words.
 
     Raises:
-        InvalidInput: no such column, or a row that cannot be used. The message is hers.
+        InvalidInput: no such column, or a row that cannot be used. The message is for the person alone.
     """
     names = [each.name for each in columns]
     for name in given:
@@ -304,7 +305,7 @@ class Bids:
 
     @property
     def limit(self) -> str:
-        """What a bundle must be, in words."""
+        """The rule for a bundle, in words."""
         return f"must be 1 to {self.size} different goods with {_JOIN} between them, such as {self._example}"
 
     @property
@@ -394,13 +395,13 @@ class Bids:
             yield SlotRows(np.array(some, dtype=np.int64), np.stack([self._row(lines[who]) for who in some]))
 
     def typed(self, given: Mapping[str, str]) -> NDArray[np.float64]:
-        """(c,) one person's bids as she types them.
+        """One person's bids as they type them, shape (c,).
 
         Args:
-            given: bundle -> what it is worth to her.
+            given: bundle -> its value to the person.
 
         Raises:
-            InvalidInput: no bundle, or bids that cannot be used. The message is hers.
+            InvalidInput: no bundle, or bids that cannot be used. The message is for the person alone.
         """
         bids = []
         for text, worth in given.items():
@@ -417,7 +418,7 @@ class Bids:
         return self._row(bids)
 
     def listed(self, row: NDArray[np.float64]) -> list[tuple[str, float]]:
-        """(bundle, what it is worth as a number of the file) of each bid of a row, as `typed` made it.
+        """Bundle and value, as a number of the file, of each bid of a row that `typed` made.
 
         Args:
             row: (c,) of one person.

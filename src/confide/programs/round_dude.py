@@ -1,4 +1,4 @@
-"""`RoundDude`: everybody gets one of her best responses whole, and flags keep every row within its supply.
+"""`RoundDude`: participants get one of their best responses whole, and flags keep every row within its supply.
 
 Source: Wu 2017, Algorithm 9; spec convex_programs 5.
 """
@@ -122,7 +122,7 @@ class RoundDude(Dude[FlagBillboard]):
 
     @cached_property
     def flags(self) -> Flags:
-        """Their levels, noise and cost."""
+        """The flags, with their levels, noise and cost."""
         one, (epsilon, delta) = self.program.constants, self._gaussian_part
         mine = _below(written(self.epsilon) - written(epsilon))
         batch = usual_batch(self.program.people, mine, one.entries, one.rows) if self.batch is None else self.batch
@@ -134,7 +134,7 @@ class RoundDude(Dude[FlagBillboard]):
 
     @property
     def reserve(self) -> NDArray[np.float64]:
-        """(k,) how far below its supply a flag rises."""
+        """How far below its supply each flag rises, shape (k,)."""
         return np.full(self.program.rows, self.flags.reserve / LOAD_UNIT)
 
     def events(self) -> tuple[Event, ...]:
@@ -199,10 +199,11 @@ class RoundDude(Dude[FlagBillboard]):
         return (excess + float(raised.sum()) * room) / least if raised.any() else 0.0
 
     def unserved(self, billboard: AnyBillboard) -> float:
-        """At most so many go without because of a flag, after the run, with probability at least 1 - beta.
+        """Largest number of participants who go without because of a flag, after the run, with probability at least 1 -
+        beta.
 
         Args:
-            billboard: of a run.
+            billboard: billboard of a run.
 
         Source: spec convex_programs 5 (unserved), with the certificate in place of the a-priori excess.
         """

@@ -1,15 +1,15 @@
-"""Programs where everybody takes a set of goods: what such families share, whatever people want of sets.
+"""Programs where everybody takes a set of goods: the common part of such families, for any values of sets.
 
 The goods of a set fill an action in ascending order. One copy of each is taken, so a set of d goods contributes 1 to
 each of d rows.
 
 Source: Wu 2017, section 5.4.1; spec convex_programs 4 (d-demand).
 
-Records that say what each of some choices is worth: one table of values in [0, 1].
+Records that hold the value of each of some choices: one table of values in [0, 1].
 
-What the choices are, and how many of them one participant takes, is the family's.
+The family defines the choices, and how many of them one participant takes.
 
-Records of two tables: values and demands, contributions and what is allowed.
+Records of two tables: values and demands, contributions and allowed actions.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class SetsOfGoods(Program):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class WorthRecords(ProgramRecords):
-    """What each choice is worth to everybody. Private.
+    """Value of each choice to everybody. They are private.
 
     Args:
         worth: (n, choices) int32, in units of value.
@@ -119,7 +119,9 @@ class WorthRecords(ProgramRecords):
 
     @cached_property
     def columns(self) -> NDArray[np.int32]:
-        """(choices, n) the same, a choice's numbers side by side; kept, for a path asks for it in every round."""
+        """The same values, shape (choices, n), a choice's numbers side by side; kept, since a path asks for them in
+        every round.
+        """
         return np.ascontiguousarray(self.worth.T)
 
 
@@ -129,8 +131,8 @@ def read_worth(data: Any, people: int, choices: int, unusable: Unusable) -> Wort
     Args:
         data: (n, choices) values in [0, 1], in an array or a list of rows.
         people: n.
-        choices: how many there are.
-        unusable: what becomes of a bad row.
+        choices: number of choices.
+        unusable: treatment of a bad row.
 
     Raises:
         InvalidInput: another number of rows, or an array of another shape; or a bad row, where it is refused.
@@ -145,11 +147,11 @@ def one_worth(record: Any, choices: int) -> WorthRecords:
     """One participant's record, checked alone.
 
     Args:
-        record: (choices,) values in [0, 1]; None of a slot without one.
-        choices: how many there are.
+        record: (choices,) values in [0, 1]; None for a slot without a record.
+        choices: number of choices.
 
     Raises:
-        InvalidInput: names what is wrong with it, to her alone.
+        InvalidInput: the record is wrong; the message names the error, to the participant alone.
     """
     table = np.zeros(choices) if record is None else row("record", record, (choices,), 0.0, 1.0)
     return WorthRecords(people=1, worth=value_units(table[None], np.zeros(1, dtype=bool), np.int32))
@@ -162,10 +164,10 @@ def two(name: str, data: Any, first: str, second: str) -> tuple[Any, Any]:
     """Both tables, from a pair of them.
 
     Args:
-        name: of the field.
+        name: name of the field.
         data: a tuple or a list of two.
-        first: what the first one is.
-        second: what the other one is.
+        first: name of the first one.
+        second: name of the other one.
 
     Raises:
         InvalidInput: it is no pair.

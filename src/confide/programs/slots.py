@@ -1,9 +1,9 @@
-"""What slots hand in, as rows of numbers: one fixed number of cells for each family, whatever its records look like.
+"""The slots' reports as rows of numbers: one fixed number of cells for each family, whatever its records look like.
 
-A row of numbers is what is stored of a report, so a record is the same on everybody's device and in the run. Slots
-without a row are the null record.
+A report is stored as a row of numbers, so a record is the same on everybody's device and in the run. Slots without a
+row are the null record.
 
-A program with the names of its campaign file: how rows are read, and how actions and rows are told.
+A program with the names of its campaign file: how rows are read, and how actions and rows are described.
 """
 
 from __future__ import annotations
@@ -60,13 +60,13 @@ class Layout:
 
 
 def layout(program: Program) -> Layout:
-    """The cells of a family's records: so many numbers for everybody, and what the program reads of a table of them.
+    """The cells of a family's records: their number, the same for everybody, and how the program reads a table of them.
 
     Args:
-        program: of a family whose records are rows of numbers.
+        program: program of a family with records that are rows of numbers.
 
     Raises:
-        InvalidInput: a `CallbackDemand`, whose records are objects that are asked; a `ConvexProgram`, whose are
+        InvalidInput: a `CallbackDemand`, whose records are objects that are asked; a `ConvexProgram`, whose records are
             mappings of fields; or another family that is unknown here.
 
     Example:
@@ -115,14 +115,14 @@ def _of_slots(program: Electricity) -> Layout:
 
 
 def own_records(program: Program, record: Any) -> ProgramRecords:
-    """One participant's record, checked alone: as `program.one` takes it, or in whatever form a run takes rows.
+    """One participant's record, checked alone: as `program.one` takes it, or in any form in which a run takes rows.
 
     Args:
-        program: whose record it is.
-        record: what `program.one` takes; or a table of one row, a mapping of columns, or an array of one row.
+        program: program of the record.
+        record: record as `program.one` takes it; or a table of one row, a mapping of columns, or an array of one row.
 
     Raises:
-        InvalidInput: names what is wrong with it, to her alone.
+        InvalidInput: the record is wrong; the message names the error, to the participant alone.
 
     Example:
         >>> from confide.programs import UnitDemand
@@ -146,14 +146,14 @@ def own_records(program: Program, record: Any) -> ProgramRecords:
 
 
 def collected(program: Program, data: Any) -> Any:
-    """What a run reads: batches of slots' rows as checked records, everything else as it is.
+    """The data that a run reads: batches of slots' rows as checked records, everything else as it is.
 
     Args:
-        program: whose records they are.
-        data: what `program.read` takes, an iterable of `SlotRows`, or a table (`confide.tables.frames`).
+        program: program of the records.
+        data: data as `program.read` takes it, an iterable of `SlotRows`, or a table (`confide.tables.frames`).
 
     Raises:
-        InvalidInput: a row of nobody, or of another family; or a table with other columns.
+        InvalidInput: a row that is nobody's, or of another family; or a table with other columns.
 
     Example:
         >>> from confide.programs import UnitDemand
@@ -201,20 +201,20 @@ class Coding:
     """One family's program in a campaign's own names and units.
 
     Args:
-        program: of the family.
-        rows: (k,) what its rows limit.
-        thing: what one gets, such as "good" or "path".
-        what: what the operator shares, such as "goods".
-        asked: what people hand in, in words.
-        told: an action, as a list of the numbers that are used -> words.
-        columns: of a file with a row for each person.
-        judge: what the family makes of such a row.
-        limit: what a row must be as a whole, in words.
-        bids: of a file with a line for each bundle, in place of columns.
+        program: program of the family.
+        rows: (k,) names of what its rows limit.
+        thing: word for what a participant gets, such as "good" or "path".
+        what: word for what the operator shares, such as "goods".
+        asked: words for what people hand in.
+        told: function of an action, a list of the numbers that are used, that describes it in words.
+        columns: columns of a file with a row for each person.
+        judge: the family's rule for such a row.
+        limit: rule for a row as a whole, in words.
+        bids: bids of a file with a line for each bundle, in place of columns.
         points: the scale of values; None where nothing has a value in points.
-        unit: what a value of 1 is in the file's own unit.
-        worth: what that unit is called.
-        loads: (k,) what a contribution of 1 is in the file's own units.
+        unit: size of a value of 1 in the file's own unit.
+        worth: name of that unit.
+        loads: (k,) size of a contribution of 1 in the file's own units.
     """
 
     program: Program
@@ -234,17 +234,17 @@ class Coding:
 
     @property
     def layout(self) -> Layout:
-        """Of stored rows."""
+        """Layout of the stored rows."""
         return layout(self.program)
 
     @property
     def load_units(self) -> NDArray[np.float64]:
-        """(k,) what a contribution of 1 is in the file's own units."""
+        """Size of a contribution of 1 in the file's own units, shape (k,)."""
         return np.array(self.loads or (1.0,) * self.program.rows)
 
     @property
     def supplies(self) -> NDArray[np.float64]:
-        """(k,) in the file's own units."""
+        """Supplies in the file's own units, shape (k,)."""
         return np.array(self.program.supplies) * self.load_units
 
     @property
@@ -293,10 +293,10 @@ def named(field_name: str, names: tuple[str, ...], *, without: str = "") -> tupl
 
 
 def table_lines(field_name: str, text: str, heading: tuple[str, ...]) -> list[tuple[int, list[str]]]:
-    """(number, cells) of the lines of a table that stands in the file, below its heading.
+    """Number and cells of the lines of a table that stands in the file, below its heading.
 
     Args:
-        field_name: the key of the file.
+        field_name: key of the file.
         text: the table, as CSV.
         heading: its first line.
 

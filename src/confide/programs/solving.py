@@ -1,4 +1,4 @@
-"""HiGHS on a linear program of all records: what it claims, which others then check. Private.
+"""HiGHS on a linear program of all records: its claims, which other modules check. Private.
 
 Source: spec convex_programs 4 and 8.
 """
@@ -25,12 +25,12 @@ _NEAR = 1e-9  # how far from the optimum a dual may be and still count as optima
 
 
 class Claimed(NamedTuple):
-    """What HiGHS claims of a maximum, in doubles: nothing of it is certain.
+    """HiGHS's claims about a maximum, in doubles: none of them is certain.
 
     Args:
         value: the optimum.
         point: (m,) a solution.
-        duals: (rows,) what one more of each row's right-hand side is worth.
+        duals: (rows,) value of one more of each row's right-hand side.
     """
 
     value: float
@@ -50,7 +50,7 @@ def maximised(
         high: (rows,).
         lower: (m,).
         upper: (m,).
-        routine: whom a failure is reported of.
+        routine: name of the routine that a failure is reported for.
 
     Raises:
         Refused: HiGHS finds that nothing is feasible.
@@ -90,7 +90,7 @@ def solved(program: LinearProgram) -> Claimed:
     """The program's maximum; the first k duals are the prices of coupling rows.
 
     Args:
-        program: of all records.
+        program: program of all records.
 
     Raises:
         Refused: HiGHS finds that nothing is feasible.
@@ -103,14 +103,15 @@ def solved(program: LinearProgram) -> Claimed:
 
 
 def least_dual(program: LinearProgram, taus: _Reals | None = None) -> float:
-    """The least t for which some optimal prices are at most t tau, row by row: of excess at these weights none pays.
+    """The least t for which some optimal prices are at most t tau, row by row, so that excess at these weights never
+    pays.
 
     Prices count by their absolute values. The duals are optimal to 10^-9 of the optimum; the program that is solved is
     the dual, in units of tau, with t for its objective.
 
     Args:
-        program: of all records.
-        taus: (k,) of each row, > 0; ones by default, so that t is the least largest price.
+        program: program of all records.
+        taus: (k,) tau of each row, > 0; ones by default, so that t is the least largest price.
 
     Raises:
         Refused: nothing is feasible.

@@ -1,16 +1,15 @@
 """Records from tables: one row for each slot, each judged alone.
 
-A row with a number that is not in its public range is bad; so is one that is no numbers at all, or not so many. It is
-refused, by name, to whoever holds the table; or it counts as the null record, where nothing that others see may depend
-on it. How many rows there are is everybody's affair, and so are the shape and the type of an array, which has one of
-each for all rows. Rows of a list are read one after the other, whatever they hold, so that an odd one takes no other
-way than the rest.
+A row with a number that is not in its public range is bad; so is one with another number of cells, or without numbers.
+It is refused, by name, to the holder of the table; or it counts as the null record, where nothing that others see may
+depend on it. The number of rows is public, and so are the shape and the type of an array, which are the same for all
+rows. Rows of a list are read one after the other, whatever they hold, so that an odd one is treated like the rest.
 
-Asking objects that anybody may have handed in: whatever they raise is their own affair, and stops nobody.
+Asking objects that anybody may have handed in: an error that one raises stays with it, and stops nobody.
 
 They are asked on a thread of their own. Signals come to the main thread alone, so an interrupt that an object raises
-can be told from the operator's: the object's counts as no answer, the operator's ends the run at once, even while an
-object does not come back.
+can be distinguished from the operator's: the object's counts as no answer, the operator's ends the run at once, even
+while an object does not come back.
 """
 
 from __future__ import annotations
@@ -52,11 +51,11 @@ _ASKED = TypeVar("_ASKED")
 
 
 def answered(ask: Callable[[], _ANSWER], otherwise: _ANSWER) -> _ANSWER:
-    """What is answered; something else where the asking fails, in whatever way. To be called aside.
+    """The answer, or something else where the asking fails in any way. It must be called off the main thread.
 
     Args:
         ask: runs an object's own code.
-        otherwise: what counts where it raises.
+        otherwise: answer where it raises.
 
     Example:
         >>> answered(lambda: 1 // 0, -1)
@@ -73,10 +72,10 @@ def each_aside(ask: Callable[[_ASKED], _ANSWER], of: Iterable[_ASKED]) -> list[_
 
     Args:
         ask: raises nothing that an object raises: see `answered`.
-        of: whom.
+        of: objects to ask.
 
     Raises:
-        KeyboardInterrupt: the operator's.
+        KeyboardInterrupt: the operator's interrupt.
 
     Example:
         >>> def leave(place):
@@ -121,10 +120,10 @@ def numbers(name: str, data: Any, shape: tuple[int, ...], unusable: Unusable) ->
     """A table as float32 or float64, in that shape; rows that are no such numbers are NaN, where they count as null.
 
     Args:
-        name: of the field.
+        name: name of the field.
         data: an array, or a list of rows.
-        shape: what it must have, its rows first.
-        unusable: what becomes of a row that is not so many numbers.
+        shape: shape that it must have, its rows first.
+        unusable: treatment of a row with something other than these numbers.
 
     Raises:
         InvalidInput: no table, or of another number of rows; an array of another shape or type; or a row that is not
@@ -163,14 +162,14 @@ def numbers(name: str, data: Any, shape: tuple[int, ...], unusable: Unusable) ->
 
 
 def cells(given: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """One participant's numbers, whatever they are; of strings none is one.
+    """One participant's numbers, in any form; strings are refused.
 
     Args:
         given: an array, or lists of numbers in lists.
-        shape: what it must have.
+        shape: shape that they must have.
 
     Raises:
-        BaseException: it is something else; or whatever the object raises.
+        BaseException: it is something else; or any error that the object raises.
 
     Example:
         >>> cells(([1, True], [0.5, np.int8(2)]), (2, 2)).tolist()
@@ -220,10 +219,10 @@ def number(given: Any) -> float:
 
 
 def is_row(given: Any) -> bool:
-    """Whether it is several numbers in a row, by its type.
+    """Whether something is several numbers in a row, by its type.
 
     Args:
-        given: what may be one number instead.
+        given: row, or one number.
     """
     return isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.ndim == 1)
 
@@ -232,14 +231,14 @@ def row(name: str, record: Any, shape: tuple[int, ...], low: float, high: float)
     """One participant's numbers, in their range.
 
     Args:
-        name: of the field.
+        name: name of the field.
         record: as a row of `numbers`.
-        shape: what it must have.
+        shape: shape that it must have.
         low: least.
         high: largest.
 
     Raises:
-        InvalidInput: names what is wrong, to her alone.
+        InvalidInput: the row is wrong; the message names the error, to the participant alone.
     """
     found = one_row(name, record, shape)
     if not bool(((found >= low) & (found <= high)).all()):
@@ -251,9 +250,9 @@ def one_row(name: str, record: Any, shape: tuple[int, ...]) -> NDArray[np.float6
     """One participant's numbers, in any range.
 
     Args:
-        name: of the field.
+        name: name of the field.
         record: as a row of `numbers`.
-        shape: what it must have.
+        shape: shape that it must have.
 
     Raises:
         InvalidInput: they are no numbers, or of another shape.
@@ -270,7 +269,7 @@ def _wanted(shape: tuple[int, ...]) -> str:
 
 
 def bad_rows(table: NDArray[Any], low: float, high: float) -> NDArray[np.bool_]:
-    """(n,) whether a row holds a number that is not in [low, high].
+    """Whether each row holds a number that is not in [low, high], shape (n,).
 
     Args:
         table: (n, ...).
@@ -291,10 +290,10 @@ def refused_or_null(name: str, bad: NDArray[np.bool_], limit: str, unusable: Unu
     """Refuse a table for its first bad row, unless bad rows count as null.
 
     Args:
-        name: of the field.
+        name: name of the field.
         bad: (n,).
-        limit: what a row must be.
-        unusable: what becomes of bad rows.
+        limit: rule for a row, in words.
+        unusable: treatment of bad rows.
 
     Raises:
         InvalidInput: a row is bad, and it is refused.

@@ -1,9 +1,9 @@
-"""`TightDude`: whole parts at average prices, feasible but with probability beta, and truthful in expectation.
+"""`TightDude`: whole parts at average prices, feasible except with probability beta, and truthful in expectation.
 
-A margin is kept back from every row before the prices are found. It covers what the averages may exceed, what those
-who get their favourite instead may add, and what drawing one whole response for everybody else may add. The margin is
-known before the run, from the regret bound; that is why it is large, and the mechanism is refused wherever the margin
-is the whole supply. It needs many rounds, and many people for each row.
+A part of every row is in reserve before the prices are found. It covers the excess of the averages, the additions of
+those who get their favourite instead, and the additions from drawing one whole response for everybody else. The reserve
+is known before the run, from the regret bound; that is why it is large, and the mechanism is refused wherever the
+reserve is the whole supply. It needs many rounds, and many people for each row.
 
 Source: Wu 2017, Algorithm 11; spec convex_programs 6.2.
 """
@@ -65,13 +65,14 @@ _TRIES = 64
 
 
 class EmptyRow(Refused):
-    """A margin is all that a row holds. The reason names the row; whoever has another name for it can say it again.
+    """Refusal of a mechanism because the reserve is all that a row holds. The reason names the row; a caller with
+    another name for it can write the message again.
 
     Args:
-        row: its place, in 0..k-1.
-        name: of the row.
-        problem: what its margin would do.
-        remedy: what would be accepted instead.
+        row: place of the row, in 0..k-1.
+        name: name of the row.
+        problem: words for what its reserve would do.
+        remedy: words for what would be accepted instead.
     """
 
     def __init__(self, row: int, name: str, problem: str, remedy: Ways) -> None:
@@ -83,14 +84,14 @@ class EmptyRow(Refused):
 def reserve_needed(
     program: Program, regret: float, *, supplies: Sequence[float], rounds: int, alpha: float, failure_probability: float
 ) -> NDArray[np.float64]:
-    """(k,) what has to be kept back of each row, where this is the regret: also where that is more than there is.
+    """Reserve that each row needs at this regret, shape (k,): also where it is more than there is.
 
     Args:
-        program: whose prices are found.
-        regret: R of these, with probability at least 1 - beta/3.
-        supplies: (k,) of the program whose rows are kept.
+        program: program whose prices are found.
+        regret: regret R of these prices, with probability at least 1 - beta/3.
+        supplies: (k,) supplies of the program whose rows are kept.
         rounds: T, main rounds.
-        alpha: who is satisfied.
+        alpha: largest gain by another choice at which a participant counts as satisfied.
         failure_probability: probability of a row above its supply.
 
     Source: spec convex_programs 6.2 (TightDude, corrected).
@@ -108,16 +109,16 @@ def reserve_needed(
 class TightDude(Dude[PathBillboard]):
     """One whole response for everybody, at the average prices, within every row's supply.
 
-    Packing programs only, whose dual bound must hold with less supply too (it does where it is V/Lmin). Whoever would
-    gain more than alpha by another choice at the charged prices gets her favourite. Everybody else gets her best
-    response to one main round, which public randomness draws when all records are in; in the mean over that draw it is
-    her average.
+    It is for packing programs only, and their dual bound must hold with less supply too (it does where it is V/Lmin).
+    Participants who would gain more than alpha by another choice at the charged prices get their favourite. All others
+    get their best response to one main round, which public randomness draws when all records are in; in the mean over
+    that draw it is their average.
 
     Shares have two columns: "action", as the program describes it, and "price".
 
     Raises:
         InvalidInput: a program that has no payments, or an alpha within the rounding of prices.
-        Refused: margins that are the whole supply; or AdaGrad, whose regret is not known before.
+        Refused: reserves that are the whole supply; or AdaGrad, whose regret is not known before.
 
     Example:
         >>> from confide.programs import UnitDemand
@@ -154,7 +155,7 @@ class TightDude(Dude[PathBillboard]):
 
     @cached_property
     def priced(self) -> Program:
-        """The program with its margins kept back."""
+        """The program without the supply that is in reserve."""
         check_payments(self.program, self.rounds)
         if self.step == "adagrad" or self.program.constants.step_scale is None:
             raise Refused("a margin needs a regret bound that is known before the run",
@@ -200,12 +201,12 @@ class TightDude(Dude[PathBillboard]):
 
     @property
     def reserve(self) -> NDArray[np.float64]:
-        """(k,) the margins: what is held in reserve of each row."""
+        """Reserve of each row, shape (k,)."""
         return np.array(self.program.supplies) - self.priced.supply_units / LOAD_UNIT
 
     @property
     def reserve_share(self) -> float:
-        """kappa: the largest share of a row that is kept back."""
+        """Largest share of a row that is in reserve, kappa."""
         return float((self.reserve / np.array(self.program.supplies)).max())
 
     @cached_property
@@ -234,11 +235,11 @@ class TightDude(Dude[PathBillboard]):
 
     @property
     def gain(self) -> float:
-        """What a lie gains at most, in the mean over path and draw."""
+        """Largest gain of a lie, in the mean over path and draw."""
         return self.gain_of(1)
 
     def gain_of(self, size: int) -> float:
-        """What each of so many people gains at most who lie together, in the mean over path and draw."""
+        """Largest gain of each of a number of people who lie together, in the mean over path and draw."""
         unit = 1.0 / (PRICE_UNIT * self.program.scale) if self.payments == "scaled" else 0.0
         return additive_gain(self._short + unit, self.program.constants.most_value, self.variation_of(size))
 
@@ -289,13 +290,14 @@ class TightDude(Dude[PathBillboard]):
                         if scaled else "")
 
     def claims(self, certificate: PathCertificate | None) -> Guarantees:
-        """What can be said after a run of what was handed out, from its certificate.
+        """Promises after a run about what was handed out, from its certificate.
 
         Args:
-            certificate: of this mechanism's run, `outcome.certificate`: of the program with margins.
+            certificate: certificate of this mechanism's run, `outcome.certificate`, which is about the program without
+                the reserve.
 
         Returns:
-            Reassigned participants; excess of each row over the whole supply; optimum less value: each but with its
+            Reassigned participants; excess of each row over the whole supply; optimum less value: each except with its
             own probability of failure.
         """
         if not isinstance(certificate, PathCertificate):

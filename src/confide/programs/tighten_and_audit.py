@@ -74,18 +74,18 @@ class TightenAndAudit(Dude[AuditedBillboard]):
     """One best response for everybody, of a publicly drawn round, if a noisy audit finds all rows in supply.
 
     Prices are those of a program whose supplies are smaller by xi_j = 2 z s_a + z s + slack_j: room for the audit's own
-    noise and margin, for the prices' noise, and for the draw. When everybody's action is drawn, the load of them all
-    is released once, with noise of deviation s_a. It is accepted if that load and z s_a fit the whole supply in every
-    row; else "not certified" is published, and everybody has nothing. Another try is another release.
+    noise and reserve, for the prices' noise, and for the draw. When everybody's action is drawn, the load of all
+    actions is released once, with noise of standard deviation s_a. It is accepted if that load and z s_a fit the whole
+    supply in every row; else "not certified" is published, and everybody has nothing. Another try is another release.
 
-    No row that is delivered is above its supply, with probability 1 - beta, whatever the prices are: to accept one that
-    is, its noise must be below -z s_a, which has probability beta/k. That most runs are accepted is a design target.
-    Prices and audit share one squared budget: given prices and draws a neighbour's load differs by two contributions,
-    so sigma is the rule for any two. Shares have the column "action", as `program.describe` has it.
+    No delivered row is above its supply, with probability 1 - beta, whatever the prices are: a row above its supply is
+    accepted only if its noise is below -z s_a, which has probability beta/k. A design target is that most runs are
+    accepted. Prices and audit share one squared budget: given prices and draws a neighbour's load differs by two
+    contributions, so sigma is the rule for any two. Shares have the column "action", as `program.describe` has it.
 
-    With an alpha the average prices are charged, in the column "price": whoever would gain more than alpha by another
-    choice at them gets her favourite, and a bound on what lies gain is promised. Whether a run is accepted depends on
-    her own part, by little; that is in the bound.
+    With an alpha the average prices are charged, in the column "price": participants who would gain more than alpha by
+    another choice at them get their favourite, and a bound on the gain of lies is promised. A participant's own part
+    changes the probability of acceptance a little; that is in the bound.
 
     Raises:
         InvalidInput: a number out of range, or no packing program.
@@ -146,7 +146,7 @@ class TightenAndAudit(Dude[AuditedBillboard]):
 
     @cached_property
     def audit_noise_std(self) -> float:
-        """s_a: standard deviation of the audit's noise, in loads, rounded up."""
+        """Standard deviation s_a of the audit's noise, in loads, rounded up."""
         found = root_up(self.squared_l2_sensitivity / (self.squared_budget * written(self.audit_share)))
         if found > _LARGEST:
             raise Refused(f"the noise of the audit would be {found:.3g}",
@@ -155,17 +155,19 @@ class TightenAndAudit(Dude[AuditedBillboard]):
 
     @property
     def quantile(self) -> float:
-        """z: one row's noise is above z deviations with probability beta/k."""
+        """Quantile z: one row's noise is above z standard deviations with probability beta/k."""
         return max(0.0, quantile(self.failure_probability / self.program.rows, self.law == "discrete_gaussian"))
 
     @cached_property
     def audit_reserve(self) -> int:
-        """z s_a and what rounding can move, in units of load: released loads must be this far below supplies."""
+        """Reserve of the audit, z s_a and what rounding can move, in units of load: released loads must be this far
+        below supplies.
+        """
         return math.ceil(self.quantile * self.audit_noise_std * LOAD_UNIT) + 1
 
     @cached_property
     def reserve_units(self) -> NDArray[np.int64]:
-        """(k,) xi, in units of load: so much less supply do prices see."""
+        """Reserve xi of each row, in units of load, shape (k,): prices are found for a supply that is smaller by it."""
         one, z = self.program.constants, self.quantile
         room = z * self.noise_std + self.slack * z * np.sqrt(
             one.largest_entry * np.maximum(self.program.supply_units / LOAD_UNIT, 0.0))
@@ -173,7 +175,7 @@ class TightenAndAudit(Dude[AuditedBillboard]):
 
     @property
     def reserve(self) -> NDArray[np.float64]:
-        """(k,) xi."""
+        """Reserve xi of each row, in loads, shape (k,)."""
         return self.reserve_units / LOAD_UNIT
 
     @cached_property
@@ -227,14 +229,14 @@ class TightenAndAudit(Dude[AuditedBillboard]):
 
     @property
     def gain(self) -> float:
-        """What a lie gains at most, in the mean over prices, public draw and audit; infinite where nothing is charged.
+        """Largest gain of a lie, in the mean over prices, public draw and audit; infinite where nothing is charged.
 
         Source: spec convex_programs 6.2: alpha + (V + alpha) TV(prices) + 2 U TV(audit).
         """
         return self.gain_of(1)
 
     def gain_of(self, size: int) -> float:
-        """What each of so many people gains at most who lie together; infinite where nothing is charged."""
+        """Largest gain of each of a number of people who lie together; infinite where nothing is charged."""
         if self.alpha is None:
             return math.inf
         one = self.program.constants

@@ -1,7 +1,7 @@
-"""`TrueDude`: average prices are charged, and whoever would rather have something else at them gets it.
+"""`TrueDude`: average prices are charged, and participants who would rather have something else at them get it.
 
-A lie moves the prices alone, and they are private: hence nobody gains much by one, whatever the others do. What it
-costs is feasibility and value, a little: whoever is reassigned was not foreseen.
+A lie moves the prices alone, and they are private: hence nobody gains much by one, whatever the others do. It costs a
+little feasibility and value: reassignments are not foreseen.
 
 Source: Wu 2017, Algorithm 10; spec convex_programs 6.1.
 """
@@ -58,13 +58,13 @@ __all__ = ["TrueDude"]
       **MECHANISM_WORDS)
 @dataclass(frozen=True)
 class TrueDude(PrivDude):
-    """Averages at prices: everybody has what she likes best at them, but for alpha.
+    """Averages at prices: participants have what they like best at them, up to alpha.
 
-    Packing programs only: nobody's value or contribution is negative, and everybody may have nothing. A participant
-    may lie about what she wants and what it is worth to her; what she contributes must be verified.
+    It is for packing programs only: nobody's value or contribution is negative, and everybody may have nothing.
+    Participants may lie about their wishes and values; their contributions must be verified.
 
-    Shares have the two columns of `PrivDude`, and "price", what is charged for the average: its exact price at the
-    average prices, each rounded to 2^-24, as the nearest double.
+    Shares have the two columns of `PrivDude`, and "price", the charge for the average: its exact price at the average
+    prices, each rounded to 2^-24, as the nearest double.
 
     Raises:
         InvalidInput: a program that has no payments, or an alpha within the rounding of prices.
@@ -108,11 +108,11 @@ class TrueDude(PrivDude):
 
     @property
     def gain(self) -> float:
-        """What a lie gains at most, in the mean over the path."""
+        """Largest gain of a lie, in the mean over the path."""
         return self.gain_of(1)
 
     def gain_of(self, size: int) -> float:
-        """What each of so many people gains at most who lie together, in the mean over the path."""
+        """Largest gain of each of a number of people who lie together, in the mean over the path."""
         return additive_gain(self._short, self.program.constants.most_value,
                              total_variation(self.law, size**2 * self._lie))
 
@@ -153,10 +153,10 @@ class TrueDude(PrivDude):
         return min(one.width, self.program.people * one.largest_entry)
 
     def claims(self, certificate: PathCertificate | None) -> Guarantees:
-        """What can be said after a run of what was handed out, from its certificate.
+        """Promises after a run about what was handed out, from its certificate.
 
         Args:
-            certificate: of this mechanism's run, `outcome.certificate`.
+            certificate: certificate of this mechanism's run, `outcome.certificate`.
 
         Returns:
             Reassigned participants; excess of each row; optimum less value. All of them together hold with

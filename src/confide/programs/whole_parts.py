@@ -1,19 +1,20 @@
-"""One whole action for everybody: of a round that public randomness draws, at the average prices or for nothing.
+"""One whole action for everybody: the response in a round that public randomness draws, at the average prices or for
+nothing.
 
-Whoever would gain more than alpha by another choice at the charged prices has her favourite instead. In the mean over
-the draw everybody else's action is worth her average, and costs what that costs.
+Participants who would gain more than alpha by another choice at the charged prices have their favourite instead. In the
+mean over the draw, the action of all others is worth their average, and costs the same as it.
 
 Source: Wu 2017, Algorithms 9 and 11; spec convex_programs 5 and 6.2.
 
-One main round for everybody, by public randomness: her response in it is whole, and its mean is her average.
+One main round for each participant, by public randomness: their response in it is whole, and its mean is their average.
 
-The seed is drawn when all records are in: who knew her round while she reported would report for that round alone. It
-protects nobody; afterwards everybody may check everybody's. A draw has 2^32 values, so a round's probability is off
-1/T by 2^-32 at most.
+The seed is drawn when all records are in: participants who knew their round while reporting would report for that round
+alone. The seed protects nobody; afterwards everybody may check everybody's. A draw has 2^32 values, so a round's
+probability is off 1/T by 2^-32 at most.
 
 Source: Wu 2017, Algorithm 9; spec convex_programs 2 and 5.
 
-Billboards of runs where everybody gets one whole action: the public seed, and what keeps supplies.
+Billboards of runs where everybody gets one whole action: the public seed, and the numbers that keep supplies.
 """
 
 from __future__ import annotations
@@ -61,10 +62,10 @@ _COIN_BITS = 32
 
 
 def drawn_rounds(seed: str, people: int, rounds: int) -> NDArray[np.int64]:
-    """(n,) everybody's main round, in 0..T-1.
+    """The main round of each participant, in 0..T-1, shape (n,).
 
     Args:
-        seed: of the public randomness.
+        seed: seed of the public randomness.
         people: n.
         rounds: T, at most 2^31.
     """
@@ -75,8 +76,8 @@ def drawn_round(seed: str, index: int, rounds: int) -> int:
     """One participant's main round.
 
     Args:
-        seed: of the public randomness.
-        index: her place.
+        seed: seed of the public randomness.
+        index: the participant's place.
         rounds: T, at most 2^31.
     """
     return (public_number_of(seed, index) * rounds) >> _COIN_BITS
@@ -85,13 +86,13 @@ def drawn_round(seed: str, index: int, rounds: int) -> int:
 def responses_in(
     program: Program, records: Any, prices: NDArray[np.int64], which: NDArray[np.int64],
 ) -> NDArray[np.int32]:
-    """(m, width) everybody's best response in a round of her own.
+    """The best response of each participant in a round of their own, shape (m, width).
 
     Args:
-        program: whose they are.
-        records: of m participants.
-        prices: (T, k) the main rounds', in units.
-        which: (m,) the round of each.
+        program: program of the records.
+        records: records of m participants.
+        prices: (T, k) prices of the main rounds, in units.
+        which: (m,) round of each participant.
     """
     out = np.full((records.people, program.width), -1, dtype=np.int32)
     order = np.argsort(which, kind="stable")
@@ -110,13 +111,13 @@ Payments = Literal["average", "scaled"]
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """What is charged.
+    """Terms of payment.
 
     Args:
-        alpha: who is satisfied, in units of value times the program's scale; None where nothing is charged and nobody
-            has anything but what is drawn.
-        payments: "average": the price of what she gets; "scaled": as much of its value as her average would cost of
-            its own.
+        alpha: largest gain at which a participant is satisfied, in units of value times the program's scale; None where
+            nothing is charged and nobody has anything but the drawn action.
+        payments: "average": the price of the participant's own action; "scaled": the same share of the drawn action's
+            value as the average's price is of the average's value.
     """
 
     alpha: int | None = None
@@ -124,13 +125,14 @@ class Terms:
 
 
 class WholeParts(NamedTuple):
-    """What a shard's participants get. Private.
+    """The whole parts of a shard's participants. They are private.
 
     Args:
         actions: (m, width).
         price: (m,) in units of value times the scale; empty where nothing is charged.
-        unsatisfied: how many have their favourite instead.
-        not_worth: how many have nothing, because their average is not worth its price (scaled payments).
+        unsatisfied: number of participants who have their favourite instead.
+        not_worth: number of participants who have nothing, because their average is not worth its price (scaled
+            payments).
     """
 
     actions: NDArray[np.int32]
@@ -140,7 +142,7 @@ class WholeParts(NamedTuple):
 
     @classmethod
     def joined(cls, parts: list[WholeParts]) -> WholeParts:
-        """Those of all shards, in their order."""
+        """The parts of all shards, in their order."""
         return cls(np.concatenate([part.actions for part in parts]), np.concatenate([part.price for part in parts]),
                    sum(part.unsatisfied for part in parts), sum(part.not_worth for part in parts))
 
@@ -151,11 +153,11 @@ def whole_parts(
     """One whole part for everybody of a shard.
 
     Args:
-        shard: of the records.
-        program: whose actions they are.
-        board: the path.
-        which: (n,) everybody's main round.
-        terms: what is charged.
+        shard: shard of the records.
+        program: program of the actions.
+        board: billboard with the path.
+        which: (n,) main round of each participant.
+        terms: terms of payment.
     """
     records, prices, charged = shard.records, board.main_prices, board.charged_prices
     drawn = responses_in(program, records, prices, which[shard.start : shard.start + records.people])
@@ -183,14 +185,14 @@ def _scaled(
 
 
 def own_part(program: Program, record: Any, index: int, board: PathBillboard, terms: Terms) -> WholeParts:
-    """One participant's whole part, as she finds it herself.
+    """One participant's whole part, as they compute it themselves.
 
     Args:
-        program: whose action it is.
-        record: hers; None of a slot without one.
-        index: her place.
+        program: program of the action.
+        record: the participant's record; None for a slot without one.
+        index: the participant's place.
         board: the path, with the seed of the public randomness.
-        terms: what is charged.
+        terms: terms of payment.
     """
     which = np.array([drawn_round(board.public_seed, index, board.rounds)], dtype=np.int64)
     return whole_parts(Shard(start=0, records=own_records(program, record)), program, board, which, terms)
@@ -200,9 +202,9 @@ def share_table(program: Program, parts: WholeParts, *, charged: bool) -> pa.Tab
     """Everybody's share: the column "action", as `program.describe` has it, and "price" where one is charged.
 
     Args:
-        program: whose actions they are.
-        parts: everybody's.
-        charged: whether prices are.
+        program: program of the actions.
+        parts: parts of all participants.
+        charged: whether prices are charged.
     """
     columns = {"action": _column(program, parts.actions)}
     return pa.table(columns | ({"price": arrow_numbers(_natural(program, parts.price))} if charged else {}))
@@ -212,9 +214,9 @@ def share_of(program: Program, part: WholeParts, *, charged: bool) -> dict[str, 
     """One participant's share, as the table has it.
 
     Args:
-        program: whose action it is.
-        part: hers alone.
-        charged: whether prices are.
+        program: program of the action.
+        part: part of this participant alone.
+        charged: whether prices are charged.
     """
     share: dict[str, Any] = {"action": program.describe(part.actions[0])}
     return share | ({"price": float(_natural(program, part.price)[0])} if charged else {})
@@ -224,8 +226,8 @@ def delivered(program: Program, records: Any, actions: NDArray[np.int32]) -> dic
     """Value, load and excess of whole actions: for studies alone.
 
     Args:
-        program: whose they are.
-        records: of all participants.
+        program: program of the actions.
+        records: records of all participants.
         actions: (n, width).
     """
     value, load, at = 0, np.zeros(program.rows, dtype=np.int64), 0
@@ -304,7 +306,7 @@ class AuditedBillboard(PathBillboard):
 
     @property
     def natural_slacks(self) -> NDArray[np.float64]:
-        """(burn_in + T, k) the whole supply less noisy load, in loads: what all promises of the path are about."""
+        """Whole supply less noisy load, in loads, shape (burn_in + T, k): all promises of the path are about it."""
         return (self.slacks + self.reserve_units) / LOAD_UNIT
 
 
@@ -324,7 +326,7 @@ def packing_only(program: Program, what: str) -> None:
 
 
 def coin_slip(rounds: int) -> float:
-    """By how much the probabilities of rounds are off, all together: a draw has 2^32 values.
+    """Total error of the probabilities of rounds: a draw has 2^32 values.
 
     Args:
         rounds: T.
@@ -335,11 +337,12 @@ def coin_slip(rounds: int) -> float:
 def sparse_rows(
     program: Program, records: Any, actions: NDArray[np.int32],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """What everybody's action adds, without the zeros: how many entries each has, their rows, and their loads in units.
+    """Contributions of everybody's action without the zeros: number of entries of each, their rows, and their loads in
+    units.
 
     Args:
-        program: whose they are.
-        records: of m participants.
+        program: program of the records.
+        records: records of m participants.
         actions: (m, width).
     """
     counts, rows, loads = [], [], []

@@ -81,8 +81,8 @@ def gaussian_ball_mean(dimension: int, sigma: float, bound: float, reach: Array,
 
     Args:
         dimension: d, at least 1.
-        sigma: of the Gaussian, before its truncation.
-        bound: where it is truncated.
+        sigma: standard deviation of the Gaussian noise before its truncation.
+        bound: bound at which it is truncated.
         reach: (m,) positive.
         y: (m,) responses; one that cannot occur is moved to the nearest that can.
 
@@ -115,7 +115,7 @@ def _curvature(power: float, pull: Array, s: Array) -> Array:
 
 
 def ball_peak(power: float, tilt: Array, pull: Array, low: Array, high: Array) -> Array:
-    """Where w is largest on [low, high]; an approximation, from above, is enough.
+    """Point where w is largest on [low, high]; an approximation, from above, is enough.
 
     For s >= 0 the term 2 k s / (1 - s^2) of h' lies between k s / (1 - s) and twice that. With the former instead, h'
     has the root below, to the right of the peak. From there Newton's steps come down to it and never pass it: h' is
@@ -155,7 +155,7 @@ def left_bound(power: float, least: Array, push: Array, peak: Array, low: Array)
         power: k of the logarithm in h.
         least: the least curvature, that at s = 0.
         push: h' at the peak without the logarithm, not negative.
-        peak: of h.
+        peak: peak of h.
         low: the end of the support.
     """
     skewed = (2 * DEPTH / 3 + np.sqrt((2 * DEPTH / 3) ** 2 + 2 * DEPTH * power)) / push
@@ -270,7 +270,7 @@ class LogMass:
         return np.asarray(total)
 
     def rate(self, z: Array) -> Array:
-        """d log P(k, z)/dz for z > 0."""
+        """Derivative d log P(k, z)/dz for z > 0."""
         if self.power == 0:
             return np.zeros_like(z)
         inside = np.minimum(z, self.end)
@@ -308,8 +308,8 @@ def cut_gaussian_mean(
     Args:
         dimension: d, at least 1.
         concentration: c > 0.
-        sigma: of the Gaussian noise before its truncation; infinity for uniform noise.
-        bound: where the noise is truncated.
+        sigma: standard deviation of the Gaussian noise before its truncation; infinity for uniform noise.
+        bound: bound at which the noise is truncated.
         reach: (m,) positive.
         y: (m,) responses; one that cannot occur is moved to the nearest that can.
 

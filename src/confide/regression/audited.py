@@ -1,15 +1,15 @@
-"""What the harness needs to know of a private regression: worst-case submissions, parts of its noise, its own faults.
+"""Audit of a private regression: worst-case submissions, parts of its noise, and faults.
 
 No participant's record is used. Privacy is attacked with neighbouring submissions that go through the mechanism's own
 run; truth, accuracy and money are measured on people drawn from the public model.
 
-Mechanisms broken on purpose: what the audit of a regression must flag.
+Mechanisms broken on purpose: the audit of a regression must flag each.
 
-The mechanism as printed, without the ball: kept to show that its proof fails, and that the audit says so.
+The mechanism as printed, without the ball: it is kept to show that its proof fails, and that the audit says so.
 
 Source: Cummings et al. 2015, Lemma 6; spec truthful_regression 4.3.
 
-Neighbouring data sets that stretch the mechanism: submissions in which one participant hands in something else.
+Worst-case neighbours of the mechanism: submissions in which one participant hands in something else.
 
 They go through the mechanism's own run, so they are raw submissions: too long, too large, not finite, twice, absent.
 """
@@ -108,7 +108,7 @@ def wider_ball(sound: PrivateTruthfulRegression) -> PrivateTruthfulRegression:
 
 
 class Unclipped(PrivateTruthfulRegression):
-    """Its records may be sixteen times as large as its noise allows for."""
+    """A mechanism with records that may be sixteen times as large as its noise allows for."""
 
     @property
     def record_map(self) -> RecordMap:
@@ -117,7 +117,7 @@ class Unclipped(PrivateTruthfulRegression):
 
 
 class PaidByHerOwnGroup(PrivateTruthfulRegression):
-    """The estimate that predicts her contains her own answer."""
+    """The estimate that predicts participants contains their own answer."""
 
     def exact_payments(self, X: np.ndarray, y: np.ndarray, group: np.ndarray, peers: np.ndarray) -> np.ndarray:
         return super().exact_payments(X, y, ~group, peers)
@@ -141,7 +141,7 @@ def _scale(epsilon: float) -> float:
 
 
 def printed_audit(epsilon: float, noise: Noise) -> TranscriptAudit:
-    """The printed release, run on the counterexample's two data sets through the door that every mechanism uses."""
+    """Audit of the printed release on the counterexample's two data sets, by the same function as all others."""
 
     def release(data: WeightedRows, source: Noise) -> np.ndarray:
         return source.vector_laplace(_scale(epsilon), 2, stream=("release",), center=data.ridge(_RIDGE))
@@ -157,12 +157,13 @@ def printed_loss(epsilon: float) -> float:
 
 
 def printed_samples(epsilon: float, runs: int, noise: Noise) -> tuple[np.ndarray, np.ndarray]:
-    """Releases of the printed mechanism on that pair, projected on the line between the two estimates.
+    """Releases of the printed mechanism on the counterexample's two data sets, projected on the line between the two
+    estimates.
 
     Args:
-        epsilon: what it claims.
-        runs: releases of each data set.
-        noise: where the noise comes from.
+        epsilon: epsilon that the mechanism claims.
+        runs: number of releases of each data set.
+        noise: source of the noise.
     """
     a, b = (data.ridge(_RIDGE) for data in counterexample(_ROWS, _RIDGE))
     axis = (a - b) / float(np.linalg.norm(a - b))
@@ -190,13 +191,13 @@ too wide, where it pulls in vain at one that is just right; the last one leaves 
 
 
 def neighbours(mechanism: PrivateTruthfulRegression, source: Callable[[int], Noise]) -> Iterator[Neighbours]:
-    """Pairs of submissions that differ in what one participant handed in.
+    """Pairs of submissions that differ in one participant's report.
 
-    The first pairs are the worst that we know for each noisy answer; then come records that no honest person has.
+    The first pairs are the worst known ones for each noisy answer; then come records that no honest person has.
 
     Args:
-        mechanism: whose bounds are to be stretched.
-        source: number of a pair -> the noise that its history will be drawn with; tells who is in which group.
+        mechanism: mechanism with the bounds that the pairs exhaust.
+        source: function from the number of a pair to the noise of its history; it also fixes the groups.
     """
     setting = mechanism.setting
     count = 0
@@ -388,9 +389,9 @@ _TYPES = 40  # people whose best lie is looked for
 
 
 def claims_of(mechanism: PrivateTruthfulRegression) -> dict[str, Loss]:
-    """What is promised of each part of the noise, by the first word of its streams; "" is everything together.
+    """Promises of each part of the noise, by the first word of its streams; "" is everything together.
 
-    Of a mechanism as printed these are the source's claims, whether or not they hold: the audit says so.
+    For a mechanism as printed these are the source's claims, whether or not they hold: the audit says so.
     """
     release = mechanism.release
     claims: dict[str, Loss] = {"": mechanism.stated_loss, "payment": PureDP(mechanism.payment.epsilon)}
@@ -403,11 +404,11 @@ def claims_of(mechanism: PrivateTruthfulRegression) -> dict[str, Loss]:
 
 
 def regression(mechanism: PrivateTruthfulRegression, seed: int = 0) -> Audited:
-    """What is known of one regression.
+    """The audit of one regression.
 
     Args:
         mechanism: as it will run.
-        seed: of everything that is drawn, except the draws that test secure noise.
+        seed: seed of everything that is drawn, except the draws that test secure noise.
     """
     runs = int(np.clip(2_000_000 // (mechanism.setting.people * mechanism.setting.features), 3, 25))
     clipped = mechanism.payment.clip is not None
@@ -429,11 +430,11 @@ def regression(mechanism: PrivateTruthfulRegression, seed: int = 0) -> Audited:
 
 
 def privacy(mechanism: PrivateTruthfulRegression, seed: int) -> list[Transcripts | Laws]:
-    """What others see of a run, part by part, and the laws of its noise.
+    """Examinations of a run's public part, piece by piece, and of the laws of its noise.
 
     Args:
         mechanism: sound or broken.
-        seed: of the transcripts.
+        seed: seed of the transcripts.
     """
     people, claims = mechanism.setting.people, claims_of(mechanism)
     faults: dict[str, Any] = {"answers beyond the bound count sixteen times": planted(Unclipped, mechanism).run}
@@ -463,11 +464,11 @@ def named_charge(mechanism: PrivateTruthfulRegression) -> PureDP | ZCDP:
 
 
 def paid_of(promise: Privacy, events: tuple[Event, ...]) -> tuple[Event, ...]:
-    """Which events pay for a promise: those of the payment estimates, those of the release, or all.
+    """Events that pay for a promise: those of the payment estimates, those of the release, or all.
 
     Args:
-        promise: of a regression.
-        events: of a whole run.
+        promise: promise of a regression.
+        events: events of a whole run.
     """
     if promise.part not in _PARTS:
         return events

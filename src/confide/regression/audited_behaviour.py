@@ -121,8 +121,9 @@ def _best_lie(
 def own_score_row(mechanism: PrivateTruthfulRegression, seed: int) -> AuditRow:
     """Whether an answer moves its owner's payment through the score of that answer alone.
 
-    The run is repeated with one answer changed, on equal split and without noise that could hide anything. Her new
-    payment must be what the old billboard gives for the new answer: the peers who predict her must not contain her.
+    The run is repeated with one answer changed, with the same groups and without noise that could hide anything. The
+    participant's new payment must be the one that the old billboard gives for the new answer: the peers who predict
+    them must not include them.
     """
     setting = replace(mechanism.setting, people=min(mechanism.setting.people, _PEOPLE))
     # A coin so small that rounding hides nothing.
@@ -178,13 +179,13 @@ def _mean_row(
 def behaviour_rows(
     mechanism: PrivateTruthfulRegression, seed: int, runs: int, types: int, step: Callable[[], None] = lambda: None
 ) -> list[AuditRow]:
-    """Promised against measured: truth, participation, accuracy and money.
+    """Rows of promised against measured truth, participation, accuracy and money.
 
     Args:
         mechanism: as it will run.
-        seed: of everything that is drawn.
-        runs: simulated runs, at least 2.
-        types: people whose best lie is looked for.
+        seed: seed of everything that is drawn.
+        runs: number of simulated runs, at least 2.
+        types: number of people whose best lie is searched for.
         step: called after each run and each of them.
     """
     f, setting = mechanism.figures, mechanism.setting
@@ -241,11 +242,12 @@ def _far_row(
 
 
 def wrong_signs(mechanism: PrivateTruthfulRegression, seed: int) -> list[AuditRow]:
-    """Lies to peers who predict the opposite, twice as strongly: where answers move a prediction far, some lie pays.
+    """Rows of lies to peers who predict the opposite, twice as strongly: where answers move a prediction far, some lie
+    pays.
 
     Args:
-        mechanism: whose payments they are.
-        seed: of everything that is drawn.
+        mechanism: mechanism with the payments.
+        seed: seed of everything that is drawn.
     """
     bent = _best_lie(mechanism, 1.0 + 2.0 / mechanism.stretch, seed, _BENT, lambda: None)
     return [AuditRow.at_most("no lie pays that moves her prediction far", 0.0, bent.far, "peers of the wrong sign",
@@ -253,10 +255,10 @@ def wrong_signs(mechanism: PrivateTruthfulRegression, seed: int) -> list[AuditRo
 
 
 def far_lies(mechanism: PrivateTruthfulRegression, seed: int) -> bool:
-    """Whether any of the people who are tried can move her prediction by more than the truth radius.
+    """Whether any of the tried people can move the prediction of them by more than the truth radius.
 
     Args:
-        mechanism: whose payments they are.
-        seed: as of `wrong_signs`.
+        mechanism: mechanism with the payments.
+        seed: seed, as for `wrong_signs`.
     """
     return math.isfinite(_best_lie(mechanism, 1.0 + 2.0 / mechanism.stretch, seed, _BENT, lambda: None).far)

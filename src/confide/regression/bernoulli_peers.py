@@ -1,4 +1,4 @@
-"""The smallest peer prediction: everybody holds a bit, and is paid by how well her bit predicts the others'.
+"""The smallest peer prediction: everybody holds a bit, and is paid by how well their bit predicts the others'.
 
 Bits are independent coin tosses with an unknown p of a known law. A player who reports a bit is paid B(m, E[p | bit]),
 with m the mean of everybody else's bits. Truth is an equilibrium, for any number of players, and not the only one.
@@ -56,7 +56,7 @@ BRIER = ScoringRule(1.0, 2.0)
 @wire("BetaPrior", "s t")
 @dataclass(frozen=True)
 class BetaPrior(Declared):
-    """p has the Beta(s, t) law; Beta(1, 1) is uniform.
+    """A law of p: Beta(s, t); Beta(1, 1) is uniform.
 
     Example:
         >>> BetaPrior(1.0, 1.0).mean_given(1)
@@ -81,7 +81,7 @@ class BetaPrior(Declared):
         return (self.s + bit) / (self.s + self.t + 1)
 
     def ones_given(self, bit: int, people: int) -> Array:
-        """(people + 1,) probabilities of so many ones among other people's bits, given one's own bit."""
+        """Probability of each number of ones among other people's bits, given one's own bit, shape (people + 1,)."""
         s, t, ones = self.s + bit, self.t + 1 - bit, np.arange(people + 1.0)
         logs = scipy.special.betaln(s + ones, t + people - ones) - scipy.special.betaln(s, t)
         return np.asarray(np.exp(logs + _log_choices(people)))
@@ -90,7 +90,7 @@ class BetaPrior(Declared):
 @wire("FinitePrior", "points weights")
 @dataclass(frozen=True, eq=False)
 class FinitePrior:
-    """p is one of finitely many numbers.
+    """A law of p on finitely many numbers.
 
     Args:
         points: (k,) in [0, 1], not all 0 and not all 1.
@@ -153,7 +153,7 @@ class FinitePrior:
         return float(self._given(bit) @ self.points)
 
     def ones_given(self, bit: int, people: int) -> Array:
-        """(people + 1,) probabilities of so many ones among other people's bits, given one's own bit."""
+        """Probability of each number of ones among other people's bits, given one's own bit, shape (people + 1,)."""
         ones, p = np.arange(people + 1.0), self.points[:, None]
         logs = scipy.special.xlogy(ones, p) + scipy.special.xlog1py(people - ones, -p) + _log_choices(people)
         return np.asarray(self._given(bit) @ np.exp(logs))
@@ -220,20 +220,21 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
 
     @property
     def cost_of_lying(self) -> float:
-        """What reporting the other bit costs in expectation where the others are truthful, whatever one's bit is.
+        """Expected loss from reporting the other bit where the others are truthful, whatever one's bit is.
 
         b (E[p | 1] - E[p | 0])^2; under Beta(s, t) and B_{1,2}, 2/(s + t + 1)^2.
         """
         return self.rule.b * (self.prior.mean_given(1) - self.prior.mean_given(0)) ** 2
 
     def interim(self, bit: int, report: int, others: tuple[float, float] = (0.0, 1.0), peers: int = 0) -> float:
-        """A player's expected payment before rounding, by enumeration of all that her peers can report.
+        """A player's expected payment before rounding, by enumeration of all possible reports of their peers.
 
         Args:
-            bit: what she has.
-            report: what she says.
-            others: the probability with which anybody else reports 1 who has a 0, and a 1; (0, 1) is the truth.
-            peers: how many random peers' mean she is compared with; 0 for all n - 1, 1 for a single one.
+            bit: the player's bit, 0 or 1.
+            report: the player's report, 0 or 1.
+            others: probabilities that another player reports 1 when their bit is 0, and when it is 1; (0, 1) is the
+                truth.
+            peers: number of random peers whose mean the player is compared with; 0 for all n - 1, 1 for a single one.
         """
         for name, value in (("bit", bit), ("report", report)):
             if value not in (0, 1):
@@ -274,7 +275,7 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
         return (UnprotectedEvent(neighbours=Relation.REPLACE, label="number of ones"),)
 
     def guarantees(self) -> Guarantees:
-        """What holds where everybody takes part and is truthful; expectations are exact."""
+        """Promises where everybody takes part and is truthful; expectations are exact."""
         coin, rule, prior = 1.0 / self.minor_units, self.rule, self.prior
         means = np.array([prior.mean_given(bit) for bit in (0, 1)])
         worth = rule(means, means)
@@ -343,12 +344,12 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
         return self._outcome(noise, billboard=billboard, shares=pa.table({"payment": pa.array(shares, pa.int64())}))
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
-        """One participant's share, from her bit and the billboard: the mean of the others' bits follows from both.
+        """One participant's share, from their bit and the billboard: the mean of the others' bits follows from both.
 
         Args:
             record: 0 or 1, also as an array, a column or a table of one row, or a mapping of one column; anything else
                 is null.
-            index: her rank in the public list of ids.
+            index: the participant's rank in the public list of ids.
             billboard: the run's billboard.
         """
         if not isinstance(billboard, BernoulliBillboard):

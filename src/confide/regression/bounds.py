@@ -1,4 +1,4 @@
-"""What the private mechanism promises, as functions of public parameters: errors, incentives, payments, accuracy.
+"""Promises of the private mechanism as functions of public parameters: errors, incentives, payments, accuracy.
 
 `privacy_cost` stands for tau epsilon_total^2, the largest privacy cost that a player up to the threshold bears, in the
 unit of the payments; `error` for e, the bound of `RidgeBounds.peer_error`. Conditions on one's own data are interim:
@@ -6,7 +6,7 @@ given one's own (x, y, c), over everybody else's data, choices and absences, the
 
 Source: Cummings et al. 2015, Theorem 4 and its lemmas, corrected; spec truthful_regression section 7.1.
 
-How far records that are made up alike move a regression: closed sums, from public second moments alone.
+How far identical made-up records move a regression: closed sums, from public second moments alone.
 
 Take m records with the same features x and the same answer, among n - m honest people whose second moments are S =
 E[x x']. Least squares then moves by m r A^-1 x/(1 + m x'A^-1 x), for A = (n - m) S and the residual r of these records
@@ -14,7 +14,8 @@ at the honest estimate. With the leverage L = x'S^-1 x, the predictions of all p
 
     m r sqrt(L)/(n - m + m L).
 
-A ridge only shrinks that. Whoever may choose x takes the largest of it over L, up to |x|^2 over the least eigenvalue.
+A ridge only shrinks that. A liar who may choose x takes the largest of it over L, up to |x|^2 over the least
+eigenvalue.
 """
 
 from __future__ import annotations
@@ -125,7 +126,7 @@ class RidgeBounds(Declared):
 
     @property
     def curvature(self) -> tuple[float, float]:
-        """(gamma + lo, gamma + hi)."""
+        """Bounds of the curvature, (gamma + lo, gamma + hi)."""
         return self.ridge + self.event.lower, self.ridge + self.event.upper
 
     def shift(self, people: float) -> float:
@@ -236,7 +237,7 @@ def _noise_power(dimension: int, noise_scale: float) -> float:
 def typical_release_error(
     rows: int, dimension: int, smallest: float, ridge: float, noise_scale: float, prior_radius: float, variance: float
 ) -> float:
-    """What E||released - theta||^2 is about, for isotropic rows and truthful players; not a bound.
+    """Approximate E||released - theta||^2 for isotropic rows and truthful players; not a bound.
 
     d (d + 1) s^2 + (gamma R0/(gamma + n mu))^2 + d variance n mu/(gamma + n mu)^2.
 
@@ -263,7 +264,7 @@ def incentive_bound(b: float, error: float, privacy_cost: float) -> float:
 
 
 def largest_loss(b: float, prior_radius: float, error: float) -> float:
-    """(2 R0 + e)^2 b, as much as any lie can lose in payment: an `incentive_bound` above it promises nothing."""
+    """Largest loss of any lie in payment, (2 R0 + e)^2 b: an `incentive_bound` above it promises nothing."""
     return positive("b", b) * (2 * positive("prior_radius", prior_radius) + non_negative("error", error)) ** 2
 
 
@@ -322,15 +323,15 @@ def expected_budget(people: int, rule: ScoringRule, error: float, prior_radius: 
 
 
 def lie_bias(posterior: PosteriorMean, rho: float, spectrum: Spectrum, ridge: float) -> float:
-    """How far the estimate moves if every player lies as far as the truth radius lets her, all in one direction.
+    """How far the estimate moves if every player lies as far as the truth radius lets them, all in one direction.
 
     m E[|w'x| slack]/(gamma + lo) for any unit w and x uniform in the ball, where the slack is one-sided: up where
     w'x > 0 and down elsewhere. For point priors |w'x| is replaced by ||x||, and the slack by the larger one.
 
     Args:
         posterior: the public laws; log-concave noise.
-        rho: the truth radius; 0 gives what flat parts of q leave free.
-        spectrum: of the estimate's m rows.
+        rho: truth radius; 0 gives the lies that flat parts of q leave free.
+        spectrum: spectrum of the estimate's m rows.
         ridge: gamma >= 0.
     """
     ball = isinstance(posterior.prior, Isotropic)
@@ -352,13 +353,13 @@ def lie_bias(posterior: PosteriorMean, rho: float, spectrum: Spectrum, ridge: fl
 
 
 def moved_by(size: int, people: int, residual: float, leverage: float) -> float:
-    """By how much so many records alike move predictions, in root mean square over all people.
+    """How far a number of identical records moves predictions, in root mean square over all people.
 
     Args:
-        size: m, in 0..people.
-        people: n.
-        residual: |r|, how far their answer is from what the honest estimate predicts for them, >= 0.
-        leverage: L > 0; the number of coefficients is its average over people.
+        size: number of records m, in 0..people.
+        people: number of people, n.
+        residual: absolute residual |r| of their answer from the honest estimate's prediction for them, >= 0.
+        leverage: leverage L > 0; the number of coefficients is its average over people.
 
     Raises:
         InvalidInput: out of range.

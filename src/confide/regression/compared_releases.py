@@ -53,7 +53,7 @@ def best_ridge(setting: Setting, release: Callable[[float], Release]) -> float:
 
 
 def best_ridge_release(setting: Setting, epsilon: float) -> float:
-    """gamma_r: the best ridge weight of a release with this epsilon."""
+    """Best ridge weight gamma_r of a release with this epsilon."""
     return best_ridge(setting, lambda ridge: RidgeRelease(epsilon=epsilon, ridge=ridge))
 
 
@@ -88,7 +88,7 @@ def compared(
     Args:
         setting: the public facts.
         release: one of `RELEASES`; "auto" takes the least predicted error.
-        delta: of the release.
+        delta: delta of the release.
         epsilon_release: epsilon of the release, on top of the payments'.
         epsilon_payment: epsilon of the payment estimates.
         ridge_payment: ridge weight of these; None for the default of `confide.regression.plan`.

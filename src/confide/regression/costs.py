@@ -147,10 +147,10 @@ class DependentCosts:
 @wire("QuadraticCosts", "per_nat")
 @dataclass(frozen=True)
 class QuadraticCosts(Declared):
-    """Privacy worth at most c for each nat that what is published can tell about a person (the source's Assumption 4).
+    """Costs of at most c for each nat that the publication can reveal about a person (the source's Assumption 4).
 
-    By Lemma 12, her expected cost then differs between two answers by at most 2 c epsilon (e^epsilon - 1), which is at
-    most 4 c epsilon^2 while epsilon, the total of the mechanism, is at most 1.25. The coefficient of epsilon^2 is
+    By Lemma 12, a player's expected cost then differs between two answers by at most 2 c epsilon (e^epsilon - 1), which
+    is at most 4 c epsilon^2 while epsilon, the total of the mechanism, is at most 1.25. The coefficient of epsilon^2 is
     therefore 4 c. The source calls a quarter of the cost f and keeps c; here money stays money.
 
     It is the *difference* between two answers that is bounded, which is what truth needs. The level of the cost is at
@@ -177,10 +177,10 @@ class QuadraticCosts(Declared):
 
     @staticmethod
     def difference(per_nat: float, epsilon: float) -> float:
-        """2 c epsilon (e^epsilon - 1), by how much her expected cost can differ between two answers.
+        """Largest difference of a player's expected cost between two answers, 2 c epsilon (e^epsilon - 1).
 
         Args:
-            per_nat: her c >= 0.
+            per_nat: the player's c >= 0.
             epsilon: total of the mechanism, in [0, 1.25]; pure.
 
         Raises:

@@ -1,12 +1,13 @@
-"""What an estimator is given: frames and arrays as columns of numbers, with their names.
+"""Input of an estimator: frames and arrays as columns of numbers, with their names.
 
-Shapes, names and types are looked at first; they are public. The values are read when they are asked for, after the
+Shapes, names and types are checked first; they are public. The values are read when they are asked for, after the
 charge. A cell that is no number is nan, and its row will be a null record: one person's cell never stops a fit.
 
-Fits of the same data without a ledger: their losses add up, and whoever fits is told.
+Fits of the same data without a ledger: their losses add up, and a warning says so.
 
-Data are known again by a keyed digest of their values. The key is drawn for this process; key and digests stay in its
-memory and are written nowhere. What is not known again: other rows, other columns, another order, another process.
+Data are recognised by a keyed digest of their values. The key is drawn for this process; key and digests stay in its
+memory and are written nowhere. Data with other rows, other columns, another order, or in another process are not
+recognised.
 """
 
 from __future__ import annotations
@@ -101,9 +102,9 @@ def warn_of_names(given: Columns, fitted: tuple[str, ...] | None, estimator: str
     """Compare the columns of a prediction with those of the fit.
 
     Args:
-        given: of the prediction.
-        fitted: the names at the fit; None where there were none.
-        estimator: its name.
+        given: columns of the prediction.
+        fitted: names at the fit; None where there were none.
+        estimator: name of the estimator.
 
     Warns:
         UserWarning: one of them has names and the other has none.
@@ -312,11 +313,11 @@ def _role(field: str, column: str, pair: Any) -> Numeric:
 
 
 def lost_records(labels: Sequence[str], roles: Sequence[Numeric], cells: np.ndarray) -> str:
-    """What the holder of the data is told of it: rows that count for nothing, and values that were moved. Private.
+    """Message to the holder of the data: rows that count for nothing, and values that were moved. It is private.
 
     Args:
-        labels: (d,) of the features.
-        roles: (d + 1,) of the features and the response.
+        labels: (d,) names of the features.
+        roles: (d + 1,) roles of the features and the response.
         cells: (n, d + 1).
     """
     bad = ~np.isfinite(cells)
@@ -344,7 +345,7 @@ _BYTES = 32
 
 @dataclass
 class Refits:
-    """What was spent on each data set, by its digest; safe under threads.
+    """Loss that was spent on each data set, by its digest; safe under threads.
 
     Example:
         >>> refits, data = Refits(), np.arange(6.0).reshape(3, 2)
@@ -362,7 +363,7 @@ class Refits:
 
         Args:
             parts: arrays (m, d).
-            note: what else tells data sets apart.
+            note: further bytes that distinguish data sets.
         """
         found = hashlib.blake2b(note, key=self._key, digest_size=_BYTES)
         for part in parts:

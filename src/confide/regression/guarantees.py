@@ -1,4 +1,4 @@
-"""What the private mechanism promises: every number of section 7.1, from public parameters alone.
+"""Promises of the private mechanism: every number of section 7.1, from public parameters alone.
 
 `figures` computes the numbers, `regression_guarantees` states them as typed guarantees that flag themselves vacuous.
 """
@@ -58,14 +58,14 @@ class Figures:
     """The numbers behind the guarantees. Money is in the currency's unit.
 
     Args:
-        loss: everything that is spent, towards everybody else together.
+        loss: total privacy loss, towards everybody else together.
         threshold: tau, players with a cost coefficient up to it are covered.
         privacy_cost: tau epsilon^2, the largest privacy cost that a covered player bears; epsilon is what people bear
             (`PrivateTruthfulRegression.borne_epsilon`), also where no loss is claimed.
         coin: the smallest coin; rounding to it can reward a lie with one coin, and cost a participant half of one.
         peer_error: e, how far the payment's target is off.
         gain: eta, no lie gains more.
-        truth_radius: rho, no lie that moves her prediction further can pay.
+        truth_radius: rho, no lie that moves the prediction of a player further can pay.
         least_constant: the least a at which taking part pays in expectation.
         expected_total: bound on the expected sum of all payments.
         lowest: least single payment.
@@ -94,7 +94,7 @@ class Figures:
 
     @property
     def deposit_coins(self) -> int:
-        """What each participant leaves at the start so that nobody can owe money, in whole coins: the largest negative
+        """Deposit of each participant at the start so that nobody can owe money, in whole coins: the largest negative
         payment, rounded up.
         """
         return math.ceil(max(0.0, -self.lowest) / self.coin)
@@ -106,7 +106,7 @@ class Figures:
 
 
 def peer_error(mechanism: PrivateTruthfulRegression) -> float:
-    """e of the payment estimates: the larger group's or the smaller's, whichever is worse, clipping included."""
+    """Error e of the payment estimates: the larger group's or the smaller's, whichever is worse, clipping included."""
     setting, payment = mechanism.setting, mechanism.payment
     worst = max(_peer_error(mechanism, rows) for rows in set(setting.groups))
     if payment.clip is not None:
@@ -180,9 +180,10 @@ def lie_bias(mechanism: PrivateTruthfulRegression, truth_radius: float) -> float
 
 
 def privacy_guarantees(mechanism: PrivateTruthfulRegression) -> tuple[Privacy, ...]:
-    """What is promised of privacy: towards others, towards the public, and of each part alone.
+    """Promises of privacy: towards others, towards the public, and of each part alone.
 
-    A mean of payment estimates costs nothing beyond them, and is no more private than they are: nothing is said of it.
+    A mean of payment estimates costs nothing beyond them, and is no more private than they are: there is no promise
+    about it.
     """
     loss = mechanism.figures.loss
     own, proof, formula = mechanism.release.privacy()

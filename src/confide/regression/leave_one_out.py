@@ -1,8 +1,9 @@
-"""Least squares with and without each player: exact sums, one triangular factor, everybody's prediction by her peers.
+"""Least squares with and without each player: exact sums, one triangular factor, and predictions of players by their
+peers.
 
-With X'X = L L' and h = |L^-1 x|^2, the estimate without a player's own record predicts (x'theta - h y)/(1 - h) for her:
-n refits for the price of one triangular solve each. Sums are exact integers (no chunking, order or thread changes a
-bit), and what belongs to one record is computed elementwise in a fixed order, alike in any company.
+With X'X = L L' and h = |L^-1 x|^2, the estimate without a player's own record predicts (x'theta - h y)/(1 - h) for
+them: n refits for the price of one triangular solve each. Sums are exact integers (no chunking, order or thread changes
+a bit), and the numbers of one record are computed elementwise in a fixed order, whatever the other records are.
 
 Source: Cummings et al. 2015, Algorithm 1; spec truthful_regression section 2.
 """
@@ -117,8 +118,8 @@ def fitted(found: Sums, who: str = "all records") -> LeastSquares:
     """Ordinary least squares from exact moments.
 
     Args:
-        found: the moments.
-        who: whose records they are, for the refusal.
+        found: moments of the records.
+        who: words for whose records they are, for the refusal.
 
     Raises:
         Refused: these records do not determine all coefficients; names the first feature that others explain.
@@ -144,7 +145,7 @@ def fitted(found: Sums, who: str = "all records") -> LeastSquares:
 
 
 def leverages(X: Array, factor: Array) -> Array:
-    """h = x'(X'X)^-1 x of each row, from the triangular factor; (m,). A value depends on its own row alone."""
+    """Leverage h = x'(X'X)^-1 x of each row, shape (m,), from the triangular factor; it depends on the row alone."""
     d = X.shape[1]
     solved, total = np.empty((d, len(X))), np.zeros(len(X))
     for k in range(d):
@@ -160,17 +161,17 @@ def leverages(X: Array, factor: Array) -> Array:
 def leave_one_out(
     X: Array, y: Array, index: NDArray[np.int64], fit: LeastSquares, record_map: RecordMap
 ) -> Array:
-    """What everybody else's least squares estimate predicts for each player: x'theta_(-i) = (x'theta - h y)/(1 - h).
+    """Prediction of everybody else's least squares estimate for each player: x'theta_(-i) = (x'theta - h y)/(1 - h).
 
     Args:
         X: (m, d) features of players whose records are in the fit.
-        y: (m,) their responses.
-        index: (m,) their ranks, for the refusal.
-        fit: of everybody.
+        y: (m,) responses of the players.
+        index: (m,) ranks of the players, for the refusal.
+        fit: fit to everybody's records.
         record_map: the per-record map of the sums.
 
     Raises:
-        Refused: 1 - h is below 1e-10: she is the only witness of some direction. Names her rank.
+        Refused: 1 - h is below 1e-10: the player is the only witness of some direction. The message names their rank.
     """
     scale = _scale(record_map)
     rows, responses = _rounded(X), _rounded(y / scale) * scale

@@ -104,7 +104,7 @@ class RegressionPlan(Plan[PrivateTruthfulRegression]):
 
     @property
     def release(self) -> str:
-        """Which of `RELEASES` was chosen."""
+        """Name of the chosen release, one of `RELEASES`."""
         return next(name for name, kind in KINDS.items() if isinstance(self.mechanism.release, kind))
 
     @property
@@ -145,7 +145,7 @@ class RegressionPlan(Plan[PrivateTruthfulRegression]):
 
     @property
     def warnings(self) -> _Warnings:
-        """What a careful buyer should know before they go on."""
+        """Facts that a careful buyer should know before they go on."""
         f, out = self.figures, []
         bound = self.mechanism.setting.parameter_bound
         if self.mechanism.setting.cuts:
@@ -270,8 +270,8 @@ def plan(
     """Calibrate the private mechanism from public parameters, or refuse with what would do.
 
     Args:
-        people: n, invited slots.
-        features: d.
+        people: number of invited slots, n.
+        features: number of features, d.
         parameter_bound: R0; give it, or a prior.
         noise_bound: M; give it, or a noise law.
         prior: law of the parameter; default uniform in the ball of radius R0.
@@ -281,7 +281,7 @@ def plan(
         epsilon_payment: epsilon of the payment estimates.
         error: squared error of a prediction that is wanted, E(x'estimate - x'theta)^2, above 0. The plan has about the
             least total epsilon with which it is predicted to be no larger.
-        delta: of the release; 0 admits only pure releases.
+        delta: delta of the release; 0 admits only pure releases.
         release: one of `RELEASES`; "auto" takes the least predicted error.
         radius: R; default 1.25 R0.
         response_bound: Y, what answers are clipped to; default R0 + M.

@@ -1,4 +1,4 @@
-"""What a player's own record says about x'theta: the posterior mean that her payment compares with her peers' estimate.
+"""Posterior mean of x'theta from a player's own record: their payment compares it with their peers' estimate.
 
 The response depends on theta only through t = x'theta: q = int t f_x(t) g(y - t) dt / int f_x(t) g(y - t) dt, with f_x
 the law of t and g the noise's density, is a one-dimensional integral (or a finite sum) whatever the dimension. A
@@ -48,7 +48,7 @@ _NEGLIGIBLE = 40.0
 
 @dataclass(frozen=True)
 class PosteriorMean:
-    """q(x, y) = E[x'theta | x, y] for a public parameter law and a public noise law.
+    """Posterior mean q(x, y) = E[x'theta | x, y] for a public parameter law and a public noise law.
 
     Zero at x = 0 and for a record that is not finite; otherwise |q| <= radius ||x||, never nan, never an exception.
     A response that no theta can give is first moved to the nearest possible one. With log-concave noise q never falls

@@ -1,4 +1,4 @@
-"""Public laws that the payments rest on: of the parameter, and of the noise in a true response.
+"""Public laws that the payments rest on: those of the parameter and of the noise in a true response.
 
 Fixed before any record is seen. A parameter law knows its `dimension` and a `radius` that bounds the parameter; a noise
 law has mean zero and bounded support. Neither draws at random: `from_...` turn given uniforms or normals into draws.
@@ -63,7 +63,7 @@ class NoiseLaw(Protocol):
 
     @property
     def log_concave(self) -> bool:
-        """Whether the whole density is: then a player's prediction never falls when her response rises."""
+        """Whether the density is log-concave: then a player's prediction never falls when their response rises."""
 
     def log_density(self, z: ArrayLike) -> Array:
         """Logarithm of the density, elementwise; -inf outside the support."""
@@ -134,7 +134,7 @@ class GaussianBall(Declared):
 
     @property
     def concentration(self) -> float:
-        """(R0/tau)^2: near 0 the law is that of the ball, and far above d the cut hardly matters."""
+        """Concentration (R0/tau)^2: near 0 the law is that of the ball, and far above d the cut hardly matters."""
         return min((self.radius / self.std) * (self.radius / self.std), 1e300)
 
     @property
@@ -296,7 +296,7 @@ class SampledPrior:
 
     @property
     def weights(self) -> Array:
-        """(k,) equal probabilities."""
+        """Equal probabilities, shape (k,)."""
         return np.full(len(self.points), 1 / len(self.points))
 
     @property

@@ -60,7 +60,7 @@ _REFITS = Refits()
 
 @runtime_checkable
 class Charging(Protocol):
-    """What an estimator needs of a ledger; `confide.privacy.Ledger` is one."""
+    """Protocol of a ledger for an estimator; `confide.privacy.Ledger` is one."""
 
     def rule(self, account: Account) -> Rule:
         """How charges to an account add up."""
@@ -88,13 +88,13 @@ class PrivateRegression:
     else: a step before it that learns from the same data (a scaler, a selection of columns), a score on it, and the
     choice among several fits are not private. Cross-validation and searches spend once for each fit.
 
-    Parameters are looked at by `fit`. A value beyond its bounds is moved to the bound. A row with a cell that is
-    missing, infinite or no number counts as a null record, which adds nothing. The fit warns how many there were: for
-    whoever holds the data, since this follows from private records.
+    Parameters are checked by `fit`. A value beyond its bounds is moved to the bound. A row with a cell that is missing,
+    infinite or no number counts as a null record, which adds nothing. The fit warns how many there were: the warning is
+    for the holder of the data, since it follows from private records.
 
     Args:
         epsilon: privacy loss of one fit, in nats.
-        delta: of one fit; 0 for pure privacy. Choose it far below 1 / rows.
+        delta: delta of one fit; 0 for pure privacy. Choose it far below 1 / rows.
         feature_bounds: public bounds of the features: one pair (lower, upper) for all of them, a list with a pair for
             each column, or a mapping from the name of a column to its pair.
         response_bounds: public (lower, upper) of the response.
@@ -109,17 +109,17 @@ class PrivateRegression:
         smallest_eigenvalue: public lower bound on the spectrum of E[x x'] of the scaled rows, for "ridge".
         level: coverage of the noise part and of the sampling part of each interval.
         noise: secure noise if left out, fresh for each fit; it takes no seed. `Noise.simulated(seed)` is for studies
-            and tests, and draws the same in every fit: what it makes is no release.
+            and tests, and draws the same in every fit: its results are no release.
         ledger: charged before a fit looks at any value; a refusal leaves the estimator as it was.
-        account: whose budget of the ledger; about replaced records, seen by the public.
+        account: account of the ledger with the budget; about replaced records, seen by the public.
 
     Attributes:
         coef_: (d,) in units of the response for one unit of each feature.
         intercept_: the response where all features are 0.
         intervals_: name of a feature, or "(intercept)" -> `Interval` of its coefficient: `noise` covers the privacy
             noise, `sampling` the residuals, `bias` the shrinkage, `total` all of them with probability `total_level`.
-            They take the records as bounded: what moving values to their bounds did is in no part.
-        guarantees_: what is promised.
+            They take the records as bounded: no part covers the effect of moving values to their bounds.
+        guarantees_: promises of the fit.
         privacy_spent_: the loss of this fit.
         n_features_in_: d.
         feature_names_in_: names of the columns, where a frame gave them.
@@ -427,7 +427,7 @@ class PrivateRegression:
             non_deterministic=not (isinstance(self.noise, Noise) and self.noise.kind == "simulated"))
 
     def get_metadata_routing(self) -> Any:
-        """What scikit-learn may pass on where its routing of metadata is switched on: no weights."""
+        """Metadata that scikit-learn may pass on where its routing is switched on: no weights."""
         from sklearn.utils.metadata_routing import MetadataRequest
 
         found = MetadataRequest(owner=self)

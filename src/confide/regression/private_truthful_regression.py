@@ -1,7 +1,7 @@
 """Algorithm 2 of Cummings et al. 2015, corrected: a private regression that pays for truth.
 
-Everybody is put into one of two groups at random. A player is paid by how well the other group's private estimate
-predicts what her answer implies. The estimates are ridge regressions constrained to a ball, plus noise; the payment
+Everybody is put into one of two groups at random. Players are paid by how well the other group's private estimate
+predicts what their answer implies. The estimates are ridge regressions constrained to a ball, plus noise; the payment
 estimates and the public release are all on the billboard, and each share follows from it and one's own record.
 
 Source: Cummings et al. 2015, Algorithm 2; spec truthful_regression sections 4, 5, 7.1.
@@ -105,7 +105,7 @@ class PaymentScheme(Declared):
 @renamed(failure="failure_probability")
 @dataclass(frozen=True, kw_only=True)
 class Behaviour(Declared):
-    """What is assumed of privacy costs, and of people who will not answer truthfully.
+    """Assumptions about privacy costs, and about people who will not answer truthfully.
 
     Args:
         costs: law of the cost coefficient c; a player bears at most c epsilon^2, in the currency's unit.
@@ -217,8 +217,8 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
 
         Args:
             epsilon: privacy loss towards everybody else in all, in nats, above 0; a fifth goes to the payments.
-            delta: of the release, in [0, 1); 0 for pure privacy.
-            people: invited slots, at least 4.
+            delta: delta of the release, in [0, 1); 0 for pure privacy.
+            people: number of invited slots, at least 4.
             features: length of each feature vector, at least 1.
             parameter_bound: bound on the length of the true parameter, above 0.
             noise_bound: bound on a residual, above 0.
@@ -237,7 +237,7 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
 
     @property
     def posterior(self) -> PosteriorMean:
-        """q(x, y) of the public model."""
+        """Posterior mean q(x, y) of the public model."""
         return self._posterior
 
     @property
@@ -249,7 +249,7 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
 
     @property
     def payment_claim(self) -> PureDP:
-        """What the payment estimates claim."""
+        """Privacy loss that the payment estimates claim."""
         return PureDP(self.payment.epsilon)
 
     @property
@@ -273,7 +273,7 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
         return True
 
     def privacy_guarantees(self) -> tuple[Privacy, ...]:
-        """What is promised of privacy: towards others, towards the public, and of each part alone."""
+        """Promises of privacy: towards others, towards the public, and of each part alone."""
         return privacy_guarantees(self)
 
     def events(self) -> tuple[Event, ...]:
@@ -315,19 +315,21 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
         return ridge_bounds(self.setting, people, self.payment.ridge, self.behaviour.misreports)
 
     def peer_estimate(self, sums: Moments, noise: Noise, group: int) -> np.ndarray:
-        """(d,) one noisy payment estimate.
+        """One noisy payment estimate, shape (d,).
 
         Args:
-            sums: of the group's records.
-            noise: of the run.
-            group: 0 or 1.
+            sums: sums of the group's records.
+            noise: noise of the run.
+            group: group, 0 or 1.
         """
         return perturbed_ridge(self.setting, sums, self.payment.ridge, self.payment.epsilon, noise, ("payment", group),
                                line=PAYMENT_LINE, group=PAYMENT_GROUPS[group])
 
     @cached_property
     def shrinkages(self) -> tuple[float, float]:
-        """g of each group's payment estimate, which debiased payments undo; from the law of the features alone."""
+        """Shrinkage g of each group's payment estimate, which debiased payments undo; from the law of the features
+        alone.
+        """
         if not self.payment.debias:
             return 0.0, 0.0
         first, second = (ridge_shrinkage(rows, self.setting.features, self.payment.ridge)
@@ -336,7 +338,7 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
 
     @property
     def stretch(self) -> float:
-        """1/(1 - g), by how much debiasing lengthens a prediction and its noise; 1 without it."""
+        """Factor 1/(1 - g) by which debiasing lengthens a prediction and its noise; 1 without it."""
         return 1.0 / (1.0 - max(self.shrinkages))
 
     # ---- the run
@@ -452,11 +454,11 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
         return (self.longest_peers + self.noise_scale * self.payment.clip) * self.stretch
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
-        """One participant's share, from her record and the billboard.
+        """One participant's share, from their record and the billboard.
 
         Args:
-            record: (x, y) as she submitted it, x of shape (d,); None without a record.
-            index: her rank in the public list of ids.
+            record: (x, y) as the participant submitted it, x of shape (d,); None without a record.
+            index: the participant's rank in the public list of ids.
             billboard: the run's billboard.
 
         Returns:

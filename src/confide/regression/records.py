@@ -223,9 +223,9 @@ class RecordMap:
     response_bound: float
 
     def clip(self, batch: Batch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(X, y, null): usable records, as payments see them; null rows are zero.
+        """Usable records (X, y, null) as payments see them; null rows are zero.
 
-        Bit for bit the same for a record on her own device and in the operator's batch.
+        They are the same bits for a record on the participant's own device and in the operator's batch.
         """
         with np.errstate(over="ignore", invalid="ignore"):
             null = ~(np.isfinite(batch.y) & np.isfinite(batch.X).all(axis=1))
@@ -348,14 +348,14 @@ def payments(batches: Iterable[Batch], people: int, pay: Callable[[Batch], np.nd
 
 
 def one_record(record: Any, index: int, people: int, features: int) -> Batch | None:
-    """One participant's record as a batch of its own, at her rank; None where there is none.
+    """One participant's record as a batch of its own, at their rank; None where there is none.
 
     Args:
-        record: (x, y) as she submitted it, x of shape (d,), or either of them in whatever form a run takes (X, y) for
-            everybody, with one row, a mapping of columns too; None without a record.
-        index: her rank in the public list of ids.
-        people: n.
-        features: d.
+        record: (x, y) as the participant submitted it, x of shape (d,), or either of them in any form in which a run
+            takes (X, y) for everybody, with one row, a mapping of columns too; None without a record.
+        index: the participant's rank in the public list of ids.
+        people: number of participants, n.
+        features: number of features, d.
 
     Raises:
         InvalidInput: a rank beyond the list, no pair, or a table of other than one row.

@@ -1,6 +1,6 @@
 """Scoring rules for peer prediction: a payment that is maximal in expectation when the report is the player's belief.
 
-A player is paid for `q`, what she expects of `p`, once `p` is known. Both rules below are strictly concave in `q`,
+Players are paid for `q`, their expectation of `p`, once `p` is known. Both rules below are strictly concave in `q`,
 affine in `p` (so that mean-zero noise on `p` changes no expectation), and maximal at `q` = E[p].
 """
 
@@ -59,9 +59,9 @@ class ScoringRule(Declared):
         """Expected payment of the truth less that of the lie, b [(P - lie)^2 - (P - truth)^2]; negative: the lie pays.
 
         Args:
-            p_bar: P, what `p` is on average given all that the player knows.
-            q_truth: the prediction that follows from her true answer.
-            q_lie: the prediction that follows from another answer.
+            p_bar: mean P of `p` given all that the player knows.
+            q_truth: prediction that follows from the player's true answer.
+            q_lie: prediction that follows from another answer.
         """
         mean, truth, lie = (np.asarray(value, np.float64) for value in (p_bar, q_truth, q_lie))
         return np.asarray(self.b * (lie - truth) * (lie + truth - 2 * mean))

@@ -177,7 +177,7 @@ def counterexample(
 ) -> tuple[WeightedRows, WeightedRows]:
     """Two data sets that differ in one record, whose plain ridge estimates differ by more than the printed constant.
 
-    All but one record push the estimate along the first axis as far as it goes; the last one leans against it, on one
+    All but one record push the estimate along the first axis as far as it goes; the last one pulls against it, on one
     side of the axis or on the other.
 
     Args:

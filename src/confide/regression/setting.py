@@ -1,6 +1,6 @@
-"""The public facts of a regression campaign: how many people and features, and what everybody may assume of them.
+"""The public facts of a regression campaign: the numbers of people and features, and the public assumptions about them.
 
-What the billboards of all regressions share: coefficients, and the random groups that people were put into.
+Contents that the billboards of all regressions share: coefficients, and the random groups of participants.
 """
 
 from __future__ import annotations
@@ -55,24 +55,24 @@ class LinearBillboard(Billboard):
 
     @property
     def dimension(self) -> int:
-        """d; -1 where the coefficients are no vector."""
+        """Number d of coefficients; -1 where they are no vector."""
         return len(self.coef) if self.coef.ndim == 1 else -1
 
     @property
     def coef_(self) -> np.ndarray:
-        """(d,) the coefficients, by the name that scikit-learn uses."""
+        """Coefficients, shape (d,), by the name that scikit-learn uses."""
         return self.coef
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        """(m,) predicted responses for (m, d) features, on the scale of the records."""
+        """Predicted responses for (m, d) features, shape (m,), on the scale of the records."""
         return np.asarray(np.asarray(X, dtype=np.float64) @ self.coef)
 
     def group(self, index: int) -> int:
-        """0 or 1, the group of one participant; 0 without groups."""
+        """Group of one participant, 0 or 1; 0 without groups."""
         return int(self.split[index >> 3] >> (7 - (index & 7))) & 1 if self.split.size else 0
 
     def groups(self) -> np.ndarray:
-        """(n,) bool, True for group 1."""
+        """Whether each participant is in group 1, shape (n,)."""
         if not self.split.size:
             return np.zeros(self.people, dtype=bool)
         return np.unpackbits(self.split, count=self.people).astype(bool)
@@ -85,7 +85,7 @@ class LinearBillboard(Billboard):
       "largest_eigenvalue spectrum_tolerance")
 @dataclass(frozen=True, kw_only=True)
 class Setting(Declared):
-    """What is public before anybody answers. Privacy needs only the bounds; truth and accuracy need the rest too.
+    """Public facts before anybody answers. Privacy needs only the bounds; truth and accuracy need the rest too.
 
     Args:
         noise: law G of the residuals, inside [-M, M], mean zero.
@@ -159,13 +159,13 @@ class Setting(Declared):
 
     @property
     def eigenvalue(self) -> float:
-        """mu."""
+        """Least eigenvalue mu of E[x x']."""
         default = smallest_eigenvalue_ball(self.features)
         return default if self.smallest_eigenvalue is None else self.smallest_eigenvalue
 
     @cached_property
     def eigenvalues(self) -> np.ndarray:
-        """(d,) what is supposed of the spectrum of E[x x'] where a typical error is predicted; no promise rests on it.
+        """Assumed spectrum of E[x x'] for predictions of a typical error, shape (d,); no promise rests on it.
 
         From the smallest to the largest that are known, in equal ratios: real features are correlated. Their sum is
         E||x||^2 <= 1: where it would be more, the ratio is smaller, and where no largest one is known, it is such that
@@ -191,7 +191,7 @@ class Setting(Declared):
 
     @property
     def groups(self) -> tuple[int, int]:
-        """n0 = floor(n/2) and n1 = n - n0."""
+        """Sizes of the groups, n0 = floor(n/2) and n1 = n - n0."""
         return self.people // 2, self.people - self.people // 2
 
     @property

@@ -1,6 +1,6 @@
 """Eigenvalues of X'X for independent rows of length at most one: matrix Chernoff tails with explicit constants.
 
-What is known of the rows' law is public; nothing here is ever computed from the rows themselves.
+The rows' law is public; nothing here is ever computed from the rows themselves.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _upper_exponent(xi: float) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Spectrum(Declared):
-    """Where the eigenvalues of X'X lie, with which probability, for m independent rows with ||x|| <= 1.
+    """Bounds on the eigenvalues of X'X, and their probability, for m independent rows with ||x|| <= 1.
 
     P[least < (1 - xi) m smallest] <= d exp(-m smallest (xi + (1 - xi) ln(1 - xi))), and
     P[largest > (1 + xi) m largest] <= d exp(-m largest ((1 + xi) ln(1 + xi) - xi)). Second moments; no centring.
@@ -155,13 +155,12 @@ def ridge_shrinkage(rows: int, dimension: int, ridge: float) -> float:
 
 
 def ridge_shrinkage_error(rows: int, dimension: int, ridge: float) -> float:
-    """|dg|, a bound on how far `ridge_shrinkage` is from the true E tr[gamma (gamma I + X'X)^-1] / d.
+    """Bound |dg| on how far `ridge_shrinkage` is from the true E tr[gamma (gamma I + X'X)^-1] / d.
 
-    With D = X'X - m mu I and L = gamma + m mu, (gamma I + X'X)^-1 = 1/L - D/L^2 + D^2/L^3 - D^3/L^4
-    + D^4 (gamma I + X'X)^-1/L^4. The expansion takes the first three terms. The fourth is exact: E tr D^3 = m E tr W^3
-    with W = xx' - mu I. The last lies between 0 and D^4/((gamma + lo) L^4), but for the event that the least
-    eigenvalue is below lo, on which it adds at most d/gamma to the trace. E tr D^4 is at most
-    m E tr W^4 + 3 m (m - 1) tr (E W^2)^2.
+    With D = X'X - m mu I and L = gamma + m mu, (gamma I + X'X)^-1 = 1/L - D/L^2 + D^2/L^3 - D^3/L^4 + D^4 (gamma I +
+    X'X)^-1/L^4. The expansion takes the first three terms. The fourth is exact: E tr D^3 = m E tr W^3 with W = xx' - mu
+    I. The last lies between 0 and D^4/((gamma + lo) L^4), except for the event that the least eigenvalue is below lo,
+    on which it adds at most d/gamma to the trace. E tr D^4 is at most m E tr W^4 + 3 m (m - 1) tr (E W^2)^2.
 
     Example:
         >>> ridge_shrinkage_error(400, 3, 20.0) < 1e-4

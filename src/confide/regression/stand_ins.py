@@ -1,6 +1,6 @@
-"""Made-up participants of a campaign, from its public columns and model: typical payments, and what lies cost.
+"""Made-up participants of a campaign, from its public columns and model: typical payments, and the cost of lies.
 
-They answer what a reader of the plan asks in the answer's own unit. No record is read, and no promise rests on them.
+They answer a plan reader's questions in the answer's own unit. No record is read, and no promise rests on them.
 """
 
 from __future__ import annotations
@@ -60,10 +60,10 @@ _SHARES = (0.05, 0.1, 0.25, 0.5)  # sizes of lies, as shares of the answer's sca
 
 @dataclass(frozen=True, kw_only=True)
 class Lie:
-    """What it is to answer this much more, or less, than the truth.
+    """Cost of answering this much more, or less, than the truth.
 
     Args:
-        size: in the answer's unit.
+        size: difference from the truth, in the answer's unit.
         cost: median of the expected payment lost, in the currency, when peers predict what the truth foretells.
         ruled_out: share of people for whom it surely loses: it moves the prediction by more than the truth radius.
     """
@@ -75,7 +75,7 @@ class Lie:
 
 @dataclass(frozen=True, kw_only=True)
 class StandIns:
-    """What made-up participants meet. Money is in the currency.
+    """Payments of made-up participants, and the cost of their lies. Money is in the currency.
 
     Args:
         payment: mean payment of a truthful one.

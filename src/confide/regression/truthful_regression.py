@@ -1,12 +1,12 @@
 """Algorithm 1 of Cummings et al. 2015: a regression that pays for truth, without privacy.
 
-Each player is paid by how well her peers' least squares estimate predicts what her own answer implies. Least squares
+Players are paid by how well their peers' least squares estimate predicts what their own answer implies. Least squares
 is unbiased, so that truth is an exact equilibrium; no noise is drawn, and nothing is hidden: the estimate and the
 factor of X'X are public, and each payment follows from them and one's own record.
 
 Source: Cummings et al. 2015, Algorithm 1, Lemmas 1 and 2; spec truthful_regression section 2.
 
-Incentives of the mechanisms without privacy, exactly: what an answer is worth on average over everything unknown.
+Incentives of the mechanisms without privacy, exactly: the mean value of an answer over everything unknown.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def least_squares_error(variance: float, spectrum: Spectrum) -> float:
 
     Args:
         variance: sigma^2 of a residual.
-        spectrum: of the n rows.
+        spectrum: spectrum of the n rows.
 
     Source: Cummings et al. 2015, Lemma 2, which forgets the d.
 
@@ -92,7 +92,7 @@ def least_squares_error(variance: float, spectrum: Spectrum) -> float:
 
 
 def least_expected_error(variance: float, rows: int, dimension: int) -> float:
-    """What E||theta_OLS - theta||^2 is at least for rows uniform in the ball: sigma^2 d (d + 2)/n, as 1/x is convex."""
+    """Least E||theta_OLS - theta||^2 for rows uniform in the ball: sigma^2 d (d + 2)/n, as 1/x is convex."""
     d = whole("dimension", dimension, at_least=1)
     return non_negative("variance", variance) * d * (d + 2) / whole("rows", rows, at_least=1)
 
@@ -155,12 +155,13 @@ class LeastSquaresBillboard(LinearBillboard):
 class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
     """Buy answers for a regression from people who could lie but do not mind that the result is exact.
 
-    A player is paid B(p, q), where q = x'E[theta | x, y] follows from her answer under the public model, and p is the
-    prediction of an estimate without her: by everybody else (leave one out), or by the other of two random groups.
+    A player is paid B(p, q), where q = x'E[theta | x, y] follows from their answer under the public model, and p is the
+    prediction of an estimate without them: by everybody else (leave one out), or by the other of two random groups.
 
-    **No privacy at all.** Use `PrivateTruthfulRegression` where people care who learns what. As nothing is private, a
-    run may refuse because of the records, and name one: where a player is the only witness of a direction nobody can
-    predict her. There is no epsilon, and no `for_budget`, because exact estimates spend no budget.
+    **No privacy at all.** Use `PrivateTruthfulRegression` where people care about the privacy of their answers. As
+    nothing is private, a run may refuse because of the records, and name one: where a player is the only witness of a
+    direction, nobody can predict their answer. There is no epsilon, and no `for_budget`, because exact estimates spend
+    no budget.
 
     Args:
         noise: law of the residuals, inside [-M, M], mean zero.
@@ -220,7 +221,7 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
 
     @property
     def posterior(self) -> PosteriorMean:
-        """q(x, y) of the public model."""
+        """Posterior mean q(x, y) of the public model."""
         return self._posterior
 
     @property
@@ -249,7 +250,7 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
         return (UnprotectedEvent(neighbours=Relation.REPLACE, label="least squares"),)
 
     def guarantees(self) -> Guarantees:
-        """What holds, from public parameters alone. In expectation, where everybody takes part and is truthful.
+        """Promises from public parameters alone. They hold in expectation, where everybody takes part and is truthful.
 
         The remark after Lemma 2 of the source promises non-negative payments and a total, surely. Neither holds
         (`least_squares_bounds.printed_least_payment`): predictions of least squares are unbounded.
@@ -299,7 +300,7 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
     def run(
         self, data: Any, noise: NoiseSource, *, progress: Progress | None = None
     ) -> RunOutcome[LeastSquaresBillboard, None]:
-        """The whole mechanism, in two passes over the records.
+        """Run the whole mechanism, in two passes over the records.
 
         Records are taken on their own scale, every ||x|| <= 1 and |y| <= R0 + M: a longer row is shortened, a larger
         answer cut, and a warning says how many were (nothing is private here).
@@ -309,7 +310,7 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
                 files; y may be the name of a column of X. Or batches that can be iterated twice. A slot without a
                 row, and a row with a cell that is no finite number, is the null record and is paid 0; of several rows
                 of one participant the first counts.
-            noise: drawn from for the two groups only; its kind decides the type of the outcome.
+            noise: source of the draw of the two groups, and of nothing else; its kind decides the type of the outcome.
             progress: called with (passes done, 2): estimates, payments.
 
         Returns:
@@ -317,8 +318,8 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
 
         Raises:
             InvalidInput: wrong shapes, more rows than slots, or a frame with a column that holds no numbers.
-            Refused: these records do not determine the coefficients, or a player is the only witness of a direction
-                (1 - h < 1e-10), named by her rank. A refusal that depends on records is in order here alone, where
+            Refused: these records do not determine the coefficients, or a player is the only witness of a direction (1
+                - h < 1e-10), named by their rank. A refusal that depends on records is in order here alone, where
                 nothing is private.
         """
         data = twice_readable(data, self.people)
@@ -376,8 +377,8 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
         Args:
             X: (m, d) clipped features.
             y: (m,) clipped responses.
-            index: (m,) their ranks.
-            billboard: of the run that these records were part of.
+            index: (m,) ranks of the records.
+            billboard: billboard of the run that these records were part of.
 
         Raises:
             Refused: a record that nobody else's answers predict.
@@ -387,18 +388,20 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
     def predictions(
         self, X: np.ndarray, y: np.ndarray, index: np.ndarray, billboard: LeastSquaresBillboard
     ) -> np.ndarray:
-        """(m,) p, what the estimate without her predicts for each of these players; arguments as `exact_payments`."""
+        """Predictions p for each of these players by the estimate without them, shape (m,); arguments as
+        `exact_payments`.
+        """
         if self.groups:
             other = ~billboard.groups()[index]
             return np.where(other, ordered_dot(X, billboard.peers[1]), ordered_dot(X, billboard.peers[0]))
         return leave_one_out(X, y, index, LeastSquares(billboard.coef, billboard.factor), self.record_map)
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
-        """One participant's share, from her record and the billboard.
+        """One participant's share, from their record and the billboard.
 
         Args:
-            record: (x, y) as she submitted it, x of shape (d,); None without a record.
-            index: her rank in the public list of ids.
+            record: (x, y) as the participant submitted it, x of shape (d,); None without a record.
+            index: the participant's rank in the public list of ids.
             billboard: the run's billboard.
 
         Returns:
@@ -427,24 +430,24 @@ _PEOPLE = 12  # the enumeration takes 2^(people - 1) runs for each atom and repo
 def interim_utility(
     mechanism: TruthfulRegression, X: np.ndarray, index: int, y: float, split: np.ndarray | None = None
 ) -> Callable[[np.ndarray], np.ndarray]:
-    """A player's expected payment as a function of her report, where everybody else is truthful, by enumeration.
+    """A player's expected payment as a function of their report, where everybody else is truthful, by enumeration.
 
-    Every run of the mechanism is made up to her share: for each parameter, weighed by what her own record says of
-    it, and for each combination of the others' residuals, each taken as plus or minus the noise's standard deviation.
+    Every run of the mechanism is made up to the player's share: for each parameter, weighed by the player's own record,
+    and for each combination of the others' residuals, each taken as plus or minus the noise's standard deviation.
     Payments are affine in the others' answers, so that these residuals give the exact mean under any law of mean zero.
 
     Args:
         mechanism: with a prior of finitely many points, and at most 12 people.
-        X: (n, d) everybody's features.
-        index: the player.
-        y: what she knows.
+        X: (n, d) features of all participants.
+        index: rank of the player.
+        y: the player's true answer.
         split: (n,) bool, the two groups, where the mechanism has them.
 
     Returns:
         (k,) reports to (k,) expected payments.
 
     Raises:
-        InvalidInput: another prior, too many people, or an answer that she cannot have.
+        InvalidInput: another prior, too many people, or an answer that the player cannot have.
     """
     prior, n = mechanism.prior, mechanism.people
     if not isinstance(prior, Atoms):

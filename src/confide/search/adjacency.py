@@ -1,9 +1,9 @@
-"""From pairs to sorted lists of neighbours: pairs are dealt out to blocks of vertices, and each block is settled.
+"""Sorted lists of neighbours from pairs: pairs are dealt out to blocks of vertices, and each block is settled.
 
 A block of vertices and its lists fit into a core's cache, where placing, sorting and removing repeated neighbours are
 fast; the pairs themselves are read and written in streams. The result does not depend on the number of threads.
 
-Sums over neighbours, triangles and simple paths on a graph in compressed rows: what the statistics are made of.
+Sums over neighbours, triangles and simple paths on a graph in compressed rows: the parts of the statistics.
 """
 
 from __future__ import annotations
@@ -169,7 +169,8 @@ def _settle(dealt: _Places, low: int, indices: _Ranks, degrees: _Places) -> int:
 
 @kernel
 def is_sound(indptr: _Places, indices: _Ranks) -> bool:
-    """Whether the lists are those of an undirected simple graph: ascending, in range, symmetric, nobody in her own.
+    """Whether the lists are those of an undirected simple graph: ascending, in range, symmetric, nobody in their own
+    list.
 
     Args:
         indptr: int64 (n + 1,), n >= 0.
@@ -204,17 +205,17 @@ class Adjacency(Protocol):
 
     @property
     def indptr(self) -> NDArray[np.int64]:
-        """(n + 1,) where each vertex's row of neighbours begins."""
+        """Start of each vertex's row of neighbours, shape (n + 1,)."""
         ...
 
     @property
     def indices(self) -> NDArray[np.int32]:
-        """(2m,) neighbours, sorted within a row."""
+        """Neighbours, sorted within a row, shape (2m,)."""
         ...
 
     @property
     def people(self) -> int:
-        """n, the number of vertices."""
+        """Number n of vertices."""
         ...
 
 
@@ -222,7 +223,7 @@ class Adjacency(Protocol):
 def neighbour_sums(
     indptr: NDArray[np.int64], indices: NDArray[np.int32], weights: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """(n,) the sum of the neighbours' weights; rows of weight 0 are not read."""
+    """Sum of each vertex's neighbours' weights, shape (n,); rows of weight 0 are not read."""
     out = np.zeros(weights.size, dtype=np.int64)
     for u in range(weights.size):
         weight = weights[u]
@@ -236,7 +237,7 @@ def neighbour_sums(
 def triangles(
     indptr: NDArray[np.int64], indices: NDArray[np.int32], inside: NDArray[np.int64], ends: int
 ) -> NDArray[np.int64]:
-    """(n,) triangles {v, a, b} of which at least `ends` (1 or 2) of a and b are inside."""
+    """Number of triangles {v, a, b} with at least `ends` (1 or 2) of a and b inside, for each v, shape (n,)."""
     count = inside.size
     near = np.zeros(count, dtype=np.int64)
     out = np.zeros(count, dtype=np.int64)
@@ -260,7 +261,9 @@ def triangles(
 def simple_paths(
     indptr: NDArray[np.int64], indices: NDArray[np.int32], starts: NDArray[np.int64], length: int
 ) -> NDArray[np.int64]:
-    """(n,) simple paths of 1..length edges that begin at any of `starts` and end at v. Takes their number in time."""
+    """Number of simple paths of 1..length edges from any of `starts` to each v, shape (n,). Time grows with their
+    number.
+    """
     out = np.zeros(indptr.size - 1, dtype=np.int64)
     on_path = np.zeros(indptr.size - 1, dtype=np.int64)
     stack = np.zeros(length + 1, dtype=np.int64)

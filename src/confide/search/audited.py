@@ -1,6 +1,6 @@
-"""What the harness needs to know of a private search: exact laws on made-up networks, own runs, and its own faults.
+"""Audit of a private search: exact laws on made-up networks, the search's own runs, and faults.
 
-Nobody's records are used: made-up networks take the place of the private one. The mechanism's noise, stop and statistic
+No real records are used: made-up networks take the place of the private one. The mechanism's noise, stop and statistic
 stay; people, degree bound and stopping target are those of each network.
 """
 
@@ -71,11 +71,11 @@ _Rows = Callable[[], list[AuditRow]]
 
 
 def search(mechanism: PTarget, seed: int = 0, *, charged: float | None = None) -> Audited:
-    """What is known of one private search.
+    """The audit of one private search.
 
     Args:
         mechanism: as it will run.
-        seed: of its own runs.
+        seed: seed of its own runs.
         charged: the epsilon that a plan charges the ledger; None where there is no plan.
 
     Raises:
@@ -103,7 +103,7 @@ def search(mechanism: PTarget, seed: int = 0, *, charged: float | None = None) -
 
 
 def named_charge(mechanism: PTarget) -> PureDP:
-    """What the parameters name: epsilon for each call.
+    """The loss that the parameters name: epsilon for each call.
 
     Args:
         mechanism: as it will run.
@@ -256,11 +256,12 @@ def _shows(rule: ThresholdRule, promise: Accuracy) -> bool:
 
 
 def settled(mechanism: PTarget, seed: int, charged: float) -> list[Examined]:
-    """What the ledger is charged by a plan, and whether lists of its runs are taken for its own.
+    """Whether the ledger is charged what a plan says, and whether a mechanism accepts only lists that its runs can
+    make.
 
     Args:
         mechanism: as it will run.
-        seed: of simulated runs on a made-up network.
+        seed: seed of simulated runs on a made-up network.
         charged: the epsilon that is planned.
     """
     boards = _boards(mechanism, seed)

@@ -213,11 +213,11 @@ class QuietFakeTree(LawTree):
 
 
 def misses(one: Any, score: float, point: float) -> float:
-    """P(score + noise < point).
+    """Probability that score + noise is below a point.
 
     Args:
-        one: of one call.
-        score: of a target.
+        one: settings of one call.
+        score: score of a target.
         point: the value of a fake without noise.
     """
     y = (point - score) / one.noise_scale

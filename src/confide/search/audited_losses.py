@@ -1,11 +1,12 @@
-"""Exact losses of a private search: of its threshold, of a choice among noisy values, and of the whole released list.
+"""Exact losses of a private search: those of its threshold, of a choice among noisy values, and of the whole released
+list.
 
 Output laws are computed on all graphs that one protected vertex can make of a made-up network, and every two of them
 are compared, in both directions. There is no sampling and no false alarm.
 
-Made-up networks that stretch a private search, each with the graphs that one protected vertex can make of it.
+Worst-case networks for a private search, each with the graphs that one protected vertex can make of it.
 
-Nobody's data is used. All degrees are within a bound that belongs to the network, so every two of its graphs are
+No real data is used. All degrees are within a bound that belongs to the network, so every two of its graphs are
 neighbours.
 """
 
@@ -72,12 +73,12 @@ class Made:
     """A network, its targets, and every way in which one protected vertex is rewired.
 
     Args:
-        name: in a few words.
-        people: n.
+        name: name of the network, in a few words.
+        people: number of people.
         fixed: the edges of all others.
-        vertex: who is rewired; protected.
-        contacts: for each graph, whom that vertex knows. The first is the graph itself.
-        targets: who is targeted; the first one is the seed.
+        vertex: protected vertex that is rewired.
+        contacts: contacts of that vertex in each graph. The first is the graph itself.
+        targets: targets; the first one is the seed.
         degree_bound: d.
         stopping_target: K.
     """
@@ -106,7 +107,7 @@ class Made:
 
     @cached_property
     def targeted(self) -> NDArray[np.bool_]:
-        """(n,) who is a target."""
+        """Whether each vertex is a target, shape (n,)."""
         out = np.zeros(self.people, dtype=np.bool_)
         out[list(self.targets)] = True
         return out
@@ -193,11 +194,11 @@ def hub_rivals(scale: float) -> Made:
 
 
 def hub_bridge(found: int = 40, others: int = 40) -> Made:
-    """Many hidden targets, whom one stranger joins to a whole group, or not.
+    """A network with many hidden targets that one stranger joins to a whole group, or not.
 
     Args:
-        found: of the group.
-        others: hidden targets.
+        found: number of targets of the group.
+        others: number of hidden targets.
     """
     members, fixed = _hub(found)
     hidden = tuple(range(found, found + others))
@@ -238,9 +239,9 @@ def tree_of(one: Any, made: Made, components: int = 2, kind: type[LawTree] = Law
     """Exact laws for all graphs of a network.
 
     Args:
-        one: of one call.
+        one: settings of one call.
         made: the network.
-        components: k.
+        components: number of components, k.
         kind: a broken kind of search, or the sound one.
     """
     return kind(one, components, made.targets[:1], made.targeted)
@@ -270,7 +271,7 @@ _NEVER = 1e-150  # rarer outcomes are not compared: doubles may not hold their c
 
 
 def networks(mechanism: PTarget) -> tuple[Made, ...]:
-    """What the audit looks at: small, and made for this mechanism's scale.
+    """Networks of the audit: small, and made for this mechanism's scale.
 
     Args:
         mechanism: as it will run.
@@ -283,7 +284,7 @@ def networks(mechanism: PTarget) -> tuple[Made, ...]:
 
 
 def counts_each(mechanism: PTarget) -> bool:
-    """Whether one stranger moves a target the more, the more of the found she knows.
+    """Whether a stranger who knows more of the found targets moves a target more.
 
     Args:
         mechanism: as it will run.
@@ -293,7 +294,8 @@ def counts_each(mechanism: PTarget) -> bool:
 
 
 def lifted(mechanism: PTarget) -> int:
-    """What hidden targets share with the seed in any case, so that they come near a public threshold.
+    """Number of contacts that hidden targets share with the seed in any case, so that they come near a public
+    threshold.
 
     Args:
         mechanism: as it will run.
@@ -338,12 +340,12 @@ def _released(tree: LawTree, made: Made) -> tuple[int, ...]:
 
 
 def selection_row(mechanism: PTarget, kind: type[LawTree] = LawTree, sound: PTarget | None = None) -> AuditRow:
-    """The first choice among noisy values at known thresholds, against what a selection may cost.
+    """The loss of the first choice among noisy values at known thresholds, against the cost of a selection.
 
     Args:
         mechanism: sound or broken.
-        kind: of search, sound or broken.
-        sound: whose promise holds, where the mechanism is broken.
+        kind: kind of search, sound or broken.
+        sound: sound mechanism whose promise holds, where `mechanism` is broken.
     """
     worst, pairs = (0.0, 1.0), 0
     for made in networks(sound or mechanism):
@@ -369,11 +371,11 @@ def _known(one: Any) -> Sequence[float | None]:
 
 
 def threshold_row(mechanism: PTarget, sound: PTarget | None = None) -> AuditRow:
-    """The law of the threshold, given what was released, against what a threshold may cost.
+    """The loss of the threshold's law, given the released list, against the cost of a threshold.
 
     Args:
         mechanism: sound or broken, with a stop that draws a threshold.
-        sound: whose promise holds, where the mechanism is broken.
+        sound: sound mechanism whose promise holds, where `mechanism` is broken.
     """
     worst, pairs = (0.0, 1.0), 0
     for made in (network(), shared_bridge(), shared_bridge(4)):
@@ -395,8 +397,8 @@ def list_loss(tree: LawTree, graphs: Sequence[Any]) -> float:
     """The largest log ratio of any released list between any two of the graphs.
 
     Args:
-        tree: of the search.
-        graphs: with the same edges between targets.
+        tree: tree of the search's laws.
+        graphs: graphs with the same edges between targets.
     """
     laws = [tree.law(graph) for graph in graphs]
     names = sorted({order for law in laws for order in law})
@@ -437,12 +439,12 @@ def _of_two_calls(mechanism: PTarget) -> list[tuple[Made, Any]]:
 
 
 def delta_row(mechanism: PTarget, share: float = 1.0) -> list[AuditRow]:
-    """The delta of the whole released list after two calls, at the epsilon that a mechanism of two calls promises of
-    itself; none where no delta is planned.
+    """The delta of the whole released list after two calls, at the epsilon that a mechanism of two calls promises; none
+    where no delta is planned.
 
     Args:
         mechanism: as it will run.
-        share: of that epsilon at which delta is computed; below 1 more is claimed than is promised.
+        share: share of that epsilon at which delta is computed; below 1 more is claimed than is promised.
     """
     if not any(isinstance(each.loss, ApproxDP) for each in mechanism.guarantees().privacy):
         return []
@@ -460,11 +462,12 @@ def delta_row(mechanism: PTarget, share: float = 1.0) -> list[AuditRow]:
 
 
 def list_delta(tree: LawTree, graphs: Sequence[Any], epsilon: float) -> float:
-    """The largest sum of what chances of lists are above e^epsilon times those of any other of the graphs.
+    """Largest delta of the released list at epsilon, over any two of the graphs: the mass of one law above e^epsilon
+    times the other.
 
     Args:
-        tree: of the search.
-        graphs: with the same edges between targets.
+        tree: tree of the search's laws.
+        graphs: graphs with the same edges between targets.
         epsilon: in nats.
     """
     laws = [tree.law(graph) for graph in graphs]

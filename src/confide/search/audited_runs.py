@@ -1,15 +1,15 @@
-"""A private search's own code: what its threshold depends on, and whether its lists have the law that was computed.
+"""A private search's own code: the data that its threshold depends on, and whether its lists have the computed law.
 
 The exact losses are those of a law. These rows tie the law to the program: the logits of every threshold that it asks
 its noise for, whoever was examined before; and the lists of some thousand runs, against the law of each.
 
-One search at a campaign's own size: what it examined, computed again from the noise that it was given.
+A full-size run of one search: its examinations, computed again from the noise that it was given.
 
-Laws are exact on networks of a few people and three components. Here the people, the components, the noise and the
-stop are the campaign's own. A whole run is listened to; then each of its calls is worked out once more, from the
-records, the scale that follows from epsilon, and the very draws that the run was given. The thresholds that it asked
-for must have the law of the rule, and it must have examined whom those draws name, one by one: noise that is drawn and
-then made smaller shows in the order.
+Laws are exact on networks of a few people and three components. Here the people, the components, the noise and the stop
+are the campaign's own. A whole run is recorded; then each of its calls is computed once more, from the records, the
+scale that follows from epsilon, and the very draws that the run was given. The thresholds that it asked for must have
+the law of the rule, and its examinations must be those that the draws name, one by one: noise that is drawn and then
+made smaller shows in the order.
 """
 
 from __future__ import annotations
@@ -102,10 +102,10 @@ def _law_of(logits: Any) -> _Array:
 
 
 def walk_row(mechanism: PTarget, walk: type[Walk] = Walk) -> AuditRow:
-    """The order inside a component, when one stranger's contacts are any others.
+    """The order inside a component under any change of one stranger's contacts.
 
     Args:
-        mechanism: whose own run is looked at.
+        mechanism: mechanism with the run that is checked.
         walk: inside components, sound or broken.
     """
     made, orders = tied(), set[tuple[int, ...]]()
@@ -126,12 +126,12 @@ def walk_row(mechanism: PTarget, walk: type[Walk] = Walk) -> AuditRow:
 def telling_epsilon(mechanism: PTarget, runs: int = RUNS) -> float:
     """The epsilon at which noise of half the scale shows most in the lists of the small network.
 
-    At the campaign's own one, noise may drown the few contacts that there are: then half of it changes nothing that
+    At the campaign's own epsilon, noise may drown the few contacts that there are: then half of it changes nothing that
     thousands of runs could show.
 
     Args:
-        mechanism: whose law is that of its parameters.
-        runs: how many lists there will be.
+        mechanism: mechanism with the law of its parameters.
+        runs: number of lists that there will be.
     """
     investigation, one = _small(), fitted(_at(mechanism, mechanism.epsilon), network(), 3)
     found: dict[float, float] = {}
@@ -163,12 +163,12 @@ def runs_row(
 
     Args:
         mechanism: sound or broken.
-        seed: of the first run.
-        runs: how many.
-        noise: number of a run -> another source.
-        sound: whose law it should be, where the mechanism is broken.
-        query_cap: give the run this cap, which no private run has.
-        epsilon: of a call; None for the telling one.
+        seed: seed of the first run.
+        runs: number of runs.
+        noise: function from the number of a run to another source of noise.
+        sound: sound mechanism whose law is expected, where `mechanism` is broken.
+        query_cap: cap to give the run, which no private run has.
+        epsilon: epsilon of a call, in nats; None for the value of `telling_epsilon`.
     """
     made, investigation, reference = network(), _small(), sound or mechanism
     epsilon = telling_epsilon(reference) if epsilon is None else epsilon
@@ -226,11 +226,12 @@ class _Heard(NamedTuple):
 
 
 def rerun(mechanism: PTarget, seed: int = 0) -> Callable[[PTarget], list[AuditRow]]:
-    """A search, sound or broken, to its row: the first run is one in which the sound one makes all of its calls.
+    """Function from a search, sound or broken, to its row. The first run is one in which the sound search makes all of
+    its calls.
 
     Args:
         mechanism: as it will run.
-        seed: of the network and the noise.
+        seed: seed of the network and the noise.
     """
     chosen = list[int]()
 
@@ -243,11 +244,11 @@ def rerun(mechanism: PTarget, seed: int = 0) -> Callable[[PTarget], list[AuditRo
 
 
 def full_size_row(mechanism: PTarget, seed: int = 0) -> AuditRow:
-    """The run alone.
+    """The row of the full-size run alone.
 
     Args:
         mechanism: sound or broken.
-        seed: of the network and the noise.
+        seed: seed of the network and the noise.
 
     Example:
         >>> row = full_size_row(PTarget(400, 5, 40, 0.5, 30, "private"))

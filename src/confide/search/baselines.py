@@ -1,4 +1,4 @@
-"""What a private search is compared with: the search without noise, and a search in random order, which costs nothing.
+"""Baselines of a private search: the search without noise, and a search in random order, which costs nothing.
 
 Source: Wu 2017, Algorithm 16; spec targeted_search 3.4.
 """
@@ -29,15 +29,15 @@ __all__ = ["FoundTargets", "finish", "random_order", "target"]
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class FoundTargets:
-    """What a search for comparison found. Only where `guarantees` say so may its order be released.
+    """Result of a search for comparison. Its order may be released only where `guarantees` say so.
 
     Args:
         order: ids of the confirmed targets in the order in which they were found.
         joined: positions in `order` at which a component begins.
-        calls: how often a new component was sought.
-        ended: why it ended.
-        guarantees: what a release of the order would promise.
-        log: what only the operator may see.
+        calls: number of searches for a new component.
+        ended: reason why it ended.
+        guarantees: promises of a release of the order.
+        log: record that only the operator may see.
     """
 
     order: NDArray[Any]
@@ -90,21 +90,21 @@ def target(
     investigation: Investigation, components: int, give_up_after: int | None = None,
     statistic: Statistic | None = None, *, cap: int | None = None, answers: Mapping[Any, bool] | None = None,
 ) -> FoundTargets:
-    """The search without noise: between components it examines by decreasing statistic, and promises nothing.
+    """Run the search without noise: between components it examines by decreasing statistic, and promises nothing.
 
-    Of equal ones the lowest id comes first. The statistic is not computed again until a target is found.
+    Among equal vertices the lowest id comes first. The statistic is not computed again until a target is found.
 
     Args:
         investigation: graph, seeds and oracle.
         components: k >= 1: a new component is sought k - 1 times at most.
         give_up_after: K: examinations after which a search for a component gives up; None for no limit.
-        statistic: of proximity; common neighbours if left out.
+        statistic: statistic of proximity; common neighbours if left out.
         cap: examinations after which the whole search ends; None for no limit.
-        answers: id -> status, of earlier asking.
+        answers: id -> status, from earlier questions.
 
     Raises:
         InvalidInput: a number out of range, or a statistic without signal.
-        SeedNotTargeted: by what the oracle says.
+        SeedNotTargeted: a seed is no target, by the oracle's answer.
         OracleUnavailable: the oracle gave no answer.
 
     Source: Wu 2017, Algorithm 16; spec targeted_search 3.4.

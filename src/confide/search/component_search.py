@@ -1,7 +1,8 @@
 """SearchCom: look for one target beyond the components that were found, by noisy statistics of proximity.
 
 Every unexamined vertex gets fresh noise; they are examined from the top until one is a target, or the fake target is
-next. What is released is that target, or nothing. Its law is a function of the graph and the released list alone.
+next. That target is released, or nothing. The law of the release is a function of the graph and the released list
+alone.
 
 Source: Wu 2017, Algorithm 13, hardened; spec targeted_search 3.2.
 """
@@ -77,10 +78,10 @@ LARGEST_THRESHOLD = Parameter(
 
 
 def call_epsilon(words: str) -> Parameter:
-    """The level of one call.
+    """The parameter for the epsilon of one call.
 
     Args:
-        words: what it is, in the words of the class.
+        words: description of the parameter, in the words of the class.
     """
     return Parameter(words, unit="nats", above=0, at_most=_MOST_EPSILON)
 
@@ -176,7 +177,7 @@ class ComponentSearch(Declared):
 
     @property
     def selection_epsilon(self) -> float:
-        """What the noisy order may cost: half of epsilon beside a drawn threshold, rounded down, and all without."""
+        """Allowed cost of the noisy order: half of epsilon beside a drawn threshold, rounded down, and else all."""
         if not self.draws_threshold:
             return self.epsilon
         half = written(self.epsilon) / 2
@@ -185,7 +186,7 @@ class ComponentSearch(Declared):
 
     @property
     def room(self) -> float:
-        """What of it is left for the rounding of doubles: 2^-38, and more where scores are thousands of scales."""
+        """Part of it for the rounding of doubles: 2^-38, and more where scores are thousands of scales."""
         most = self.statistic.most(self.degree_bound)
         reach = max(self.people if most is None else most, abs(self.public_threshold or 0.0),
                     self.largest_threshold or 0)
@@ -196,7 +197,7 @@ class ComponentSearch(Declared):
 
     @cached_property
     def noise_scale(self) -> float:
-        """b: of the noise, rounded up. One call's selection costs 2 Delta / b and the room."""
+        """Scale b of the noise, rounded up. One call's selection costs 2 Delta / b and the room."""
         return math.nextafter(2 * self.sensitivity / (self.selection_epsilon - self.room), math.inf)
 
     @cached_property
@@ -212,9 +213,9 @@ class ComponentSearch(Declared):
             noise_scale=self.noise_scale, largest_threshold=self.largest_threshold)
 
     def events(self) -> tuple[Event, ...]:
-        """What one call spends: a threshold of bounded range, and a selection that is pure.
+        """Events that one call spends: a threshold of bounded range, and a selection that is pure.
 
-        With gumbel noise it has bounded range too: its argmax is an exponential mechanism.
+        With gumbel noise the selection has bounded range too: its argmax is an exponential mechanism.
         """
         kind = BoundedRangeEvent if self.noise_kind == "gumbel" else PureEvent
         unit, each = Relation.EDGES_OF_ONE, self.selection_epsilon
@@ -224,18 +225,18 @@ class ComponentSearch(Declared):
         return (BoundedRangeEvent(epsilon=each, neighbours=unit, label="threshold"), selection)
 
     def values(self, walk: Walk) -> NDArray[np.float64] | NDArray[np.int32]:
-        """(n,) the statistic for the confirmed targets; private."""
+        """Statistic of each vertex for the confirmed targets, shape (n,); private."""
         if isinstance(self.statistic, CommonNeighbours):
             return walk.common_neighbours()
         return self.statistic.values(walk.graph, np.sort(walk.order))
 
     def look(self, walk: Walk, noise: Noise, call: int) -> NoisyCandidates:
-        """The unexamined in noisy order, with the fake target among them.
+        """The unexamined vertices in noisy order, with the fake target among them.
 
         Args:
-            walk: what was done so far; private.
+            walk: state of the search; private.
             noise: fresh in every call.
-            call: its number; it names the streams.
+            call: number of the call; it names the streams.
         """
         values = self.values(walk)
         threshold = None if self.public_threshold is None else float(self.public_threshold)
@@ -251,10 +252,10 @@ class ComponentSearch(Declared):
         """The noisy order of some values.
 
         Args:
-            values: of the unexamined; private.
-            noise_scale: b.
+            values: values of the unexamined vertices; private.
+            noise_scale: scale b of the noise.
             noise: fresh in every call.
-            call: its number.
+            call: number of the call.
             threshold: the fake target's value; None for no fake.
         """
         return NoisyOrder(values, noise_scale, self.noise_kind, noise, stream=("component", call, "order"),
@@ -275,23 +276,22 @@ def search_component(
         graph: the contacts.
         released: T, the ids of all confirmed targets; the components of all of them must have been searched by `sfs`.
         oracle: as of an `Investigation`.
-        noise: where randomness comes from.
-        epsilon: what the call costs, in nats.
+        noise: source of randomness.
+        epsilon: cost of the call, in nats.
         examined: I, ids; T belongs to it anyway. Vertices that are examined are added. It must hold no other target:
             answers that were not used are no examinations.
         stopping_target: K, for a private or smoothed stop.
         degree_bound: d, public.
         stop: as of `PTarget`.
-        statistic: of proximity; common neighbours if left out.
+        statistic: statistic of proximity; common neighbours if left out.
         noise_kind: as of `PTarget`.
-        public_threshold: of a public stop.
-        largest_threshold: of a drawn one.
+        public_threshold: threshold of a public stop.
+        largest_threshold: largest value of a drawn threshold.
         call: the number of the call; with the same noise every call must have its own.
-        log: filled with what only the operator may see.
+        log: log that is filled with what only the operator may see.
 
     Raises:
-        InvalidInput: a parameter out of range, an unknown id, or a released vertex or an examined one whose status is
-            not what it must be.
+        InvalidInput: a parameter out of range, an unknown id, or a released or an examined vertex with a wrong status.
         OracleUnavailable: the oracle gave no answer. A call that is to be resumed is made through `PTarget.start`.
 
     Source: Wu 2017, Algorithm 13, hardened; spec targeted_search 3.2.

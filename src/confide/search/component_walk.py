@@ -5,7 +5,7 @@ again, with the same arrays, when that is known. A table of all statuses runs th
 
 Source: spec targeted_search 3.1, 9.
 
-The course of a search: components one by one, pausing wherever a status is unknown.
+The course of a search: components one by one, with a pause wherever a status is unknown.
 
 All searches share it: they differ in how a new component is looked for (`Finder`).
 
@@ -170,12 +170,12 @@ def _examine(
 
 
 class Walk:
-    """What a search has done so far: examined I, confirmed T, and what follows from them. All of it is private.
+    """State of a search: examined I, confirmed T, and all that follows from them. All of it is private.
 
     Args:
         graph: the contacts.
-        known: (n,) int8 statuses, -1 where unknown; shared with whoever fills it in.
-        cap: vertices that may be examined at most; None for no limit.
+        known: (n,) int8 statuses, -1 where unknown; shared with the code that fills them in.
+        cap: largest number of vertices that may be examined; None for no limit.
     """
 
     def __init__(self, graph: Graph, known: NDArray[np.int8], cap: int | None = None) -> None:
@@ -209,7 +209,7 @@ class Walk:
 
     @property
     def outside(self) -> NDArray[np.bool_]:
-        """(n,) V minus N[T]: neither a target nor a contact of one, whatever was examined."""
+        """Whether a vertex lies in V minus N[T]: neither a target nor a contact of one, examined or not, shape (n,)."""
         return np.asarray((self.contacts == 0) & ~self.confirmed)
 
     def add(self, confirmed: NDArray[np.int64], examined: NDArray[np.int64]) -> None:
@@ -247,7 +247,7 @@ class Walk:
         return np.asarray(_LOW - (np.sort(keys[current])[::-1] & _LOW))
 
     def common_neighbours(self) -> NDArray[np.int32]:
-        """(n,) |N(v) and N(T)| for the targets so far; the array is kept and brought up to date by later calls."""
+        """Common neighbours |N(v) and N(T)| with the targets so far, shape (n,); later calls update the same array."""
         found = int(self._place[_ORDER])
         _bridge(self._counted, found, self.graph.indptr, self.graph.indices, self._order, self._reached, self._common)
         self._counted = found
@@ -468,7 +468,7 @@ def as_cap(cap: object) -> int | None:
 
 
 def as_components(components: object) -> int:
-    """k >= 1.
+    """The number of components k, checked to be at least 1.
 
     Raises:
         InvalidInput: another number.

@@ -1,6 +1,6 @@
-"""How the searches of a made-up group compare: found targets as examinations go on, over many runs.
+"""Comparison of searches for a made-up group: found targets as examinations go on, over many runs.
 
-For studies: what is looked at here is the operator's, and no release tells it.
+It is for studies: the data that are looked at here are the operator's, and no release contains them.
 
 Made-up networks and target groups: people of communities who appear together, and a contagion among them.
 """
@@ -41,7 +41,7 @@ __all__ = [
 
 
 def infect(graph: Graph, seed_vertex: Any, p: float, q: float, rounds: int, *, seed: int = 0) -> NDArray[np.bool_]:
-    """Who belongs to a made-up target group: a study of a search needs one, a release never does.
+    """A made-up target group: a study of a search needs one, a release never does.
 
     In each round everybody who has an infected neighbour when the round begins, and is not infected, becomes so with
     probability p: one trial, whatever the number of infected neighbours, and another in the next round. So nobody is
@@ -51,10 +51,10 @@ def infect(graph: Graph, seed_vertex: Any, p: float, q: float, rounds: int, *, s
     Args:
         graph: the network.
         seed_vertex: the id where it starts, or several.
-        p: of one trial, in [0, 1].
-        q: of leaving in the end, in [0, 1].
-        rounds: k >= 0.
-        seed: of the draws.
+        p: probability of one trial, in [0, 1].
+        q: probability of leaving in the end, in [0, 1].
+        rounds: number of rounds, k >= 0.
+        seed: seed of the draws.
 
     Returns:
         bool (n,): statuses, as an oracle of an investigation.
@@ -106,22 +106,22 @@ def affiliation_network(
     people: int, groups: int, communities: int, mean_extra: float, *, outside: float = 0.1, inequality: float = 0.55,
     at_least: int = 1, seed: int = 0,
 ) -> Graph:
-    """Who shares a group with whom, where most of a group comes from one community.
+    """A network of people who share groups, where most of a group comes from one community.
 
     A group has 1 + L places, L geometric from 1 with the given mean, and belongs to a community drawn uniformly. Each
-    place goes to somebody of that community, or with probability `outside` to anybody, drawn by activity; who is drawn
-    twice takes one place. The activity of the r-th most active person is r^-inequality; the ranks are shuffled, and
-    the communities are equally large (within one).
+    place goes to somebody of that community, or with probability `outside` to anybody, drawn by activity; a person who
+    is drawn twice takes one place. The activity of the r-th most active person is r^-inequality; the ranks are
+    shuffled, and the communities are equally large (within one).
 
     Args:
         people: n.
-        groups: films, papers, classes.
-        communities: 1 to n.
-        mean_extra: of L, from 1.
-        outside: in [0, 1].
-        inequality: of activities, from 0: everybody alike.
-        at_least: how many groups neighbours share.
-        seed: of the draws.
+        groups: number of groups, such as films, papers or classes.
+        communities: number of communities, 1 to n.
+        mean_extra: mean of L, from 1.
+        outside: probability that a place goes to anybody, in [0, 1].
+        inequality: exponent of activities, from 0, where everybody is alike.
+        at_least: number of groups that neighbours share, at least.
+        seed: seed of the draws.
 
     Raises:
         InvalidInput: a size below 1, more communities than people, a probability out of range.
@@ -162,11 +162,11 @@ def affiliation_network(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Group:
-    """A made-up target group, and where its search begins.
+    """A made-up target group, and the start of its search.
 
     Args:
-        investigation: with a table of statuses, and a seed in the second largest component.
-        sizes: of the components, falling.
+        investigation: investigation with a table of statuses, and a seed in the second largest component.
+        sizes: sizes of the components, falling.
     """
 
     investigation: Investigation
@@ -180,7 +180,7 @@ class Group:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Found:
-    """What runs of one search found.
+    """Results of several runs of one search.
 
     Args:
         curves: (runs, last + 1) targets found after q examinations.
@@ -211,17 +211,17 @@ class Found:
 def compare_searches(
     investigation: Investigation, search: PTarget, checks: int, *, runs: int = 10, seed: int = 0
 ) -> dict[str, NDArray[np.float64]]:
-    """Targets found after each number of checks: without noise, private, and in random order. For studies only.
+    """Targets found after each number of checks: without noise, private, and in random order. It is for studies only.
 
-    All three are functions of the private network: of use with a made-up one, or with one that may be shown. Runs are
-    cut off after `checks`, which no release can be.
+    All three are functions of the private network: they are of use with a made-up one, or with one that may be shown.
+    Runs are cut off after `checks`, which no release can be.
 
     Args:
-        investigation: whose oracle answers for everybody.
+        investigation: investigation with the oracle that answers for everybody.
         search: the private search; the others look for as many components.
-        checks: how many examinations are looked at, from 1.
-        runs: of the private search, and of the one in random order; from 1.
-        seed: of the first run; the next ones follow.
+        checks: number of examinations to look at, from 1.
+        runs: number of runs of the private search, and of the one in random order; from 1.
+        seed: seed of the first run; the next ones follow.
 
     Returns:
         Name -> (checks + 1,) targets, the first seed among them: "without noise"; "private", the mean of the runs, with
@@ -277,10 +277,10 @@ def made_up_group(graph: Graph, start: int, leave: float, seed: int, *, join: fl
     Args:
         graph: the network.
         start: index of the vertex where the contagion begins.
-        leave: q.
-        seed: of the draws.
-        join: p.
-        rounds: how many.
+        leave: probability q of leaving in the end.
+        seed: seed of the draws.
+        join: probability p of one trial.
+        rounds: number of rounds.
 
     Source: spec targeted_search 6.
     """
@@ -301,37 +301,37 @@ def _found(logs: list[OperatorLog], last: int) -> Found:
 
 
 def without_noise(group: Group, components: int, last: int) -> Found:
-    """Target, which is not private: one run.
+    """One run of the search without noise, which is not private.
 
     Args:
-        group: who is searched for.
-        components: k.
-        last: up to how many examinations.
+        group: group that is searched for.
+        components: number of components, k.
+        last: last number of examinations that is looked at.
     """
     return _found([target(group.investigation, components).log], last)
 
 
 def in_random_order(group: Group, components: int, last: int, runs: int) -> Found:
-    """Random order between components: what costs no privacy.
+    """Runs of the search in random order between components, which costs no privacy.
 
     Args:
-        group: who is searched for.
-        components: k.
-        last: up to how many examinations.
-        runs: how many, with seeds 0, 1, ....
+        group: group that is searched for.
+        components: number of components, k.
+        last: last number of examinations that is looked at.
+        runs: number of runs, with seeds 0, 1, ....
     """
     return _found([random_order(group.investigation, components, Noise.simulated(seed)).log for seed in range(runs)],
                   last)
 
 
 def privately(group: Group, search: PTarget, last: int, runs: int) -> Found:
-    """The private search. No run is cut off: the curve of a whole run is looked at.
+    """Runs of the private search. No run is cut off: the curve covers a whole run.
 
     Args:
-        group: who is searched for.
+        group: group that is searched for.
         search: the mechanism.
-        last: up to how many examinations.
-        runs: how many, with seeds 0, 1, ....
+        last: last number of examinations that is looked at.
+        runs: number of runs, with seeds 0, 1, ....
     """
     logs = []
     for seed in range(runs):

@@ -1,10 +1,10 @@
 """The exact law of the released list on small graphs, and all graphs that differ in one protected vertex.
 
-The next target depends on the graph and on what was released, never on whom the search examined on the way. So the law
-is a tree over released lists: one call's law at each node, then the whole component of the target that was found, whose
-order is fixed by the edges between targets.
+The next target depends on the graph and on the released list, never on the vertices that were examined on the way. So
+the law is a tree over released lists: one call's law at each node, then the whole component of the target that was
+found, whose order is fixed by the edges between targets.
 
-All targets must be known here, and every list is walked: k components among t groups make up to t^(k-1) lists.
+All targets must be known here, and every list is visited: k components among t groups make up to t^(k-1) lists.
 """
 
 from __future__ import annotations
@@ -73,12 +73,12 @@ class Rows:
 
     @property
     def people(self) -> int:
-        """n."""
+        """Number n of vertices."""
         return self.indptr.size - 1
 
     @classmethod
     def of_matrix(cls, joined: NDArray[np.bool_]) -> Rows:
-        """From a symmetric matrix."""
+        """Compressed rows of a symmetric matrix."""
         indptr = np.zeros(len(joined) + 1, dtype=np.int64)
         np.cumsum(joined.sum(axis=1), out=indptr[1:])
         return cls(indptr, np.nonzero(joined)[1].astype(np.int32))
@@ -97,7 +97,7 @@ def rewirings(graph: Adjacency, vertex: int, degree_bound: int) -> Iterator[Rows
 
     Args:
         graph: compressed rows.
-        vertex: who is rewired.
+        vertex: vertex that is rewired.
         degree_bound: d.
 
     Raises:
@@ -153,11 +153,11 @@ def component_order(graph: Adjacency, start: int, targeted: NDArray[np.bool_]) -
 
 @dataclass(frozen=True)
 class Hidden:
-    """What one call chooses from. Private.
+    """Targets and threshold that one call chooses from. They are private.
 
     Args:
-        targets: who is hidden still, by ascending index.
-        scores: (t,) their statistics.
+        targets: indices of the targets that are still hidden, ascending.
+        scores: (t,) statistics of these targets.
         threshold: the fake's value: a number, its law, or None.
     """
 
@@ -171,10 +171,10 @@ class LawTree:
     """Exact laws of released lists for one set of targets, on any number of graphs with the same edges between targets.
 
     Args:
-        one: of one call.
-        components: k.
+        one: settings of one call.
+        components: number of components, k.
         seeds: indices of the seeds.
-        targeted: (n,) who is a target.
+        targeted: (n,) whether each vertex is a target.
     """
 
     one: CallSettings
@@ -196,7 +196,7 @@ class LawTree:
         return out
 
     def hidden(self, graph: Adjacency, order: tuple[int, ...]) -> Hidden:
-        """What the next call chooses from, when this list was released."""
+        """Targets and threshold that the next call chooses from, when this list was released."""
         released = np.array(sorted(order), dtype=np.int64)
         values = self.one.statistic.values(graph, released)
         left = self.targeted.copy()
@@ -205,7 +205,7 @@ class LawTree:
         return Hidden(tuple(targets.tolist()), values[targets], self._threshold(graph, released, values))
 
     def call(self, hidden: Hidden) -> _Array:
-        """(t + 1,) law of one call."""
+        """Law of one call, shape (t + 1,)."""
         threshold = hidden.threshold
         key = (hidden.scores.tobytes(),
                threshold.tobytes() if isinstance(threshold, np.ndarray) else threshold)

@@ -1,4 +1,4 @@
-"""The private graph: everybody's list of neighbours as two arrays, and the public ids beside it."""
+"""The private graph: everybody's list of neighbours as two arrays, and the public ids with it."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ __all__ = ["DegreeBoundViolated", "Dropped", "Graph"]
 
 
 class DegreeBoundViolated(InvalidInput):
-    """Some vertex has more neighbours than the public bound admits. How many, and whose, is not said.
+    """Error: some vertex has more neighbours than the public bound admits. The message says neither how many vertices
+    nor which.
 
     The promise is made for graphs within the bound, so there is nothing to run: cutting lists short would change other
-    people's lists too, and taking the largest degree as the bound would tell it.
+    people's lists too, and taking the largest degree as the bound would reveal it.
 
     Args:
-        bound: the public one.
-        after: what follows from it, for the end of the message.
+        bound: public bound.
+        after: consequence, for the end of the message.
     """
 
     def __init__(self, bound: int, after: str = "") -> None:
@@ -43,11 +44,12 @@ class DegreeBoundViolated(InvalidInput):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Dropped:
-    """What a graph was built without. The operator's: it tells of private lines.
+    """Numbers of lines that a graph was built without. They are for the operator alone, since they are about private
+    lines.
 
     Args:
-        self_loops: lines of somebody with herself.
-        parallel: lines beyond the first of the same two people.
+        self_loops: number of lines from somebody to themselves.
+        parallel: number of lines beyond the first of the same two people.
     """
 
     self_loops: int = 0
@@ -59,7 +61,7 @@ class Dropped:
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Graph:
-    """An undirected simple graph. Who its people are is public; who knows whom is private.
+    """An undirected simple graph. Its people are public; their contacts are private.
 
     Inside, people are 0..n-1: the rank of their id in the public list, integers ascending and texts by code points. So
     "the lowest id" is the lowest rank, whatever order the lines came in. Build one from its edges, with `from_table` or
@@ -72,7 +74,7 @@ class Graph:
         indptr: int64 (n + 1,), where each list of neighbours begins.
         indices: int32 (2m,), neighbours, ascending within each list, both directions of each edge.
         ids: public: None where the ids are 0..n-1 themselves, else int64 (n,) or an Arrow array of texts, ascending.
-        dropped: what the graph was built without.
+        dropped: numbers of lines that the graph was built without.
 
     Raises:
         InvalidInput: the arrays are not the lists of an undirected simple graph.
@@ -146,17 +148,17 @@ class Graph:
 
     @property
     def people(self) -> int:
-        """n. Public."""
+        """Number n of people. Public."""
         return len(self.indptr) - 1
 
     @property
     def edges(self) -> int:
-        """m. Private."""
+        """Number m of edges. Private."""
         return len(self.indices) // 2
 
     @property
     def degrees(self) -> NDArray[np.int64]:
-        """(n,). Private."""
+        """Degree of each vertex, shape (n,). Private."""
         return np.diff(self.indptr)
 
     @cached_property
@@ -324,8 +326,8 @@ class Graph:
         """A graph of the lines of a table, each of which names two people.
 
         Args:
-            source: whatever `confide.tables.open_table` takes: a .parquet, .csv or .arrow file, an Arrow table, a data
-                frame, a mapping of columns, an ibis table.
+            source: table in any form that `confide.tables.open_table` takes: a .parquet, .csv or .arrow file, an Arrow
+                table, a data frame, a mapping of columns, an ibis table.
             first: the column of one end.
             second: the column of the other.
             weight: a column of numbers from 0 on; the lines of two people are added up, whichever is named first.
@@ -333,7 +335,7 @@ class Graph:
                 there are at least so many lines. Lines of no edge are not counted in `dropped`, nor is any line of an
                 edge beyond the first.
             vertices: all ids, or n; as in `from_edges`.
-            id: what the ids are; "auto" takes them for integers where every one of them is a whole number in plain
+            id: type of the ids; "auto" takes them for integers where every one of them is a whole number in plain
                 decimal digits, as in a CSV file of numbers, else for text.
 
         Raises:
@@ -370,12 +372,12 @@ class Graph:
         """A graph of a square sparse matrix: i and j are neighbours where the entry is not 0. The ids are 0..n-1.
 
         Args:
-            matrix: of scipy.sparse, any format; it is not changed.
-            at_least: what an entry must be to count; any but 0 when None.
+            matrix: matrix of scipy.sparse, any format; it is not changed.
+            at_least: least value of an entry that counts; any but 0 when None.
             symmetrise: whether an entry counts without its mirror image.
 
         Raises:
-            InvalidInput: not square, or not symmetric (of the entries that count) and that was not asked for.
+            InvalidInput: not square, or the entries that count are not symmetric and `symmetrise` is False.
 
         Example:
             >>> from scipy.sparse import csr_array
@@ -392,7 +394,7 @@ class Graph:
         """A graph of networkx; its nodes are the ids, all integers or all texts.
 
         Args:
-            graph: of networkx.
+            graph: graph of networkx.
             symmetrise: whether a directed edge counts both ways; else a directed graph is refused.
 
         Raises:
@@ -405,7 +407,7 @@ class Graph:
         """A graph of igraph; the ids are the vertices' names where they have any, else 0..n-1.
 
         Args:
-            graph: of igraph.
+            graph: graph of igraph.
             symmetrise: whether a directed edge counts both ways; else a directed graph is refused.
 
         Raises:
@@ -418,7 +420,7 @@ class Graph:
         """A graph of rustworkx; the ids are its node indices.
 
         Args:
-            graph: of rustworkx.
+            graph: graph of rustworkx.
             symmetrise: whether a directed edge counts both ways; else a directed graph is refused.
 
         Raises:
@@ -431,7 +433,7 @@ class Graph:
         """A graph of graph-tool; the ids are its vertices' numbers.
 
         Args:
-            graph: of graph-tool.
+            graph: graph of graph-tool.
             symmetrise: whether a directed edge counts both ways; else a directed graph is refused.
 
         Raises:
@@ -451,9 +453,9 @@ class Graph:
         """A graph of a file of graph-tool, .gt or .gt.gz; the ids are 0..n-1.
 
         Args:
-            path: of the file.
+            path: path of the file.
             weight: a property of the edges that holds numbers from 0 on; parallel edges are added up.
-            at_least: what an edge must weigh to count; without `weight`, how many parallel ones there must be.
+            at_least: least weight of an edge that counts; without `weight`, the least number of parallel edges.
             symmetrise: whether a directed edge counts both ways; else a directed graph is refused.
 
         Raises:
@@ -470,12 +472,12 @@ class Graph:
     def from_groups(cls, group: Any, member: Any, *, at_least: int = 1, vertices: Any = None) -> Self:
         """A graph of people who share groups: casts, authors of a paper, classes.
 
-        Every two members of a group make a line before repeated ones are dropped: 16 bytes each.
+        Every two members of a group make a line, of 16 bytes, before repeated lines are dropped.
 
         Args:
             group: the group of each line, integers or texts.
-            member: who is in it, as many; who stands in a group twice counts once.
-            at_least: how many groups two neighbours share, from 1.
+            member: member of the group of each line; a person who stands in a group twice counts once.
+            at_least: number of groups that two neighbours share at least, from 1.
             vertices: all ids, or n; as in `from_edges`.
 
         Raises:

@@ -156,11 +156,11 @@ _TEXT, _TEXTS, _OBJECT = 6, 13, 14
 
 
 class GtPairs(NamedTuple):
-    """What a file says.
+    """Contents of a file.
 
     Args:
-        first: int64 (r,), ranks.
-        second: int64 (r,).
+        first: int64 (r,), ranks of the first ends.
+        second: int64 (r,), ranks of the other ends.
         people: n.
         directed: whether the pairs have a direction.
         weight: float64 (r,), the property that was asked for.
@@ -211,7 +211,7 @@ def read_gt(path: str | os.PathLike[str], weight: str | None = None) -> GtPairs:
     """Read a .gt file, packed with gzip or not.
 
     Args:
-        path: of the file.
+        path: path of the file.
         weight: name of a property of the edges that holds numbers.
 
     Raises:
@@ -304,8 +304,8 @@ def heavy(
         first: ranks.
         second: ranks.
         people: n.
-        weight: of each line, at least 0 or infinite; None counts lines.
-        at_least: what a pair must weigh.
+        weight: weight of each line, at least 0 or infinite; None counts lines.
+        at_least: least total weight of a pair.
     """
     finite("at_least", at_least)
     one, other = np.minimum(first, second).astype(np.int64), np.maximum(first, second)

@@ -1,6 +1,7 @@
-"""Public ids of vertices: integers ascending or text by code points, and which rank each end of a pair has.
+"""Public ids of vertices: integers ascending or text by code points, and the rank of each end of a pair.
 
-The set of vertices is public. Where it is not given it is what the pairs name, and is public from then on.
+The set of vertices is public. Where it is not given it consists of the ids that the pairs name, and is public from then
+on.
 """
 
 from __future__ import annotations
@@ -102,7 +103,8 @@ def coded(name: str, values: Any, *, before: int = 0) -> Column:
 
 
 def has_nul(texts: pa.Array) -> NDArray[np.bool_]:
-    """(r,) which texts hold a NUL character: numpy drops one at the end, and one person would be taken for another.
+    """Whether each text holds a NUL character, shape (r,): numpy drops one at the end, and would take one person for
+    another.
 
     Args:
         texts: large_string, without nulls.
@@ -152,9 +154,9 @@ def as_ids(field: str, values: Any, *, kind: IdKind = "auto") -> tuple[int, Ids]
     """The number of vertices and their ids in ascending order, from a public list in any order.
 
     Args:
-        field: for errors.
+        field: name of the field, for errors.
         values: integers or texts, each once; or n, for 0..n-1.
-        kind: what they are taken for; text that spells integers stays text unless it says "integer".
+        kind: type that they are read as; text that spells integers stays text unless it says "integer".
 
     Raises:
         InvalidInput: an id stands twice, is missing or no integer, or there are 2^31 or more.
@@ -180,11 +182,11 @@ def ranked(
     """The ranks of both ends of each pair.
 
     Args:
-        first: one end.
-        second: the other.
+        first: ids of the first ends.
+        second: ids of the second ends.
         people: n, where the ids are 0..n-1.
-        vertices: the public list of ids, in any order, where it is given.
-        kind: what the ids are.
+        vertices: public list of ids, in any order, where it is given.
+        kind: type of the ids.
         infer: whether texts that all spell whole numbers are taken for these, where `kind` is "auto".
 
     Raises:
@@ -220,10 +222,10 @@ def find(field: str, column: Column, count: int, ids: Ids) -> NDArray[np.int64]:
     """The rank of each id of a column.
 
     Args:
-        field: for errors.
+        field: name of the field, for errors.
         column: ids of the graph's kind.
-        count: n.
-        ids: of the graph.
+        count: number of vertices, n.
+        ids: ids of the graph.
 
     Raises:
         InvalidInput: an id is missing, nobody's (says at which position), or of another kind.
@@ -288,11 +290,12 @@ def _ascending(field: str, texts: pa.Array, kind: IdKind) -> tuple[int, Ids]:
 
 
 def lookup(count: int, ids: Ids) -> Callable[[pa.Array], NDArray[np.int32]]:
-    """What gives the rank of each of some texts, -1 where it is none of the ids: 7.0 is the id 7, as in every table.
+    """Function that gives the rank of each of some texts, -1 where it is none of the ids: 7.0 is the id 7, as in every
+    table. 7.0 is the id 7, as in every table.
 
     Args:
-        count: n.
-        ids: of the graph.
+        count: number of vertices, n.
+        ids: ids of the graph.
     """
     if ids is None or isinstance(ids, np.ndarray):
         return lambda texts: _ranks(integers("ids", texts, _NONE), count, ids)

@@ -1,9 +1,9 @@
 """The kinds of noise that order a search, and how likely one item's noise beats another's.
 
-What a kind costs: all of them 2 Delta / b for a selection at scale b; gumbel noise is an exponential mechanism besides,
-of bounded range, which composes at a quarter of the price. What it buys: how rarely an item far ahead loses.
+Every kind costs 2 Delta / b for a selection at scale b; gumbel noise is an exponential mechanism besides, of bounded
+range, which composes at a quarter of the price. The kinds differ in how rarely an item far ahead loses.
 
-Who comes first among noisy values: the exact law of one call, by integrals between the kinks, and by closed forms.
+The winner among noisy values: the exact law of one call, by integrals between the kinks, and by closed forms.
 
     >>> call_law([3.0, 1.0], 4.0, "laplace", None).round(12).tolist()
     [0.62091833768, 0.37908166232, 0.0]
@@ -65,14 +65,15 @@ def as_kind(kind: object) -> NoiseKind:
 
 
 def wins_over(kind: NoiseKind, gap: ArrayLike, scale: float) -> NDArray[np.float64]:
-    """Q: the probability that one item's noise exceeds an independent other's by more than a gap.
+    """Probability Q that one item's noise exceeds an independent other's by more than a gap.
 
     An item whose score is `gap` below another's comes first with this probability. With discrete noise there are ties,
-    and the item wins them: so it is against the fake, which comes last among equals. Elsewhere ties have probability 0.
+    and the item wins them, as it does against the fake, which comes last among equals. Elsewhere ties have probability
+    0.
 
     Args:
-        kind: of the noise.
-        gap: by how much the item is behind, any shape; finite, or infinite.
+        kind: kind of the noise.
+        gap: distance by which the item is behind, any shape; finite, or infinite.
         scale: b > 0.
 
     Returns:
@@ -165,10 +166,10 @@ _TAIL = 64  # nodes of a tail: exact up to 127 items
 
 
 def threshold_points(threshold: Threshold) -> tuple[_Array, _Array]:
-    """(g,) values that the fake can have, and their probabilities; none without a fake.
+    """Values that the fake can have, shape (g,), and their probabilities; none without a fake.
 
     Raises:
-        InvalidInput: no number and no law.
+        InvalidInput: the threshold is neither a number nor a law.
     """
     if threshold is None:
         return np.zeros(0), np.zeros(0)
@@ -183,18 +184,18 @@ def threshold_points(threshold: Threshold) -> tuple[_Array, _Array]:
 
 @renamed(scale="noise_scale")
 def call_law(scores: ArrayLike, noise_scale: float, kind: NoiseKind, threshold: Threshold) -> _Array:
-    """The law of what one call finds: each target that is still hidden, or nobody.
+    """The law of one call's result: each target that is still hidden, or nobody.
 
     Protected vertices only delay a target: they do not appear here.
 
     Args:
         scores: (t,) statistics of the targets that are still hidden, by ascending public id.
         noise_scale: b > 0.
-        kind: of the noise. Whole scores for "discrete_laplace".
+        kind: kind of the noise; "discrete_laplace" needs whole scores.
         threshold: the fake's value before noise: a number, its law on 0, 1, 2, ..., or None for no fake.
 
     Returns:
-        (t + 1,) probabilities; the last is that nobody is found. They sum to 1 but for rounding: relative errors are
+        (t + 1,) probabilities; the last is that nobody is found. They sum to 1 up to rounding: relative errors are
         below 1e-12.
 
     Raises:
@@ -315,7 +316,7 @@ def density(y: _Array, kind: NoiseKind) -> _Array:
 
 
 def others_below(at_most: _Array) -> _Array:
-    """(items, nodes) the product of all other rows, without dividing by any of them."""
+    """Product of all other rows, shape (items, nodes), without dividing by any of them."""
     before, after = np.ones_like(at_most), np.ones_like(at_most)
     np.cumprod(at_most[:-1], axis=0, out=before[1:])
     after[:-1] = np.cumprod(at_most[:0:-1], axis=0)[::-1]
@@ -341,9 +342,9 @@ def examined_chances(
 
     Args:
         scores: (p,) statistics of everybody who is not examined yet, by ascending public id.
-        targeted: (p,) who of them is a target.
+        targeted: (p,) whether each of them is a target.
         noise_scale: b > 0.
-        kind: of the noise.
+        kind: kind of the noise.
         threshold: as in `call_law`.
 
     Returns:

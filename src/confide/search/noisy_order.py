@@ -1,14 +1,13 @@
-"""Items in decreasing noisy score, drawn only as far as somebody asks.
+"""Items in decreasing noisy score, drawn only as far as the caller asks.
 
-A search of millions of people examines some hundreds. Noise for everybody, and a sort, cost more than the search.
-Among items of equal score the noise is exchangeable: the largest, the second largest and so on have a simple joint
-law, and who they belong to is a uniformly random order. So each level of equal scores yields its members one by one,
-and a heap merges the levels: after grouping, q items cost O(levels + q log levels). The law is that of noise for
-everybody.
+A search of millions of people examines some hundreds. Noise for everybody, and a sort, cost more than the search. Among
+items of equal score the noise is exchangeable: the largest, the second largest and so on have a simple joint law, and
+their owners are in a uniformly random order. So each level of equal scores yields its members one by one, and a heap
+merges the levels: after grouping, q items cost O(levels + q log levels). The law is that of noise for everybody.
 
-Rounding. Exponentials are within a relative 2^-50 of ideal ones, and their compensated sum s within 2^-49. Of 2^31
-items none has s > 64, but for a probability below 2^-60; so the maps move a noisy score by at most 2^-43 scales, and
-their own rounding by less than 2^-45. Adding a score of at most 2^12 scales rounds by 2^-41. Together that is below
+Rounding. Exponentials are within a relative 2^-50 of ideal ones, and their compensated sum s within 2^-49. Among 2^31
+items none has s > 64, except with a probability below 2^-60; so the maps move a noisy score by at most 2^-43 scales,
+and their own rounding by less than 2^-45. Adding a score of at most 2^12 scales rounds by 2^-41. Together that is below
 2^-40 scales, the eta of spec targeted_search 3.2, and a selection costs 2 Delta / b + 2^-38.
 """
 
@@ -44,23 +43,24 @@ _LN2 = math.log(2.0)
 class NoisyOrder:
     """The order of items by score plus independent noise, largest first, one block after the other.
 
-    What is taken is the same whatever the sizes of the blocks. Of equal noisy scores the lower position comes first and
+    The order is the same whatever the sizes of the blocks. Among equal noisy scores the lower position comes first and
     the fake last; with continuous noise they have probability 0. Draws are raw material in sub-streams of `stream`, in
-    blocks whose sizes do not depend on the scores; how many there are depends on how far one takes, and on the scores.
-    The order is private: what may be published of it is the caller's to prove.
+    blocks whose sizes do not depend on the scores; their number depends on how far the order is taken, and on the
+    scores. The order is private: the caller must prove what may be published about it.
 
     Args:
         scores: (n,) finite numbers, private; whole for discrete noise. Up to `MOST_IN_SCALES` scales the noisy scores
             are within 2^-40 scales of ideal ones.
         scale: b > 0, public.
-        kind: of the noise.
-        noise: where randomness comes from.
-        stream: first words of the draws' names; it is used once.
-        fake: score of one item more, with noise of its own; it stands at position n. None: there is none.
-        plain: noise for everybody, and a sort: the same law by other draws. Discrete noise is always drawn so.
-        sensitivity: Delta, how far one neighbour step moves a score; 0 for scores that are public.
-        room: what the rounding of doubles costs besides, in nats.
-        line: of the run's charge that pays for one selection, 2 Delta / b and the room.
+        kind: kind of the noise.
+        noise: source of randomness.
+        stream: first words of the draws' names; the stream is used once.
+        fake: score of one additional item, with noise of its own; it stands at position n. None: there is none.
+        plain: whether to draw noise for everybody, and sort: the same law by other draws. Discrete noise is always
+            drawn so.
+        sensitivity: sensitivity Delta: how far one neighbour step moves a score; 0 for scores that are public.
+        room: additional cost of the rounding of doubles, in nats.
+        line: line of the run's charge that pays for one selection, 2 Delta / b and the room.
 
     Raises:
         InvalidInput: scores that are not finite numbers, a scale that is not positive, a kind that is not known, or a

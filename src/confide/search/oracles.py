@@ -1,9 +1,9 @@
-"""Who is asked whether a vertex is a target, and what has been answered so far.
+"""Oracles that answer whether a vertex is a target, and the answers so far.
 
 An answer costs money and cannot be seen by outsiders. Answers are kept apart from the set I of examined vertices: an
 answer that is known but not yet used (asked ahead, or in an earlier search) changes nothing that is released.
 
-Answers about people from a table: who is a target, who is not, and who has no answer yet.
+Answers about people from a table: targets, others, and people without an answer yet.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ _WORDS = ("no", "yes")  # as well as true and false, 1 and 0; in any capitals
 
 
 def spelled(name: str, column: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Answers as 1, 0, or NaN where none can be read; and which cells are empty.
+    """Answers as 1, 0, or NaN where none can be read; and whether each cell is empty.
 
     Args:
-        name: of the column, for errors.
-        column: its cells: true, false, yes, no, 1, 0, or nothing.
+        name: name of the column, for errors.
+        column: cells of the column: true, false, yes, no, 1, 0, or nothing.
     """
     words = pc.utf8_lower(pc.utf8_trim_whitespace(strings(name, column)))
     empty = pc.fill_null(pc.equal(words, ""), True).to_numpy(zero_copy_only=False)
@@ -59,15 +59,15 @@ def spelled(name: str, column: Any) -> tuple[NDArray[np.float64], NDArray[np.boo
 
 
 def answers_of(source: Any, graph: Graph) -> NDArray[np.int8]:
-    """(n,) 1 for a target, 0 for somebody else, -1 where there is no answer; private.
+    """Answers about everybody, shape (n,): 1 for a target, 0 for somebody else, -1 where there is no answer; private.
 
     Args:
-        source: whatever `confide.tables.open_table` takes, with the columns `id` and `targeted`.
-        graph: who there is.
+        source: table in any form that `confide.tables.open_table` takes, with the columns `id` and `targeted`.
+        graph: graph with the people that may be named.
 
     Raises:
         InvalidInput: a column is missing; a line is about nobody; an answer cannot be read; or two answers about one
-            person differ. Whose is not said.
+            person differ. The message does not name the person.
 
     Example:
         >>> network = Graph.from_edges(["ann", "bob"], ["bob", "cid"])
@@ -97,10 +97,10 @@ Oracle = Callable[[Any], bool] | NDArray[np.bool_] | Mapping[Any, bool] | Collec
 
 
 class SeedNotTargeted(InvalidInput):
-    """A seed that is no target, or nobody: the search promises nothing for it.
+    """Error: a seed is no target, or nobody; the search promises nothing for it.
 
     Args:
-        problem: what is wrong with it.
+        problem: problem of the seed, for the message.
     """
 
     def __init__(self, problem: str = "a seed is not targeted") -> None:
@@ -188,7 +188,7 @@ class Investigation:
 
     @property
     def seeds(self) -> NDArray[np.int64]:
-        """(s,) indices of the seeds, as given, without repeats."""
+        """Indices of the seeds, as given, without repeats, shape (s,)."""
         found: NDArray[np.int64] = vars(self)["_seeds"]
         return found
 
@@ -253,7 +253,7 @@ class Investigation:
         return table
 
     def statuses(self) -> Statuses:
-        """What is known when a search begins: everything of a table, nothing of a callable."""
+        """Known statuses when a search begins: all of them with a table, none with a callable."""
         table = vars(self)["_table"]
         return Statuses(self, table if table is None else table.copy())
 
@@ -283,10 +283,10 @@ def _statuses(answers: list[Any]) -> bool:
 
 
 class Statuses:
-    """What has been answered: one int8 a vertex, -1 while it is unknown.
+    """Answers so far: one int8 a vertex, -1 while it is unknown.
 
     Args:
-        investigation: whose oracle is asked.
+        investigation: investigation with the oracle that is asked.
         table: (n,) all statuses, or None.
     """
 

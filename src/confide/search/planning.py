@@ -1,9 +1,9 @@
-"""What a private search can find at a budget, from public facts alone: sizes, the statistic, and how it stops.
+"""Planning of a private search: expected findings at a budget, from sizes, the statistic, and the stop alone.
 
-What all calls of a search cost together, by every rule that is known.
+The cost of all calls of a search together, by every rule that is known.
 
 A call with a drawn threshold is two releases: a draw of an exponential mechanism, whose log ratio has a bounded range,
-and a noisy maximum. Counting them apart is what pays at a handful of calls.
+and a noisy maximum. Separate accounting is better for a handful of calls.
 
     >>> found = compositions(13, 0.2, 1e-6)
     >>> round(found["basic"], 6), round(found["calls: zcdp"], 2), round(found["two-step"], 6)
@@ -50,7 +50,8 @@ def _draws(stop: str) -> bool:
 
 
 def call_cost(noise_scale: float, sensitivity: float, stop: str) -> float:
-    """What one call costs at this noise, in nats: 2 Delta/b, and as much again where a threshold is drawn.
+    """Cost of one call at this noise, in nats: 2 Delta/b, and as much again where a threshold is drawn. 2 Delta/b, and
+    as much again where a threshold is drawn.
 
     Args:
         noise_scale: b > 0.
@@ -68,12 +69,12 @@ def call_cost(noise_scale: float, sensitivity: float, stop: str) -> float:
 
 
 def step_events(epsilon: float, stop: str = "private", noise_kind: NoiseKind = "laplace") -> tuple[Event, ...]:
-    """The releases that one call is made of.
+    """The releases of one call.
 
     Args:
-        epsilon: of the call, in nats.
+        epsilon: cost of the call, in nats.
         stop: "none", "public", "private" or "smoothed".
-        noise_kind: of the noisy values; by gumbel noise the selection is an exponential mechanism too.
+        noise_kind: kind of the noise; by gumbel noise the selection is an exponential mechanism too.
 
     Source: spec targeted_search 4 ("two-step accounting").
     """
@@ -88,20 +89,20 @@ def step_events(epsilon: float, stop: str = "private", noise_kind: NoiseKind = "
 def compositions(
     calls: int, epsilon: float, delta: float, stop: str = "private", noise_kind: NoiseKind = "laplace",
 ) -> dict[str, float]:
-    """Every rule's epsilon for all calls together; each is valid, so the least of them is.
+    """The epsilon of all calls together by every rule; each is valid, so the least of them is.
 
     Args:
         calls: m = k - 1 >= 1.
-        epsilon: of one call.
+        epsilon: cost of one call, in nats.
         delta: in (0, 1).
         stop: "none", "public", "private" or "smoothed".
-        noise_kind: of the noisy values.
+        noise_kind: kind of the noise.
 
     Returns:
-        "basic": m epsilon, at delta 0 already; "calls: advanced", "calls: zcdp plain" (m epsilon^2/2 +
-        epsilon sqrt(2 m ln(1/delta))), "calls: zcdp" (the same cost, converted tightly), "calls: optimal": whole
-        calls, of which only epsilon is used; "steps: optimal": 2 m mechanisms at half of epsilon where a threshold is
-        drawn; "two-step": thresholds and selections at their own zCDP cost.
+        "basic": m epsilon, at delta 0 already; "calls: advanced", "calls: zcdp plain" (m epsilon^2/2 + epsilon sqrt(2 m
+        ln(1/delta))), "calls: zcdp" (the same cost, converted tightly), "calls: optimal": whole calls by their epsilon
+        alone; "steps: optimal": 2 m mechanisms at half of epsilon where a threshold is drawn; "two-step": thresholds
+        and selections at their own zCDP cost.
 
     Raises:
         InvalidInput: a parameter out of range.
@@ -174,10 +175,10 @@ _KINDS: tuple[NoiseKind, ...] = ("laplace", "gumbel")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SearchPlan(Plan[PTarget]):
-    """A private search, what its list may tell about anybody, and what it can find.
+    """A private search, the privacy loss of its list, and the targets that it can find.
 
     Args:
-        mechanism: what will run.
+        mechanism: mechanism that will run.
     """
 
     mechanism: PTarget
@@ -188,17 +189,17 @@ class SearchPlan(Plan[PTarget]):
 
     @property
     def people(self) -> int:
-        """n."""
+        """Number n of people."""
         return self.mechanism.people
 
     @property
     def total(self) -> float:
-        """(k - 1) epsilon, in nats."""
+        """Privacy loss of all calls by their sum, (k - 1) epsilon, in nats."""
         return min(each.loss.epsilon for each in self.guarantees.privacy if isinstance(each.loss, PureDP))
 
     @property
     def loss(self) -> PureDP | ApproxDP:
-        """What the list loses, as its reader is told: (epsilon, delta) where there is a delta, else epsilon."""
+        """Privacy loss of the list, as its reader sees it: (epsilon, delta) where there is a delta, else epsilon."""
         found = [each.loss for each in self.guarantees.privacy if isinstance(each.loss, PureDP | ApproxDP)]
         stated = [each for each in found if isinstance(each, ApproxDP)]
         return stated[0] if stated else found[0]
@@ -207,7 +208,7 @@ class SearchPlan(Plan[PTarget]):
         """How many people with the value 0 are expected before one with this value, or before a fake with it.
 
         Args:
-            value: of the statistic.
+            value: value of the statistic.
         """
         it = self.mechanism
         return self.people * float(wins_over(it.noise_kind, value, it.call.noise_scale))
@@ -226,19 +227,20 @@ class SearchPlan(Plan[PTarget]):
 
     @cached_property
     def worth(self) -> tuple[tuple[int, float], ...]:
-        """What the statistic is worth: (value of a hidden target, people of value 0 expected before it)."""
+        """Power of the statistic: (value of a hidden target, people of value 0 expected before it)."""
         most = self.mechanism.statistic.most(self.mechanism.degree_bound)
         last = self.people if most is None else min(most, self.people)
         values = sorted({each for each in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if each < last} | {last})
         return tuple((each, self.before(each)) for each in values)
 
     def missed(self, value: float) -> float | None:
-        """How likely one search gives up before it comes to a hidden target with this value; None if it never does.
+        """Probability that one search gives up before it comes to a hidden target with this value; None if it never
+        does.
 
         Where the threshold is drawn, everybody else has the value 0.
 
         Args:
-            value: of the statistic.
+            value: value of the statistic.
         """
         it = self.mechanism
         if it.stop == "none":
@@ -318,19 +320,19 @@ class SearchPlan(Plan[PTarget]):
 def plan(
     people: int, components: int, *, epsilon: float, delta: float = 0.0, **options: Any,
 ) -> SearchPlan:
-    """A private search within a budget, and what it can find.
+    """Plan a private search within a budget, and what it can find.
 
     Args:
-        people: n, public.
+        people: number of people, n, public.
         components: k >= 1: a new component is sought k - 1 times at most.
-        epsilon: of the whole released list, in nats, > 0.
+        epsilon: privacy loss of the whole released list, in nats, > 0.
         delta: in [0, 1).
         options: further settings of `PTarget`, such as stopping_target, degree_bound, stop, statistic or noise_kind.
 
     Raises:
         InvalidInput: a number out of range.
-        Refused: noise drowns every statistic that a person can have: to ask at random is as good, and costs nothing.
-            Names the epsilon that would do.
+        Refused: noise drowns every statistic that a person can have: asking at random is as good, and costs nothing.
+            The message names a sufficient epsilon.
 
     Source: Wu 2017, Algorithm 13; spec targeted_search 3 and 4.
 

@@ -1,9 +1,9 @@
-"""What leaves a search: the released list for everybody, and apart from it what only the operator may see.
+"""Results of a search: the released list for everybody, and apart from it the log that only the operator may see.
 
-What a journal of noise is told of a search: which one it is for, and which of its calls have begun.
+Notes in a journal of noise about a search: the search that it is for, and the calls that have begun.
 
 The raw material of a noisy order bears neither scale nor graph. So a journal that is kept names the search that it was
-begun for, before the first draw, and each call before its own. The journal is private, and so is what it is told.
+begun for, before the first draw, and each call before its own. The journal is private, and so are these notes.
 """
 
 from __future__ import annotations
@@ -87,8 +87,8 @@ class PublicRelease(Billboard):
         return len(self.joined)
 
     def to_arrow(self) -> pa.Table:
-        """Everybody who was found: `place` in the order from 1 on, `id`, number of the `component`, whether she is the
-        `first_of_component`, and `how` she was found: seed, searched for, or contact.
+        """Everybody who was found: `place` in the order from 1 on, `id`, number of the `component`, whether they are
+        the `first_of_component`, and `how` they were found: seed, searched for, or contact.
         """
         component = np.searchsorted(self.joined, np.arange(len(self.order)), side="right")
         first = np.zeros(len(self.order), np.bool_)
@@ -120,9 +120,9 @@ class PublicRelease(Billboard):
         """Refuse a release that no private search with these parameters makes.
 
         Args:
-            components: k.
-            epsilon: of a call.
-            people: n.
+            components: number of components, k.
+            epsilon: cost of a call, in nats.
+            people: number of people, n.
 
         Raises:
             InvalidInput: names the part that contradicts the others.
@@ -168,14 +168,14 @@ class PublicRelease(Billboard):
 @wire("SearchCertificate", "calls ex_post")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SearchCertificate(Certificate):
-    """What bounds the loss of the list that was released.
+    """Bound on the loss of the list that was released.
 
     For every rewiring of one protected vertex, the probability of this very list changes by a factor of at most
     e^ex_post: it is a product of `calls` laws. It is no guarantee beforehand, because how many calls there are depends
     on the run, and it says nothing about an (epsilon, delta).
 
     Args:
-        calls: how often a new component was sought.
+        calls: number of searches for a new component.
         ex_post: calls times epsilon, in nats.
     """
 
@@ -184,29 +184,29 @@ class SearchCertificate(Certificate):
 
     @property
     def risk_multiplier(self) -> float:
-        """e^ex_post."""
+        """Factor e^ex_post by which probabilities change at most."""
         return math.exp(self.ex_post) if self.ex_post < 700 else math.inf
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class CappedOutcome(SimulatedOutcome[PublicRelease, SearchCertificate]):
-    """What a search with a query cap leads to, under any noise: a study, never a release.
+    """Outcome of a search with a query cap, under any noise: a study, never a release.
 
-    Where it was cut off tells on protected contacts without bound. So `release_safe` is False, nothing is promised,
-    `billboard.epsilon_spent` is infinite, the provenance names the cap, and no campaign settles it.
+    The point where it was cut off reveals protected contacts without bound. So `release_safe` is False, nothing is
+    promised, `billboard.epsilon_spent` is infinite, the provenance names the cap, and no campaign settles it.
     """
 
 
 class OperatorLog:
-    """What the operator of a search sees, and nobody else may: whom it examined, when, and the thresholds.
+    """Log for the operator of a search, and nobody else: the examined vertices, when, and the thresholds.
 
-    Give a fresh one to `run(..., log=)`; it is filled while the search goes on. None of this is covered by the promise.
+    Give a fresh one to `run(..., log=)`; it is filled while the search goes on. The promise covers none of this.
 
     Attributes:
-        targeted: (q,) which of the examined vertices were targets.
-        found_after: for each released target, how many vertices had been examined.
-        call_began: for each search for a component, how many had been examined before it.
-        thresholds: for each, the fake target's value; None where there was none.
+        targeted: (q,) whether each of the examined vertices was a target.
+        found_after: number of vertices that had been examined, for each released target.
+        call_began: number of vertices that had been examined before each search for a component.
+        thresholds: the fake target's value in each search; None where there was none.
     """
 
     def __init__(self) -> None:
@@ -219,13 +219,13 @@ class OperatorLog:
 
     def fill(self, examined: NDArray[Any], targeted: NDArray[np.bool_], found_after: NDArray[np.int64] | None = None,
              *, graph: Graph | None = None) -> None:
-        """Bring it up to date.
+        """Update the log.
 
         Args:
-            examined: ids, or where a graph is given the ranks of theirs.
-            targeted: which of them were targets.
-            found_after: for each released target, how many had been examined.
-            graph: whose ranks they are.
+            examined: ids, or where a graph is given their ranks.
+            targeted: whether each of them was a target.
+            found_after: number of vertices that had been examined, for each released target.
+            graph: graph of the ranks.
         """
         self._examined, self._graph, self.targeted = examined, graph, targeted
         if found_after is not None:
@@ -233,7 +233,7 @@ class OperatorLog:
 
     @property
     def examined(self) -> NDArray[Any]:
-        """(q,) ids in the order in which they were examined, without the seeds."""
+        """Ids in the order in which they were examined, without the seeds, shape (q,)."""
         if self._graph is not None:  # looked up when somebody asks
             self._examined, self._graph = np.array(self._graph.ids_of(self._examined)), None
         return self._examined
@@ -247,7 +247,7 @@ class OperatorLog:
         return len(self.targeted)
 
     def curve(self, most: int | None = None) -> NDArray[np.int64]:
-        """(queries + 1,) how many targets were released after q examinations, the first seed among them.
+        """Number of targets released after q examinations, the first seed among them, shape (queries + 1,).
 
         Args:
             most: the last q, where the curve is to end, or to go on at its last value.
@@ -257,10 +257,10 @@ class OperatorLog:
 
 
 def no_guarantee(why: str) -> Guarantees:
-    """What a run promises that is not private, or is cut off by a query cap: nothing.
+    """Empty promise of a run that is not private, or is cut off by a query cap.
 
     Args:
-        why: in a few words.
+        why: reason, in a few words.
 
     Source: spec targeted_search 10, traps 1 and 2.
     """
@@ -276,10 +276,10 @@ _ALL = "component"  # the first word of every draw of a search
 
 
 def graph_digest(graph: Graph) -> str:
-    """Of contacts and ids; for private places alone, since it can be guessed.
+    """Digest of contacts and ids; for private places alone, since it can be guessed.
 
     Args:
-        graph: whose.
+        graph: graph to digest.
     """
     found = hashlib.sha256(f"{graph.people} {len(graph.indices)} ".encode())
     found.update(graph.indptr.astype("<i8").tobytes())
@@ -292,16 +292,16 @@ def graph_digest(graph: Graph) -> str:
 
 
 def keep_search(noise: Noise, parameters: Any, graph: Graph, seeds: NDArray[np.int64]) -> None:
-    """Tell a journal which search it is for; other noise is not told.
+    """Note in a journal which search it is for; other noise gets no note.
 
     Args:
-        noise: of the run.
+        noise: noise of the run.
         parameters: the mechanism.
         graph: the contacts.
         seeds: their ranks.
 
     Raises:
-        InvalidInput: it was begun for something else.
+        InvalidInput: the journal was begun for something else.
     """
     if isinstance(noise, JournalNoise):
         noise.note(_ALL, _digest(parameters, graph_digest(graph), seeds))
@@ -309,14 +309,14 @@ def keep_search(noise: Noise, parameters: Any, graph: Graph, seeds: NDArray[np.i
 
 def keep_call(noise: Noise, call: int, released: NDArray[np.int64], parameters: Any = None,
               graph: Graph | None = None) -> None:
-    """Tell a journal that a call begins, before its first draw.
+    """Note in a journal that a call begins, before its first draw.
 
     Args:
-        noise: of the run.
-        call: its number.
+        noise: noise of the run.
+        call: number of the call.
         released: ranks of the confirmed targets.
-        parameters: of a call that belongs to no whole search.
-        graph: the contacts, of such a call.
+        parameters: parameters of a call that belongs to no whole search.
+        graph: contacts, for such a call.
 
     Raises:
         InvalidInput: the call was begun for something else.
@@ -326,17 +326,17 @@ def keep_call(noise: Noise, call: int, released: NDArray[np.int64], parameters: 
 
 
 def check_charged(noise: Noise, charged: int) -> None:
-    """Whether calls that are said to be charged already will have the noise that they had.
+    """Check that calls that are said to be charged already will have the noise that they had.
 
     Noise of a study may be drawn again from its seed. Secure noise is new each time: a call that is repeated with it is
     another release.
 
     Args:
-        noise: of the run.
-        charged: calls that are not charged again.
+        noise: noise of the run.
+        charged: number of calls that are not charged again.
 
     Raises:
-        InvalidInput: the noise holds no draws of them.
+        InvalidInput: the noise holds no draws of these calls.
     """
     kept = isinstance(noise, JournalNoise)
     if charged and (kept or noise.release_safe) and not (

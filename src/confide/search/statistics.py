@@ -1,4 +1,5 @@
-"""Statistics of proximity: how near an unexamined person is to the confirmed targets, and how far a stranger moves it.
+"""Statistics of proximity: how near an unexamined person is to the confirmed targets, and how far a stranger moves the
+value.
 
     >>> CommonNeighbours().sensitivity(None), Paths(3).sensitivity(10), LargestFlow(3).sensitivity(10) >= 5
     (1.0, 180.0, True)
@@ -77,12 +78,12 @@ def _steps_to(graph: Adjacency, start: NDArray[np.int64], most: int) -> NDArray[
 
 
 def bounded_flows(graph: Adjacency, inside: NDArray[np.bool_], length: int) -> NDArray[np.float64]:
-    """(n,) the flow of every vertex into the set, to within 2^-21; 0 for its members.
+    """Flow of every vertex into the set, to within 2^-21, shape (n,); 0 for its members.
 
     Args:
         graph: compressed rows.
         inside: (n,) the set S that absorbs.
-        length: the most edges of a path.
+        length: largest number of edges of a path.
 
     Raises:
         SolverFailed: a linear program that could not be certified.
@@ -280,7 +281,7 @@ class Statistic(Declared, ABC):
 
     @abstractmethod
     def values(self, graph: Adjacency, confirmed: NDArray[np.int64]) -> NDArray[np.float64]:
-        """(n,) the value of every vertex; those of confirmed ones are of no use.
+        """Value of every vertex, shape (n,); those of confirmed ones are of no use.
 
         Args:
             graph: compressed rows.
@@ -295,7 +296,7 @@ class Statistic(Declared, ABC):
 @wire("CommonNeighbours", "")
 @dataclass(frozen=True)
 class CommonNeighbours(Statistic):
-    """|N(v) and N(S)|: neighbours of v who are neighbours of any confirmed target, each counted once.
+    """Common neighbours |N(v) and N(S)|: neighbours of v who are neighbours of any confirmed target, each counted once.
 
     Rewiring i moves i alone in or out of N(t) and of N(S): Delta = 1 whatever the degrees.
 
@@ -478,7 +479,7 @@ class LargestFlow(_OverEdges):
 @wire("Contacts", "")
 @dataclass(frozen=True)
 class Contacts(Statistic):
-    """|N(v) and S|, the printed Path_1: it orders the search of a component, and is 0 for everybody beyond it.
+    """Contacts |N(v) and S|, the printed Path_1: it orders the search of a component, and is 0 for everybody beyond it.
 
     No protected vertex can change it for a target: Delta = 0.
     """

@@ -1,17 +1,17 @@
-"""When the search for a new component ends: at a fake target, whose value is drawn so that about K come before it.
+"""The stop of the search for a new component: a fake target with a value that is drawn so that about K come before it.
 
 The count that decides is over V minus N[T], never over the unexamined: those depend on earlier noise and on protected
 edges, and are no output (spec targeted_search, erratum E3).
 
 Source: spec targeted_search 3.2.
 
-Why the count that sets the threshold must not run over the unexamined: the printed rule's loss, computed.
+The count that sets the threshold must not include the unexamined: the printed rule's loss, computed.
 
 A seed, a target t1 with no contacts, k' more hidden targets, and many strangers far from all of them. In one graph the
 seed's contact i knows nobody else; in the other, i knows all k' others, whose statistic is then 1. If t1 is found first
 *although its noisy value was low*, all others were lower still: that is e^(k'/b) times less likely where they have one
-more. The printed second threshold counts the unexamined, and so how many strangers came before t1: it tells how low the
-value was. Counted over V minus N[T], the second threshold depends on the graph and on what was released alone.
+more. The printed second threshold counts the unexamined, and so how many strangers came before t1: it reveals how low
+the value was. Counted over V minus N[T], the second threshold depends on the graph and on the released list alone.
 
 Source: spec targeted_search 5, erratum E3 (Wu 2017, lines 6216-6245).
 """
@@ -56,15 +56,15 @@ class ThresholdRule:
 
     Args:
         stop: "private" or "smoothed".
-        epsilon: of the draw, in nats.
-        stopping_target: K.
-        people: n.
-        most: the largest value that f can have, public.
+        epsilon: cost of the draw, in nats.
+        stopping_target: stopping target, K.
+        people: number of people, n.
+        most: largest value that f can have, public.
         count_sensitivity: how far one rewired vertex can move the count of f >= x over V minus N[T].
         smooth: whether at most `count_sensitivity` vertices move, each by at most 1, and the rewired one: then the
             smoothed count is less sensitive. Shown for common neighbours.
-        noise_kind: of the noise that the fake competes in.
-        noise_scale: b, of that noise.
+        noise_kind: kind of the noise that the fake competes in.
+        noise_scale: scale b of that noise.
         largest_threshold: end of the grid, public; by `top` if left out.
 
     Raises:
@@ -118,10 +118,10 @@ class ThresholdRule:
         return np.asarray(wins_over(self.noise_kind, gaps, self.noise_scale))
 
     def scores(self, values: NDArray[np.float64] | NDArray[np.int32]) -> NDArray[np.float64] | NDArray[np.int64]:
-        """(top + 1,) q at every threshold; private.
+        """Score q at every threshold, shape (top + 1,); private.
 
         Args:
-            values: f of the vertices in V minus N[T].
+            values: values f of the vertices in V minus N[T].
         """
         levels = np.clip(np.floor(values), 0, self.most).astype(np.int64)
         if self.stop == "private":
@@ -134,7 +134,7 @@ class ThresholdRule:
         return np.asarray(np.abs(np.convolve(reach, histogram[:used], mode="valid") - self.stopping_target))
 
     def law(self, values: NDArray[np.float64] | NDArray[np.int32]) -> NDArray[np.float64]:
-        """(top + 1,) probabilities of the thresholds; private."""
+        """Probabilities of the thresholds, shape (top + 1,); private."""
         return exponential_law(-self.scores(values), self.epsilon, self.sensitivity)
 
     def draw(self, values: NDArray[np.float64] | NDArray[np.int32], noise: Noise, stream: Stream) -> int:
@@ -168,9 +168,9 @@ class Witness:
     """The two graphs, and two calls with a private stop and Laplace noise.
 
     Args:
-        bridged: k', hidden targets that i knows in the second graph.
-        strangers: N, protected vertices whose statistic is 0 throughout.
-        epsilon: of one call.
+        bridged: number k' of hidden targets that i knows in the second graph.
+        strangers: number N of protected vertices whose statistic is 0 throughout.
+        epsilon: cost of one call, in nats.
         stopping_target: K.
         degree_bound: d > k'.
         printed: True for the printed rule (over the unexamined, sensitivity d + 1), False for the corrected one (over V
@@ -186,7 +186,7 @@ class Witness:
 
     @property
     def scale(self) -> float:
-        """b = 4 / epsilon."""
+        """Scale of the noise, b = 4 / epsilon."""
         return 4.0 / self.epsilon
 
     def _threshold(self, zeros: int, ones: int) -> _Array:
@@ -198,10 +198,11 @@ class Witness:
         return np.asarray(scipy.special.log_softmax(-np.abs(counts - self.stopping_target) * rate))
 
     def log_law(self, known: bool) -> _Array:
-        """(d + 1,) ln of the probability that t1 is found first and the second threshold is x, for every x.
+        """Logarithm of the probability that t1 is found first and the second threshold is x, for every x, shape (d +
+        1,).
 
         Args:
-            known: whether i knows the others: the second graph.
+            known: whether i knows the others, as in the second graph.
         """
         b, value = self.scale, 1.0 if known else 0.0
         others = (0, self.bridged) if known else (self.bridged, 0)
@@ -249,7 +250,7 @@ class Witness:
 
     @property
     def promised(self) -> float:
-        """2 epsilon, for two calls."""
+        """Promised loss of two calls, 2 epsilon."""
         return 2 * self.epsilon
 
 

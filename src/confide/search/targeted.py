@@ -124,13 +124,14 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
     def for_budget(
         cls, *, epsilon: float, delta: float = 0.0, people: int, components: int, **options: Any,
     ) -> PTarget:
-        """The search whose released list loses no more than a budget: each search for a component gets as much as fits.
+        """The search with a released list that loses no more than a budget: each search for a component gets as much as
+        fits.
 
         Args:
-            epsilon: of the whole list, in nats, > 0.
+            epsilon: privacy loss of the whole list, in nats, > 0.
             delta: in [0, 1).
-            people: n, public.
-            components: k >= 1.
+            people: number of people, n, public.
+            components: number of components, k >= 1.
             options: further settings, such as stopping_target, degree_bound, stop, statistic or noise_kind; the noise
                 is "gumbel" by default where there is a delta, which composes better.
 
@@ -160,11 +161,11 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
 
     @property
     def calls(self) -> int:
-        """k - 1: how often a new component is sought at most."""
+        """Largest number of searches for a new component, k - 1."""
         return self.components - 1
 
     def events(self) -> tuple[Event, ...]:
-        """k - 1 calls: each a threshold of bounded range, where one is drawn, and a noisy selection.
+        """Events of k - 1 calls: each a threshold of bounded range, where one is drawn, and a noisy selection.
 
         Source: spec targeted_search 4 (two-step accounting).
         """
@@ -174,7 +175,7 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
                      for event in self.call.events())
 
     def group_steps(self, size: int) -> int:
-        """2 size - 1 where a degree bound is needed, else size.
+        """Number of steps for a group: 2 size - 1 where a degree bound is needed, else size.
 
         One person's new contacts may lift another's degree above the bound while the old ones are still there. So the
         contacts of all but one are taken away first, then the last one's are changed, then the others' are drawn anew.
@@ -245,13 +246,13 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
         self, data: Any, noise: NoiseSource, *, charge: Debit | None = None, log: OperatorLog | None = None,
         query_cap: int | None = None, without_guarantee: bool = False, progress: Progress | None = None,
     ) -> RunOutcome[PublicRelease, SearchCertificate]:
-        """The whole search.
+        """Run the whole search.
 
         Args: as `start`; and
-            progress: told that the search has ended. How far it is depends on contacts, so nothing else is told.
+            progress: called when the search has ended. Its course depends on contacts, so nothing else is reported.
 
         Raises:
-            SeedNotTargeted: by what the oracle says.
+            SeedNotTargeted: a seed is no target, by the oracle's answer.
             OracleUnavailable: the oracle gave no answer; its `search` is the paused search.
             InvalidInput: other people than the graph's.
             DegreeBoundViolated: the graph is not admissible.
@@ -269,7 +270,7 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
         return {}
 
     def certify(self, billboard: Billboard) -> SearchCertificate:
-        """What bounds the loss of this very list: calls times epsilon."""
+        """Bound on the loss of this very list: calls times epsilon."""
         board = self._own(billboard)
         return SearchCertificate(calls=board.calls, ex_post=board.calls * self.epsilon)
 
@@ -299,9 +300,9 @@ def within_budget(it: PTarget, epsilon: float, delta: float) -> PTarget:
     """The same search with the largest epsilon of one call at which the whole list loses no more than a budget.
 
     Args:
-        it: with any epsilon.
-        epsilon: of the whole list.
-        delta: of the whole list; 0 composes calls by their sum.
+        it: search with any epsilon.
+        epsilon: privacy loss of the whole list, in nats.
+        delta: delta of the whole list; 0 composes calls by their sum.
     """
     def fits(each: float) -> bool:
         there = replace(it, epsilon=each, delta=delta)

@@ -1,8 +1,8 @@
-"""What all sampled mechanisms of this family have: public parameters, exact levels, what they spend, and a release.
+"""Common base of all sampled mechanisms of this family: public parameters, exact levels, events, and a release.
 
 A mechanism is coded in whole numbers when it is first asked for its levels or a release; every number that it states is
-that of the coded channel, not of the formula behind it. Mechanisms that were fitted to a prior say where the prior is
-from before they release anything with secure noise: fitted on the rows that are released, it would leak them.
+that of the coded channel, not of the formula behind it. Mechanisms that were fitted to a prior state its source before
+they release anything with secure noise: a prior that was fitted on the released rows would leak them.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class ChannelMechanism(Mechanism[ReleasedLetters, None]):
         """All levels of the coded channel.
 
         Args:
-            prior: what an attacker knows beforehand; default the prior that the mechanism was fitted to, or found for.
+            prior: prior of the attacker; default the prior that the mechanism was fitted to, or found for.
 
         Returns:
             Differential privacy is exact in whole numbers and rounded up; see `CodedRows.levels`.
@@ -149,7 +149,7 @@ class ChannelMechanism(Mechanism[ReleasedLetters, None]):
         return Guarantees(tuple(found))
 
     def events(self) -> tuple[Event, ...]:
-        """What one release spends.
+        """Events that one release spends.
 
         Raises:
             NotGuaranteed: its differential privacy is infinite.
@@ -167,12 +167,12 @@ class ChannelMechanism(Mechanism[ReleasedLetters, None]):
     def run(
         self, data: Any, noise: NoiseSource, *, progress: Progress | None = None,
     ) -> RunOutcome[ReleasedLetters, None]:
-        """A release, as every mechanism's run gives it; `release` gives the letters alone.
+        """Run a release, like every mechanism's `run`; `release` gives the letters alone.
 
         Args:
             data: the rows, as of `release`.
             noise: `Noise.secure()` for a release.
-            progress: told that the release is drawn.
+            progress: called when the release is drawn.
 
         Raises:
             InvalidInput: as `release`.
@@ -299,12 +299,12 @@ class FittedMechanism(ChannelMechanism):
 
     @property
     def letters(self) -> int:
-        """m."""
+        """Number of letters, m."""
         return self.prior.letters
 
     @property
     def records(self) -> int:
-        """n."""
+        """Number of rows, n."""
         return self.prior.records
 
     def _size(self) -> tuple[int, int]:

@@ -24,16 +24,17 @@ def formula_mechanism(
     notion: Notion, prior: Prior, distortion: float, level: float, constants: PriorConstants,
     provenance: PriorProvenance | None,
 ) -> ChannelMechanism | None:
-    """Top-k or water-filling for independent rows, randomised response or the kernel mechanism for others; a constant
-    where that changes no more rows, the identity where no row may be changed. None where the rows are too many.
+    """Top-k or water-filling for independent rows, randomised response or the kernel mechanism for others. It is a
+    constant where that changes no more rows, the identity where no row may be changed, and None where the rows are too
+    many.
 
     Args:
-        notion: in which it is best.
-        prior: of all rows.
-        distortion: that it has, or has at most.
-        level: the least one there.
-        constants: of the prior.
-        provenance: of the prior.
+        notion: notion in which it is best.
+        prior: prior of all rows.
+        distortion: distortion that it has, or has at most.
+        level: least level at this distortion, in nats.
+        constants: constants of the prior.
+        provenance: source of the prior.
     """
     if distortion == 0:
         return RandomizedResponse(epsilon=math.inf, letters=prior.letters, records=prior.records, prior=prior)
@@ -58,11 +59,11 @@ def table_mechanism(
     """A solver's channel in whole numbers, with at most the level that it was solved for.
 
     Args:
-        channel: the solver's; None where there is none.
-        prior: that it was solved for.
-        provenance: of the prior.
-        dp: its differential privacy.
-        identifiability: its identifiability under the prior.
+        channel: the solver's channel; None where there is none.
+        prior: prior that it was solved for.
+        provenance: source of the prior.
+        dp: differential privacy of the channel, in nats.
+        identifiability: identifiability of the channel under the prior, in nats.
     """
     if channel is None:
         return None

@@ -1,4 +1,5 @@
-"""Coded channels: what a release draws from. Either every row has a small table of its own, or the database has one.
+"""Coded channels, from which releases are drawn. Either every row has a small table of its own, or the database has
+one.
 
 A release takes each letter to the row of its table and draws whole numbers below the row's sum: nothing is rounded.
 
@@ -154,12 +155,12 @@ _CLOSE = 1e-9  # logs of ratios that may be the largest one
 
 
 class CodedTypes:
-    """Whole numbers for the joint types; those of one input type sum to 2^bits.
+    """Whole numbers for the joint types; the numbers of one input type sum to 2^bits.
 
     Args:
         types: all joint types.
-        counts: (k,) Python's own, of any size, at least 0.
-        bits: of their sum; a multiple of 10.
+        counts: (k,) Python's own integers, of any size, at least 0.
+        bits: number of bits of their sum; a multiple of 10.
     """
 
     def __init__(self, types: JointTypes, counts: list[int], bits: int) -> None:
@@ -255,13 +256,13 @@ def coded_types(
 
     Args:
         channel: probabilities of joint types.
-        dp: what its differential privacy must not exceed, in nats.
-        identifiability: what its identifiability under `prior` must not exceed; next to the prior's own level, where no
-            mixing lowers it, by more than a part in 10^12.
+        dp: limit of its differential privacy, in nats.
+        identifiability: limit of its identifiability under `prior`; next to the prior's own level, where no mixing
+            lowers it, by more than a part in 10^12.
         prior: needed for `identifiability`.
 
     Raises:
-        NotGuaranteed: the channel's own level is above what is asked for by more than rounding.
+        NotGuaranteed: the channel's own level is above the limit by more than rounding.
     """
     types, exact = channel.types, channel.probabilities
     if identifiability is not None and prior is not None:

@@ -1,9 +1,9 @@
-"""Channels in whole numbers: what is drawn has exactly these odds, and its level is certified in integers.
+"""Channels in whole numbers: draws have exactly these odds, and the level is certified in integers.
 
 A table of doubles has the level that it was computed for only up to rounding, and a small entry that a solver or a
 rounding sets to 0 beside a positive one has none at all. Here every row is 2^62 units, no positive entry is lost, and
 the level is read off the units themselves. Where it must not exceed a number, every row is mixed with one constant row,
-by as little as it takes: that lowers all ratios, and never raises one.
+by as little as possible: that lowers all ratios, and never raises one.
 
 Source: spec privacy_notions 4 ("exact coding for releases").
 """
@@ -86,7 +86,7 @@ class IntegerTable:
 
     @property
     def probabilities(self) -> NDArray[np.float64]:
-        """(m^n, k) the weights as probabilities, to the nearest double."""
+        """Weights as probabilities, to the nearest double, shape (m^n, k)."""
         return self.weights / self.total
 
     def dp(self) -> float:
@@ -185,7 +185,7 @@ def _upper(ratio: float) -> float:
 
 
 def log_up(ratio: Fraction) -> float:
-    """ln of a positive ratio, rounded up to a double."""
+    """Logarithm of a positive ratio, rounded up to a double."""
     from flint import arb
 
     with precision(_BITS):
@@ -200,15 +200,15 @@ def integer_table(
 
     Args:
         table: (m^n, k) rows that sum to 1.
-        letters: m.
-        rows: n.
-        dp: what its differential privacy must not exceed, in nats.
-        identifiability: what its identifiability must not exceed; next to the prior's own level, where no mixing lowers
-            it, by more than a part in 10^12. A prior in doubles says no more.
+        letters: number of letters, m.
+        rows: number of rows, n.
+        dp: limit of its differential privacy, in nats.
+        identifiability: limit of its identifiability; next to the prior's own level, where no mixing lowers it, by more
+            than a part in 10^12. A prior in doubles says no more.
         law: (m^n,) the prior; needed for `identifiability`.
 
     Raises:
-        NotGuaranteed: the table's own level is above what is asked for by more than rounding.
+        NotGuaranteed: the table's own level is above the limit by more than rounding.
     """
     # A column that is next to impossible from every input would be a few units, of coarse ratios: it is left out.
     exact = np.where(table.max(axis=0) * table.shape[1] < _RARE, 0.0, table)

@@ -1,5 +1,5 @@
-"""E_i: the release of which the truth is a randomised response. For any prior, correlated ones too, no release with its
-distortion is less identifying or less informative.
+"""E_i, the kernel mechanism: given its release, the truth is a randomised response of it. For any prior, correlated
+ones too, no release with its distortion is less identifying or less informative.
 
 An output Y is drawn so that, given Y, every row of the truth is Y's letter or another one, each alike and independently
 of all other rows: X = Y + noise. Such an output law exists from the prior's kernel level on.
@@ -47,15 +47,15 @@ __all__ = ["KernelMechanism", "draw_counts", "draw_in_turn"]
 def draw_in_turn(
     rows: NDArray[np.int64], weights: NDArray[np.float64], r: float, letters: int, noise: Noise, stream: Stream
 ) -> NDArray[np.int64]:
-    """y with probability in proportion to q(y) r^d(x,y), first row first.
+    """Draw y with probability in proportion to q(y) r^d(x,y), first row first.
 
     Args:
         rows: (n,) x.
         weights: (m^n,) q.
         r: in (0, 1].
         letters: m.
-        noise: where randomness comes from.
-        stream: the draw's name; row i draws from (stream, i).
+        noise: source of randomness.
+        stream: name of the draw; row i draws from (stream, i).
     """
     name, n = as_stream(stream), len(rows)
     sums = [weights]  # sums[-1 - i]: over all rows from i on, weighted
@@ -74,14 +74,15 @@ def draw_in_turn(
 def draw_counts(
     rows: NDArray[np.int64], log_sequence: NDArray[np.float64], epsilon: float, noise: Noise, stream: Stream
 ) -> NDArray[np.int64]:
-    """The same for an exchangeable prior over two letters: how many ones stay and how many zeros turn, then which.
+    """Draw by counts for an exchangeable prior over two letters: how many ones stay and how many zeros turn, then
+    which.
 
     Args:
         rows: (n,) x, of 0 and 1.
         log_sequence: (n + 1,) ln of the probability of one sequence with k ones.
-        epsilon: of the kernel.
-        noise: where randomness comes from.
-        stream: the draw's name; counts draw from (stream, "counts"), places from (stream, "places").
+        epsilon: level of the kernel.
+        noise: source of randomness.
+        stream: name of the draw; counts draw from (stream, "counts"), places from (stream, "places").
     """
     name, n, ones = as_stream(stream), len(rows), int(rows.sum())
     masses, _ = alternating_sums(log_sequence, epsilon)

@@ -72,11 +72,11 @@ class RandomizedResponse(ChannelMechanism):
         """The response of each row that spends the whole budget.
 
         Args:
-            epsilon: of one release, in nats, >= 0.
+            epsilon: privacy loss of one release, in nats, >= 0.
             delta: in [0, 1); not used, because a response is purely private.
-            letters: m, in 2..1024.
-            records: n >= 1.
-            prior: that levels are stated under.
+            letters: number of letters, m, in 2..1024.
+            records: number of rows, n >= 1.
+            prior: prior that levels are stated under.
 
         Raises:
             InvalidInput: a number out of range.
@@ -92,12 +92,12 @@ class RandomizedResponse(ChannelMechanism):
     @classmethod
     @renamed(rows="records")
     def telling_the_truth(cls, truth: float, *, letters: int, records: int = 1) -> RandomizedResponse:
-        """The design of a survey in which the truth is told with a probability, and another answer otherwise.
+        """The design of a survey in which people report the truth with a probability, and another answer otherwise.
 
         Args:
-            truth: in [1/m, 1).
-            letters: m.
-            records: n.
+            truth: probability of the truth, in [1/m, 1).
+            letters: number of letters, m.
+            records: number of rows, n.
 
         Example:
             >>> round(RandomizedResponse.telling_the_truth(0.75, letters=2).epsilon, 6)

@@ -77,13 +77,13 @@ class TopK(_RowMechanism):
         cls, *, epsilon: float, delta: float = 0.0, prior: Prior | ArrayLike,
         prior_provenance: PriorProvenance | None = None,
     ) -> TopK:
-        """The release that spends the whole budget: of all that keep to it, the one that changes the fewest rows.
+        """The release that spends the whole budget: the one that changes the fewest rows among all within the budget.
 
         Args:
-            epsilon: of one release, in nats, >= 0.
+            epsilon: privacy loss of one release, in nats, >= 0.
             delta: in [0, 1); not used, because the release is purely private.
             prior: the law of the rows, public.
-            prior_provenance: where the prior is from, "public" or "released privately"; needed for secure noise.
+            prior_provenance: source of the prior, "public" or "released privately"; needed for secure noise.
 
         Raises:
             InvalidInput: a number out of range.
@@ -164,7 +164,7 @@ class WaterFilling(_RowMechanism):
 
     @property
     def row_distortions(self) -> NDArray[np.float64]:
-        """(u,) the probability that a row is changed, for each law of the prior."""
+        """Probability that a row is changed, for each law of the prior, shape (u,)."""
         if self.identifiability is None:
             constant: NDArray[np.float64] = 1.0 - self.prior.laws.max(axis=1)
             if self.distortion >= float(self.prior.counts @ constant):  # type: ignore[operator]

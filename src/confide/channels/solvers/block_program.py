@@ -3,7 +3,7 @@
 The Newton matrix of a block is small and positive definite; eliminating the blocks leaves one system with as many
 unknowns as there are rows. General solvers do not see this: at 64 databases HiGHS takes ten times as long.
 
-What is returned is only as good as rounding makes it: callers repair and certify it (`certificates`), always.
+The result is only as good as rounding makes it: callers always repair and certify it (`certificates`).
 
 Source: Mehrotra's predictor and corrector with Gondzio's centrality correctors (Nocedal and Wright, Numerical
 Optimization, chapter 14; Gondzio 1996).
@@ -249,15 +249,15 @@ _SERIAL = 1e7  # multiplications in one factorisation below which a second threa
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """What the method reached.
+    """The point that the method reached.
 
     Args:
         values: (k,) the variables.
         prices: (2, e) duals of the constraints up and down, > 0: any such numbers give a certified lower bound.
-        value: of the objective.
+        value: value of the objective.
         slope: derivative of the value when all factors grow by e^t, at t = 0; at most 0.
         steps: Newton steps.
-        midway: variables, prices and rows' duals on the way, from where a program next to this one is solved sooner.
+        midway: variables, prices and rows' duals on the way, from where a similar program is solved sooner.
     """
 
     values: _Vector
@@ -277,9 +277,9 @@ def solve(
     Args:
         program: see `BlockProgram`.
         start: (k,) strictly inside all ratio constraints; need not keep the equalities.
-        tolerance: of the gap, with the residuals, relative to max(1, objective).
-        midway: of a program next to this one.
-        progress: told which share of the way is done, in digits of the gap.
+        tolerance: tolerance of the gap, with the residuals, relative to max(1, objective).
+        midway: point on the way to the solution of a similar program.
+        progress: called with the share of the way that is done, in digits of the gap.
 
     Returns:
         The last point, also where the tolerance was not reached: the certificate says how good it is.

@@ -1,4 +1,5 @@
-"""The least mutual information at a distortion, for any prior: the slope is sought whose channel has this distortion.
+"""The least mutual information at a distortion, for any prior: the solver finds the slope at which the channel has this
+distortion.
 
 Source: Wang 2016, (2.19) and Theorem 2; spec privacy_notions 7.
 
@@ -20,7 +21,7 @@ minimise f(q) = -sum_x p(x) ln Z(x) + sum q over q >= 0, Z = (r^d) q. At the opt
 at most 1 elsewhere. Blahut's iteration q <- q c takes hundreds of thousands of steps where the support changes. Here,
 an interior-point method keeps q (1 - c) near a falling number; scaled by the root of q, its Newton matrix has the
 squared correlations of the channel as eigenvalues, so that conjugate gradients take tens of products for each of about
-ten steps; what was reached is certified by the gap, not by small steps.
+ten steps; the result is certified by the gap, not by small steps.
 
 Source: spec privacy_notions 7.
 """
@@ -96,7 +97,7 @@ class ClassProduct:
         return np.asarray(self._table.T @ v)
 
     def gram(self, root: _Vector, curve: _Vector) -> _Vector:
-        """root table' curve table root, as a matrix."""
+        """Matrix root table' curve table root."""
         half = np.sqrt(curve)[:, None] * self._table * root
         return np.asarray(half.T @ half)
 
@@ -153,12 +154,12 @@ _GROUP = 64
 
 
 class HammingProduct:
-    """v -> (r^d) v for vectors of m^n cells; symmetric.
+    """Product v -> (r^d) v for vectors of m^n cells; symmetric.
 
     Args:
-        letters: m.
-        rows: n.
-        slope: lambda >= 0; r = e^-lambda.
+        letters: number of letters, m.
+        rows: number of rows, n.
+        slope: slope lambda >= 0; r = e^-lambda.
 
     Example:
         >>> HammingProduct(2, 2, math.log(2)).forward(np.array([1.0, 0.0, 0.0, 0.0])).tolist()
@@ -176,7 +177,7 @@ class HammingProduct:
         self._tables = [_power(row, off, size) for size in sizes]
 
     def forward(self, v: _Vector) -> _Vector:
-        """(r^d) v."""
+        """Product (r^d) v."""
         for table, _ in self._tables:
             v = (v.reshape(len(table), -1).T @ table).reshape(-1)  # the group moves last; all come round
         return v
@@ -184,7 +185,7 @@ class HammingProduct:
     backward = forward
 
     def squared(self, v: _Vector) -> _Vector:
-        """(r^2d) v."""
+        """Product (r^2d) v."""
         for table, _ in self._tables:
             v = (v.reshape(len(table), -1).T @ (table * table)).reshape(-1)
         return v
@@ -361,11 +362,11 @@ _LEFT = 0.8  # of what is left after a slope, about
 
 @dataclass(frozen=True, eq=False)
 class LeastInformation:
-    """eps_m*(D), in nats.
+    """Least information eps_m*(D), in nats.
 
     Args:
-        lower: certified.
-        upper: the information of `channel`, whose distortion is at most D.
+        lower: certified lower bound.
+        upper: information of `channel`, whose distortion is at most D.
         slope: lambda of that channel.
         channel: None for exchangeable priors too large to list one.
     """
@@ -399,8 +400,8 @@ def least_information(
     Args:
         prior: see `solve_slope`.
         distortion: D.
-        constants: of the prior.
-        progress: told which share is done, about.
+        constants: constants of the prior.
+        progress: called with the approximate share that is done.
 
     Raises:
         Unsupported: too large.

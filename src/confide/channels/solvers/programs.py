@@ -67,7 +67,7 @@ def neighbours(letters: int, rows: int) -> tuple[_Index, _Index]:
 
 
 def distances(letters: int, rows: int) -> _Vector:
-    """(N, N) numbers of rows in which two databases differ."""
+    """Numbers of rows in which two databases differ, shape (N, N)."""
     x = np.arange(letters**rows)
     out = np.zeros((len(x), len(x)))
     for i in range(rows):
@@ -135,15 +135,15 @@ _USUAL_STEPS, _DENSE_RATE, _BANDED_RATE = 50, 3e9, 4e8  # steps of a program; mu
 
 @dataclass(frozen=True, eq=False)
 class ProgramPoint:
-    """D*(epsilon) at one level.
+    """The least distortion D*(epsilon) at one level.
 
     Args:
         epsilon: the level, in nats.
-        lower: certified: no channel of this level has less distortion.
+        lower: certified lower bound: no channel of this level has less distortion.
         upper: distortion of `channel`.
-        slope: derivative of D* by the level, about.
-        channel: of at most this level.
-        midway: from where a level nearby is solved sooner.
+        slope: approximate derivative of D* by the level.
+        channel: channel of at most this level.
+        midway: point from which a level nearby is solved sooner.
     """
 
     epsilon: float
@@ -212,19 +212,19 @@ def solve_program(
     prior: Prior, epsilon: float, notion: Level, *, tolerance: float = 1e-9, midway: Midway | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> ProgramPoint:
-    """Solve and certify.
+    """Solve for the least distortion under a level, and certify it.
 
     Args:
-        prior: with few databases, or exchangeable (`as_exchangeable` finds out).
+        prior: prior with few databases, or an exchangeable one (`as_exchangeable` finds out).
         epsilon: > 0; for identifiability above eps_X.
         notion: "dp" or "identifiability".
         tolerance: how far the solver goes; the point is certified at any.
-        midway: of a level nearby.
-        progress: told which share of the way is done.
+        midway: point on the way to the solution of a level nearby.
+        progress: called with the share of the way that is done.
 
     Raises:
         Unsupported: too large.
-        SolverFailed: no channel could be made from what the solver reached.
+        SolverFailed: no channel could be made from the solver's result.
 
     Example:
         >>> from confide.channels.priors import FullPrior

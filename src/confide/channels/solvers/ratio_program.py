@@ -6,7 +6,7 @@ Two opposite constraints join each pair of neighbours, so v > 0 follows.
 
 Source: spec privacy_notions 3 and 6.
 
-From a solver's numbers to facts: a lower bound that holds whatever the solver did, and variables that keep every
+Certificates of a solver's numbers: a lower bound that holds whatever the solver did, and variables that keep every
 constraint as doubles.
 
 Both are checked with a bound on their own rounding; nothing rests on the solver's tolerances.
@@ -59,17 +59,17 @@ class BlockProgram:
 
     @cached_property
     def starts(self) -> _Index:
-        """(b + 1,) where each block's variables begin."""
+        """Start of each block's variables, shape (b + 1,)."""
         return np.concatenate([[0], np.cumsum(self.sizes)]).astype(np.int64)
 
     @cached_property
     def pair_starts(self) -> _Index:
-        """(b + 1,) where each block's pairs begin."""
+        """Start of each block's pairs, shape (b + 1,)."""
         return np.searchsorted(self.first, self.starts)
 
     @cached_property
     def scales(self) -> _Vector:
-        """(2, e) factors that make the largest coefficient of each constraint 1."""
+        """Factors that make the largest coefficient of each constraint 1, shape (2, e)."""
         return 1.0 / np.maximum(1.0, np.stack([self.up, self.down]))
 
     @cached_property
@@ -80,7 +80,7 @@ class BlockProgram:
 
     @cached_property
     def bands(self) -> _Index:
-        """(b,) how far apart neighbours stand at most."""
+        """Largest distance between the places of neighbours in each block, shape (b,)."""
         out = np.zeros(len(self.sizes), dtype=np.int64)
         np.maximum.at(out, np.searchsorted(self.starts, self.first, side="right") - 1, self.second - self.first)
         return out
@@ -95,16 +95,16 @@ class BlockProgram:
         return replace(self, up=self.up * math.exp(by), down=self.down * math.exp(by))
 
     def collected(self, v: _Vector) -> _Vector:
-        """(r,) sums of v over rows."""
+        """Sums of v over rows, shape (r,)."""
         return np.asarray(np.bincount(self.rows, v, len(self.target)), dtype=np.float64)
 
     def slack(self, v: _Vector) -> _Vector:
-        """(2, e) F v_j - v_i, scaled."""
+        """Slacks F v_j - v_i, scaled, shape (2, e)."""
         i, j = v[self.first], v[self.second]
         return np.stack([self.up * j - i, self.down * i - j]) * self.scales
 
     def pulled(self, z: _Vector) -> _Vector:
-        """(k,) minus the transpose of `slack`, at (2, e) prices."""
+        """Minus the transpose of `slack`, at (2, e) prices, shape (k,)."""
         up, down = z * self.scales
         k = len(self.cost)
         out = np.bincount(self.first, up - down * self.down, k) + np.bincount(self.second, down - up * self.up, k)

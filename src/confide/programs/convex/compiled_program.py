@@ -57,15 +57,16 @@ _MISS = 2.0**-18  # of its own rows, what a solver may miss
 @wire("ConvexProgram", "people supply tau template extent accuracy")
 @dataclass(frozen=True, eq=False)
 class ConvexProgram(Program):
-    """n people with the same template and records of their own. Made by `convex_program`.
+    """A program of n people with the same template and records of their own. It is made by `convex_program`.
 
-    Where no shape is recognised, OSQP finds responses, and weak duality proves each to `oracle_error`. One that is not
-    proved, or breaks what was declared, is null, for whoever plays and whoever decodes; what is then promised is about
-    the program in which whoever it ever happens to has nothing. Its own rows are met to about 2^-18. Decoded responses
-    are the same bits with the same OSQP on the same kind of machine; elsewhere a rounded digit, 2^-20, may differ.
+    Where no shape is recognised, OSQP finds responses, and weak duality proves each to `oracle_error`. A response that
+    is not proved, or breaks what was declared, becomes null, both in the run and when it is decoded; the promises are
+    then about the program in which participants with such a response have nothing. The program's own rows are met to
+    about 2^-18. Decoded responses are the same bits with the same OSQP on the same kind of machine; elsewhere a rounded
+    digit, 2^-20, may differ.
 
-    An action is 0 and then what she gets, in units of 2^-20; null is all -1. A record is a mapping of its fields, each
-    an array of its shape; data is a mapping of arrays whose first dimension is the slot.
+    An action is 0 and then the participant's numbers, in units of 2^-20; null is all -1. A record is a mapping of its
+    fields, each an array of its shape; data is a mapping of arrays whose first dimension is the slot.
 
     Raises:
         InvalidInput: no tau, numbers out of range, or actions beyond 32 bits.
@@ -142,7 +143,7 @@ class ConvexProgram(Program):
 
     @cached_property
     def shape(self) -> Shape | None:
-        """Where responses are read off exactly; None where a solver finds them."""
+        """The shape by which responses are read off exactly; None where a solver finds them."""
         return recognised(self.template)
 
     @cached_property
@@ -210,7 +211,7 @@ class ConvexProgram(Program):
 
     @cached_property
     def oracle_error(self) -> float:
-        """By how much a response may be worse than the best: rounding, and a solver's share."""
+        """Largest loss of a response against the best one: rounding, and a solver's share."""
         if self.shape is not None and self.shape.whole:
             return 0.0
         rounded = self.extent.value_slope * _STEP + 1.0 / PRICE_UNIT + 2.0 * _STEP * math.fsum(
@@ -332,7 +333,7 @@ class ConvexProgram(Program):
         return self.template.completed(records.numbers, actions[:, 1:] / LOAD_UNIT)
 
     def describe(self, action: NDArray[np.int32]) -> Any:
-        """What she gets: numbers; an empty list for nothing.
+        """The participant's numbers; an empty list for nothing.
 
         Args:
             action: (width,).
@@ -340,13 +341,13 @@ class ConvexProgram(Program):
         return [] if action[0] < 0 else [float(one) / LOAD_UNIT for one in action[1:]]
 
     def average(self, share: Mapping[str, Any]) -> dict[str, NDArray[np.float64]]:
-        """What a share gives, variable by variable: of averages the mean over the rounds, of whole parts the part.
+        """A share variable by variable: for averages the mean over the rounds, for whole parts the part.
 
         Nothing counts as zeros. Variables without a name of their own are x0, x1 and so on, in the order in which the
         value, the coupling and the constraints have them first.
 
         Args:
-            share: of any mechanism, as its `decode` returns it, or as a row of `outcome.shares`.
+            share: share of any mechanism, as its `decode` returns it, or as a row of `outcome.shares`.
 
         Raises:
             InvalidInput: no share of this program.
@@ -416,11 +417,11 @@ _NEAR = 1e-4  # relative: of a quadratic optimum that a solver found
 
 @dataclass(frozen=True, kw_only=True)
 class TauCheck:
-    """What some public instances say of a declared tau.
+    """Findings of some public instances about a declared tau.
 
     Args:
         declared: (k,) tau of each row.
-        multiples: of each instance, the least t such that t times the declared tau holds of it.
+        multiples: for each instance, the least t such that t times the declared tau holds for it.
     """
 
     declared: tuple[float, ...]
@@ -433,7 +434,7 @@ class TauCheck:
 
     @property
     def needed(self) -> tuple[float, ...]:
-        """(k,) what would do for all of these instances, in the proportions of what was declared."""
+        """The least tau that holds for all of these instances, in the declared proportions, shape (k,)."""
         return tuple(self.largest * one for one in self.declared)
 
     @property

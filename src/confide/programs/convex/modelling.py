@@ -33,24 +33,24 @@ def convex_program(
     people: int, supply: float | tuple[float, ...], *, value: Any, coupling: Any, record: Mapping[str, Any],
     tau: float | tuple[float, ...] | None = None, constraints: Sequence[Any] = (), accuracy: float = 2.0**-18,
 ) -> ConvexProgram:
-    """n people with the same program, in cvxpy, and records of their own.
+    """A program of n people with the same cvxpy program, and records of their own.
 
     Values may be linear or quadratic; with constraints and contributions they may have absolute values, maxima,
-    positive parts and the like. What is of a record must be declared as a cvxpy Parameter. Variables are the
-    participant's own; everything in the expressions counts as hers.
+    positive parts and the like. Everything that comes from a record must be declared as a cvxpy Parameter. Variables
+    are the participant's own; everything in the expressions counts as theirs.
 
     Args:
-        people: n.
-        supply: (k,) of each coupling row, or one number.
+        people: number of participants, n.
+        supply: (k,) supply of each coupling row, or one number.
         value: concave in the variables, affine in each parameter.
-        coupling: (k,) convex in the variables: what she adds to each row.
-        record: of each field its Parameter, the least and the largest number that a record may hold there: numbers, or
+        coupling: (k,) convex in the variables: the participant's contribution to each row.
+        record: for each field its Parameter, the least and the largest number that a record may hold there: numbers, or
             arrays of the Parameter's shape.
         tau: the dual bound, which must be declared: by how much a unit of excess can raise the optimum, at most. Where
             everybody may have nothing, contributions are not negative, and every piece that adds anything adds at least
             L to some row, it is the most value over L. `check_tau` holds one against made-up records.
-        constraints: on her variables; they must bound each of them.
-        accuracy: by how much a solver's response may be worse than the best, as a share of the most value.
+        constraints: constraints on the participant's variables; they must bound each of them.
+        accuracy: largest loss of a solver's response against the best one, as a share of the most value.
 
     Raises:
         InvalidInput: not convex, not affine in parameters, not quadratic, a parameter without a range, an unbounded

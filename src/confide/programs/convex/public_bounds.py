@@ -1,8 +1,8 @@
-"""What holds of every record of the public ranges: boxes of z, the largest contributions, the most and least value.
+"""Bounds that hold for every record of the public ranges: boxes of z, largest contributions, most and least value.
 
 A linear program over the superset: coefficients that a record moves are taken at the end of their range that allows
-more, which is sound where their variable is known to be never negative; rows where it is not are left out. What follows
-by steps is bounded by the same program and by intervals. Nothing of it is computed from records.
+more, which is sound where their variable is known to be never negative; rows where it is not are left out. Variables
+that follow by steps are bounded by the same program and by intervals. Nothing here is computed from records.
 
 Source: spec convex_programs 1 and 8 (constants by LP over a public superset).
 """

@@ -1,13 +1,13 @@
 """Responses by OSQP: each is checked by weak duality, and one that is not proved good enough becomes null.
 
-What OSQP's first steps do not prove, mostly where values are linear and optima not unique, HiGHS is asked for.
+Where OSQP's first steps prove no response, mostly where values are linear and optima not unique, HiGHS is asked.
 
 Every solve starts cold, with a step that is fixed and no scaling of OSQP's own, so that a response is a function of the
 record and the prices alone: what was solved before, and beside it, changes nothing. Scaling is the template's, by
-powers of two. OSQP does not polish: that step prints of its own accord where no row is active, whatever it is told, and
-a line for each such record would tell how many there are. The result is rounded to 2^-20; whatever the solver says, the
-rounded response's own value is held against a bound that the solver's duals prove. So the solver is not trusted: it can
-only make a response null.
+powers of two. OSQP does not polish: that step prints of its own accord where no row is active, whatever its settings,
+and a line for each such record would reveal how many there are. The result is rounded to 2^-20; whatever the solver
+says, the rounded response's own value is held against a bound that the solver's duals prove. So the solver is not
+trusted: it can only make a response null.
 
 Source: spec convex_programs 8 (convex front end); Stellato et al. 2020, OSQP.
 """
@@ -101,10 +101,11 @@ class Solving:
         return columns, 1.0 / _power(np.where(rows > 0.0, rows, 1.0)), float(1.0 / _power(np.array([largest]))[0])
 
     def respond(self, records: QuadraticRecords, prices: NDArray[np.int64]) -> NDArray[np.int32]:
-        """(m, 1 + a) everybody's response: 0, then x in units; all -1 for nothing.
+        """The best responses of all participants, shape (m, 1 + a): 0, then x in units; all -1 for nothing. 0, then x
+        in units; all -1 for nothing.
 
         Args:
-            records: of m participants.
+            records: records of m participants.
             prices: (k,) in units.
         """
         t = self.template
@@ -135,7 +136,7 @@ class Solving:
         return out
 
     def added(self, z: _Reals) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """(m, k) contributions in units, rounded up; (m,) whether they are within what was declared.
+        """Contributions in units, rounded up, shape (m, k); and (m,) whether they are within what was declared.
 
         Args:
             z: (m, n).

@@ -1,12 +1,13 @@
 """Shapes with fast exact responses: linear values over a box, or over a box with one knapsack row, such as at most one.
 
-What a record may have is the same for all there; only values and contributions are its own. The best response is then a
-vertex that can be read off: each variable by its own sign, or the best ones for their weight until the row is full.
-Values and contributions of a unit of x are whole numbers on the program's grids, so responses compare whole numbers.
+All participants may choose from the same set; only values and contributions differ from record to record. The best
+response is then a vertex that can be read off: each variable by its own sign, or the best ones for their weight until
+the row is full. Values and contributions of a unit of x are whole numbers on the program's grids, so responses compare
+whole numbers.
 
 Source: spec convex_programs 8 (recognised templates).
 
-The program of all records at once, for a solver: what private runs are compared with. Private.
+The program of all records at once, for a solver: private runs are compared with it. Private.
 
 Source: spec convex_programs 8 (`to_lp`).
 """
@@ -37,17 +38,17 @@ _MOST = (1 << 31) - 1
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Shape:
-    """What everybody may have: x between two corners, and perhaps weights x <= capacity.
+    """The set that everybody chooses from: x between two corners, and perhaps weights x <= capacity.
 
     Args:
-        low: (a,) of x, in units of 2^-20.
-        high: (a,).
+        low: (a,) least x, in units of 2^-20.
+        high: (a,) largest x, in the same units.
         weights: (a,) never negative; empty for a box.
-        capacity: of the row, in units.
+        capacity: capacity of the row, in units.
         full: whether the row is an equation.
-        pieces: (k, a) which entry of A says what a unit of x adds to each row, -1 for none.
-        fixed: (k,) which row of A says what is added in any case.
-        signs: (k,) what both are divided by.
+        pieces: (k, a) entry of A that says what a unit of x adds to each row, -1 for none.
+        fixed: (k,) row of A that says what is added in any case.
+        signs: (k,) numbers that both are divided by.
     """
 
     low: _Ints
@@ -73,7 +74,8 @@ class Shape:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class LinearRecords(ProgramRecords):
-    """What a unit of each variable is worth, and adds, in units; the rest in any case. Private.
+    """Value and contributions of a unit of each variable, in units, and those that are there in any case. They are
+    private.
 
     Args:
         present: (m,) whether there is a record.
@@ -158,9 +160,9 @@ def linear_records(
     """Records on the program's grids.
 
     Args:
-        template: whose they are.
-        shape: the template's.
-        theta: (m, p) theirs.
+        template: template of the records.
+        shape: shape of the template.
+        theta: (m, p) numbers of the records.
         present: (m,) whether each is there.
     """
     numbers = template.numbers(theta)
@@ -173,11 +175,12 @@ def linear_records(
 
 
 def vertices(shape: Shape, records: LinearRecords, prices: _Ints, *, nothing: bool) -> NDArray[np.int32]:
-    """(m, 1 + a) everybody's best vertex: 0, then x in units; all -1 for nothing.
+    """The best vertices of all participants, shape (m, 1 + a): 0, then x in units; all -1 for nothing. 0, then x in
+    units; all -1 for nothing.
 
     Args:
-        shape: of all.
-        records: of m participants.
+        shape: shape that all records share.
+        records: records of m participants.
         prices: (k,) in units.
         nothing: whether x = 0 is the null action.
     """
@@ -236,10 +239,10 @@ def linear_program_of(program: Program, template: Template, shape: Shape | None,
     """The whole program, where values are linear: of x alone where responses are exact, else of all of z.
 
     Args:
-        program: whose supply counts.
-        template: everybody's.
-        shape: the template's.
-        records: of all participants.
+        program: program whose supply counts.
+        template: template that all records share.
+        shape: shape of the template.
+        records: records of all participants.
 
     Raises:
         InvalidInput: values are quadratic.
@@ -270,13 +273,13 @@ def _of_shape(program: Program, shape: Shape, records: Any) -> LinearProgram:
 def blocks_of(
     program: Program, template: Template, records: Any, slopes: NDArray[np.float64] | None = None,
 ) -> LinearProgram:
-    """The whole program of all of z, its objective linear, or replaced by what it is near a point.
+    """The whole program of all of z, its objective linear or replaced by its linear part near a point.
 
     Args:
-        program: whose supply counts.
-        template: everybody's.
-        records: of all participants, with their numbers.
-        slopes: (people that are there, n) of the values at a point; of linear values by default.
+        program: program whose supply counts.
+        template: template that all records share.
+        records: records of all participants, with their numbers.
+        slopes: (people that are there, n) slopes of the values at a point; those of linear values by default.
     """
     t, there = template, np.flatnonzero(records.present)
     numbers, n, count = records.numbers[there], template.columns, int(records.present.sum())

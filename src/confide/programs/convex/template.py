@@ -2,10 +2,10 @@
 
     minimise q z + z P z/2 + d   subject to   A z = l or A z >= l, row by row
 
-q, d, the entries of A, and l are affine functions of a record; P is the same for all. z holds what she gets (x), what
-that adds to each coupling row (y), and auxiliary numbers such as the larger of two. Everything but x follows from x by
-steps: each takes one more of z from one equation, or as the largest, or least, number that some rows allow. So whoever
-has the arrays finds values and contributions of any x with sums in one fixed order.
+q, d, the entries of A, and l are affine functions of a record; P is the same for all. z holds the participant's
+variables (x), their contributions to each coupling row (y), and auxiliary numbers such as the larger of two. Everything
+but x follows from x by steps: each takes one more of z from one equation, or as the largest, or least, number that some
+rows allow. So the arrays give values and contributions of any x with sums in one fixed order.
 
 Source: spec convex_programs 8 (convex front end).
 """
@@ -35,31 +35,31 @@ _CLOSE = 2.0**-12  # of a unit: what rounding up forgives, so that whole numbers
       "entry_columns equal quadratic wanted added steps kinds step_starts step_rows lower upper")
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Template:
-    """The arrays. All public; made by `convex_program`.
+    """The arrays of one participant's program. All are public; they are made by `convex_program`.
 
     A record's numbers lie in one row: q (n), d, the entries of A in the order of its columns (e), l (m).
 
     Args:
         names: fields of a record.
-        shapes: of each field.
+        shapes: shape of each field.
         low: (p,) least of each of a record's numbers, fields one after the other.
-        high: (p,) largest.
+        high: (p,) largest of each.
         starts: (n + 1 + e + m + 1,) where each number's affine map begins.
-        sources: (z,) which of a record's numbers counts.
-        factors: (z,) by how much.
+        sources: (z,) number of a record that counts.
+        factors: (z,) factor that it counts with.
         constants: (n + 1 + e + m,).
         entry_rows: (e,) rows of A's entries.
         entry_columns: (e,) columns, ascending.
         equal: (m,) whether a row is an equation.
         quadratic: (n, n) P.
         variables: names of x, one after the other.
-        variable_shapes: of each.
+        variable_shapes: shape of each variable.
         wanted: (a,) columns of x.
         added: (k,) columns of y.
         steps: (s,) columns that follow, in that order.
         kinds: (s,) 0: an equation; 1: the largest; -1: the least.
         step_starts: (s + 1,) where the rows of each begin.
-        step_rows: rows of A.
+        step_rows: rows of A in the steps.
         lower: (n,) least of z for any record of the ranges.
         upper: (n,) largest.
     """
@@ -93,28 +93,28 @@ class Template:
 
     @property
     def columns(self) -> int:
-        """n, all of z."""
+        """Number n of entries of z."""
         return len(self.lower)
 
     @property
     def entries(self) -> slice:
-        """Where A's entries lie among a record's numbers."""
+        """Places of A's entries among a record's numbers."""
         return slice(self.columns + 1, self.columns + 1 + len(self.entry_rows))
 
     @property
     def limits(self) -> slice:
-        """Where l lies among a record's numbers."""
+        """Places of l among a record's numbers."""
         return slice(self.entries.stop, self.entries.stop + len(self.equal))
 
     @cached_property
     def by_rows(self) -> tuple[_Ints, _Ints]:
-        """(m + 1,) where each row's entries begin in (e,) the entries, row by row."""
+        """Start of each row's entries, shape (m + 1,), and the entries row by row, shape (e,)."""
         order = np.argsort(self.entry_rows, kind="stable")
         return np.searchsorted(self.entry_rows[order], np.arange(len(self.equal) + 1)), order
 
     @cached_property
     def varying(self) -> NDArray[np.bool_]:
-        """(n + 1 + e + m,) whether a number differs from record to record."""
+        """Whether each number differs from record to record, shape (n + 1 + e + m,)."""
         found = np.zeros(len(self.constants), dtype=bool)
         moved = np.flatnonzero((self.factors != 0.0) & (self.high[self.sources] > self.low[self.sources]))
         found[np.searchsorted(self.starts, moved, side="right") - 1] = True
@@ -131,20 +131,20 @@ class Template:
         return least, most
 
     def numbers(self, theta: _Reals) -> _Reals:
-        """(m, n + 1 + e + m) q, d, A and l of records.
+        """The numbers q, d, A and l of records, shape (m, n + 1 + e + m).
 
         Args:
-            theta: (m, p) theirs, each in its range.
+            theta: (m, p) numbers of the records, each in its range.
         """
         out = np.empty((len(theta), len(self.constants)))
         _affine(np.ascontiguousarray(theta), self.starts, self.sources, self.factors, self.constants, out)
         return out
 
     def completed(self, numbers: _Reals, x: _Reals) -> _Reals:
-        """(m, n) z, from x alone.
+        """All of z from x alone, shape (m, n).
 
         Args:
-            numbers: of m records.
+            numbers: numbers of m records.
             x: (m, a).
         """
         z = np.zeros((len(x), self.columns))
@@ -154,10 +154,10 @@ class Template:
         return z
 
     def cost(self, numbers: _Reals, z: _Reals) -> _Reals:
-        """(m,) the objective that is minimised: what z is worth, negative.
+        """The objective that is minimised, the negative of what z is worth, shape (m,).
 
         Args:
-            numbers: of m records.
+            numbers: numbers of m records.
             z: (m, n).
         """
         out = np.empty(len(z))
@@ -165,10 +165,10 @@ class Template:
         return out
 
     def excess(self, numbers: _Reals, z: _Reals) -> _Reals:
-        """(m,) by how much z misses its rows, at most.
+        """Largest amount by which z misses one of its rows, shape (m,).
 
         Args:
-            numbers: of m records.
+            numbers: numbers of m records.
             z: (m, n).
         """
         out = np.empty(len(z))
@@ -178,13 +178,14 @@ class Template:
         return out
 
     def bound(self, numbers: _Reals, linear: _Reals, at: _Reals, duals: _Reals) -> _Reals:
-        """(m,) what no z of the rows and of the public box can cost less, by weak duality, whatever duals are.
+        """Lower bounds on the cost of any z of the rows and of the public box, by weak duality for any duals, shape
+        (m,).
 
         Args:
-            numbers: of m records.
+            numbers: numbers of m records.
             linear: (m, n) q with prices.
             at: (m, n) any z, near the best.
-            duals: (m, rows) of rows, in OSQP's sign: q + P z + A' y = 0 at the optimum.
+            duals: (m, rows) duals of the rows, in OSQP's sign: q + P z + A' y = 0 at the optimum.
         """
         out = np.empty(len(at))
         row_starts, row_entries = self.by_rows

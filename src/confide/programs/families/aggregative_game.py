@@ -1,7 +1,8 @@
-"""`AggregativeGame`: mixed strategies whose sum is a public target, each of actions that are good at that target.
+"""`AggregativeGame`: mixed strategies that add up to a public target, each made of actions that are good at that
+target.
 
-In an aggregative game what an action is worth depends on the sum of everybody's contributions alone. If everybody
-plays actions that are (nearly) best at a sum, and the sum comes out, nobody has a reason to leave: an equilibrium.
+In an aggregative game the value of an action depends on the sum of everybody's contributions alone. If everybody plays
+actions that are (nearly) best at a sum, and the sum comes out, nobody has a reason to leave: an equilibrium.
 
 Source: Wu 2017, section 5.4.5 (Cummings et al. 2015); spec convex_programs 4 and 7 (erratum 10).
 """
@@ -38,10 +39,11 @@ _CHUNK = 1 << 21
 
 
 def nearly_best(utilities: ArrayLike, tolerance: float = 0.0) -> NDArray[np.bool_]:
-    """(..., A) which actions are within a tolerance of the best one: what a record allows. Everybody finds her own.
+    """Whether each action is within a tolerance of the best one, as a record allows, shape (..., A). Participants find
+    their own.
 
     Args:
-        utilities: (..., A) of every action where everybody's contributions add up to the target.
+        utilities: (..., A) utilities of every action where everybody's contributions add up to the target.
         tolerance: >= 0, in the same unit.
 
     Raises:
@@ -60,7 +62,7 @@ def nearly_best(utilities: ArrayLike, tolerance: float = 0.0) -> NDArray[np.bool
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class AggregativeRecords(ProgramRecords):
-    """What everybody's actions contribute, and which she may play. Private.
+    """Contributions of everybody's actions, and which actions they may play. They are private.
 
     Args:
         parts: (n, A, k) int32 contributions, in units of load.
@@ -75,7 +77,7 @@ class AggregativeRecords(ProgramRecords):
 @wire("AggregativeGame", "people supply tau actions gamma largest_sum signed", largest="gamma")
 @dataclass(frozen=True)
 class AggregativeGame(Program):
-    """n people with A actions each, whose contributions are to add up to a public target.
+    """A game of n people with A actions each and contributions that are to add up to a public target.
 
     A record is a pair: (A, k) contributions, each at most `largest` in absolute value, and (A,) which actions are
     allowed, at least one: usually those that are `nearly_best` at the target. There is nothing to maximise: what counts
@@ -85,9 +87,9 @@ class AggregativeGame(Program):
 
     A participant with a record plays allowed actions only. A slot without one plays -1, which contributes nothing.
 
-    One run asks about one target. Who looks for an equilibrium on a grid of targets makes one run for each, and
-    the budget (epsilon, delta) must be split among all of them: choosing a target after a look at the runs of others
-    composes like everything else that is released.
+    One run asks about one target. A search for an equilibrium on a grid of targets makes one run for each, and the
+    budget (epsilon, delta) must be split among all of them: choosing a target after a look at the runs for others
+    composes like every other release.
 
     Raises:
         InvalidInput: a number out of range; a target that no contributions reach.
@@ -154,12 +156,12 @@ class AggregativeGame(Program):
 
     @property
     def supply_units(self) -> NDArray[np.int64]:
-        """(k,) the target in units of load, to the nearest."""
+        """The target in units of load, to the nearest, shape (k,)."""
         return np.asarray(np.rint(np.array(self.supplies) * LOAD_UNIT), dtype=np.int64)
 
     @property
     def target(self) -> tuple[float, ...]:
-        """(k,) what contributions are to add up to."""
+        """Sums that contributions are to add up to, shape (k,)."""
         return self.supplies
 
     @cached_property

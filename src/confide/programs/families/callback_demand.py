@@ -30,7 +30,7 @@ _MOST_SETS = 1_000_000  # of a program for a solver
 
 
 class DemandOracle(Protocol):
-    """What a record must be able to answer, the same to the same question whenever it is asked."""
+    """The questions that a record must answer, always with the same answer to the same question."""
 
     def demand(self, prices: NDArray[np.float64]) -> Iterable[int]:
         """A set of goods of which the value less the price is largest; an empty one for nothing.
@@ -41,7 +41,7 @@ class DemandOracle(Protocol):
         ...
 
     def value(self, goods: tuple[int, ...]) -> float:
-        """What a set of goods is worth, in [0, 1].
+        """Value of a set of goods, in [0, 1].
 
         Args:
             goods: different ones, ascending.
@@ -62,7 +62,7 @@ class OracleRecords(ProgramRecords):
 
 @dataclass(frozen=True)
 class CallbackDemand(SetsOfGoods):
-    """n people, k goods in several copies each; a record is any object with `demand(prices)` and `value(goods)`.
+    """A program of n people and k goods in several copies each; a record has `demand(prices)` and `value(goods)`.
 
     Each round asks every object twice, in Python, one after the other: for at most about a million people times
     rounds. The answer that is counted, and delivered, is one that keeps to the rules: up to `size` different goods
@@ -71,9 +71,9 @@ class CallbackDemand(SetsOfGoods):
     where no signal arrives: whatever they raise is theirs, `SystemExit` and `KeyboardInterrupt` among it, and an
     operator's own interrupt ends a run even while an object does not come back.
 
-    What is promised of value and satisfaction is about objects that answer with a best set, and always the same;
-    privacy and feasible averages need only the rules, and the same answers. What an object prints, and how long it
-    takes, is its own: it must not be seen by others.
+    The promises of value and satisfaction are about objects that answer with a best set, and always the same; privacy
+    and feasible averages need only the rules, and the same answers. An object's output, and the time it takes, depend
+    on the record: others must not see them.
 
     Raises:
         InvalidInput: a number out of range.

@@ -30,7 +30,8 @@ _ROUNDED = 0.5 / PRICE_UNIT
 @wire("CappedAdditive", "people supply tau goods cap most")
 @dataclass(frozen=True)
 class CappedAdditive(SetsOfGoods):
-    """n people, k goods in several copies each; a record is k values in [0, 1], of which the best `cap` count.
+    """A program of n people and k goods in several copies each; a record is k values in [0, 1], of which the best `cap`
+    count.
 
     Any set of up to `cap` goods is worth the sum of their values, which is up to `cap`, not up to 1: a good that is
     taken away costs one value, so the dual bound is 1 all the same, and goods are valued on the same scale whatever

@@ -1,11 +1,11 @@
 """`Electricity`: everybody needs power in some slots of some intervals, and each slot has so much of it.
 
-Whoever schedules knows how many slots there are, and how many one may use in all. When somebody is at home, and how
-much an hour is worth to her, stays hers.
+The operator knows how many slots there are, and how many one participant may use in all. When participants are at home,
+and the value of an hour to them, stays with them.
 
 Source: Wu 2017, section 5.3 (running example), Corollary 5.3.19; spec convex_programs 4 and 7 (erratum 8).
 
-Load profiles of a day: what others draw from a grid, so that the rest of its power can be shared out.
+Load profiles of a day: the power that others draw from a grid, so that the rest can be shared out.
 
 The package simbench ships a year of measured profiles in steps of a quarter of an hour. Its code is under a BSD licence
 and its data under the Open Database License; nothing of either is part of this package. Cite: Meinecke et al.,
@@ -52,7 +52,7 @@ _MOST_SHORTFALL = 2.0**19
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ElectricityRecords(ProgramRecords):
-    """What each slot is worth to everybody, and how many she needs. Private.
+    """Value of each slot to each participant, and how many slots they need. They are private.
 
     Args:
         worth: (n, T Q) int32, in units of value.
@@ -66,7 +66,7 @@ class ElectricityRecords(ProgramRecords):
 @wire("Electricity", "people supply tau most intervals slots shortfall hard")
 @dataclass(frozen=True)
 class Electricity(Program):
-    """n people, T intervals of Q slots with limited power; a record is what each slot is worth, and what is needed.
+    """A program of n people and T intervals of Q slots with limited power; a record is each slot's value, and needs.
 
     A participant's plan x has x_tq in [0, 1] and at most `most` slots in all. Needs come in three kinds:
 
@@ -79,7 +79,8 @@ class Electricity(Program):
       reach Q - 1 at least. No promise is made unless `tau` is declared, and those that are made hold if it is right;
       the certificate after a run needs no tau. Prices stay within 2 tau.
 
-    With soft needs an average of plans is worth at least the average of their values: what one misses, another has.
+    With soft needs an average of plans is worth at least the average of their values: a slot that one plan misses,
+    another has.
 
     Raises:
         InvalidInput: a number out of range; both kinds of needs; hard needs without a declared tau.
@@ -227,11 +228,11 @@ class Electricity(Program):
     # ---- what people do at prices
 
     def respond(self, records: ElectricityRecords, prices: NDArray[np.int64]) -> NDArray[np.int32]:
-        """(m, most) everybody's best slots, in their order.
+        """The best slots of all participants, in their order, shape (m, most).
 
-        What the first slots of an interval add is their value less price and what their lack would cost, of the others
-        it is value less price alone: it only decreases within an interval, so that the `most` largest positive ones of
-        all intervals are best. Filling needs first, and the rest by what is left, would not be where a shortfall is
+        The first slots of an interval add their value less price and the cost of their lack; the others add value less
+        price alone. This only decreases within an interval, so that the `most` largest positive ones of all intervals
+        are best. Filling needs first, and the rest with the slots that are left, would not be best where a shortfall is
         cheap.
         """
         chosen = np.empty((records.people, self.width), dtype=np.int32)
@@ -258,10 +259,10 @@ class Electricity(Program):
         return total
 
     def missed(self, records: ElectricityRecords, actions: NDArray[np.int32]) -> NDArray[np.int64]:
-        """(m, T) how many needed slots everybody goes without.
+        """Number of needed slots that each participant goes without, shape (m, T).
 
         Args:
-            records: of m participants.
+            records: records of m participants.
             actions: (m, most).
         """
         intervals, slots = self._shape
@@ -357,7 +358,7 @@ _QUARTERS = 96  # of a day
 
 
 def load_profiles_file() -> Path:
-    """Where the package simbench keeps its profiles.
+    """Path of the load profiles that the package simbench ships.
 
     Raises:
         InvalidInput: not installed.
@@ -368,13 +369,13 @@ def load_profiles_file() -> Path:
 def load_profile(
     name: str, day: date, *, slots: int = 24, path: str | os.PathLike[str] | None = None
 ) -> NDArray[np.float64]:
-    """(slots,) mean active power in each part of a day, as a share of the profile's rated power.
+    """Mean active power in each part of a day, as a share of the profile's rated power, shape (slots,).
 
     Args:
-        name: of the profile, such as "H0-A", a household.
-        day: in the file's year; simbench's is 2016.
-        slots: parts of the day; must divide its 96 quarters of an hour.
-        path: of LoadProfile.csv; that of the installed package when None.
+        name: name of the profile, such as "H0-A", a household.
+        day: a day of the file's year; simbench's is 2016.
+        slots: number of parts of the day; must divide its 96 quarters of an hour.
+        path: path of LoadProfile.csv; that of the installed package when None.
 
     Raises:
         InvalidInput: no such file, profile or day; names the nearest profile.
@@ -406,13 +407,13 @@ def load_profile(
 def what_is_left(
     capacity: float, profile: NDArray[np.float64], rated: float, each: float
 ) -> tuple[float, ...]:
-    """How many may draw power at once in each slot, beside those whose profile it is: supplies of `Electricity`.
+    """How many participants may draw power at once in each slot, next to a public load: supplies of `Electricity`.
 
     Args:
-        capacity: of the grid, such as kW.
+        capacity: capacity of the grid, in a unit such as kW.
         profile: (slots,) public shares of rated power.
         rated: power of all who have this profile together, in the same unit.
-        each: what everybody draws who uses a slot.
+        each: power that each participant draws while using a slot, in the same unit.
 
     Example:
         >>> what_is_left(100.0, np.array([0.1, 0.5, 0.9]), 120.0, 11.0)

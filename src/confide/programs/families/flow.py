@@ -36,7 +36,7 @@ _MOST_NODES = 1 << 24  # numbers that even single precision holds
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class FlowRecords(ProgramRecords):
-    """Where everybody's unit goes, and what arcs cost her. Private.
+    """Source and sink of everybody's unit, and the costs of arcs to them. They are private.
 
     Args:
         ends: (n, 2) int32 source and sink, both -1 where there is none.
@@ -50,17 +50,17 @@ class FlowRecords(ProgramRecords):
 @wire("Flow", "people supply tau arcs hops escape nodes costs")
 @dataclass(frozen=True)
 class Flow(Program):
-    """n people who each send one unit from a source to a sink; arcs carry a limited number of units.
+    """A program of n people who each send one unit from a source to a sink; arcs carry a limited number of units.
 
-    A record is a source, a sink and, where costs are private, the cost of each arc to her. Everybody has an escape
-    that costs `escape` and uses no arc: the null action. A route is worth what it saves, escape - cost, so that the
-    null action and a slot without a record are worth 0, and the program is a packing program. The cost of everybody
-    who has a record is then `escape` times their number, less the value. A route that costs more than the escape is
-    none. An action is a path's arcs in order. Of equal responses the escape comes first, then the path with fewer
-    arcs, then the first one in the lexicographic order of arcs' numbers. Costs and prices are not negative, so the
-    cheapest walk with the fewest arcs comes to no node twice: every response is a simple path.
+    A record is a source, a sink and, where costs are private, the cost of each arc to the participant. Everybody has an
+    escape that costs `escape` and uses no arc: the null action. The value of a route is its saving, escape - cost, so
+    that the null action and a slot without a record are worth 0, and the program is a packing program. The cost of
+    everybody who has a record is then `escape` times their number, less the value. A route that costs more than the
+    escape is none. An action is a path's arcs in order. Of equal responses the escape comes first, then the path with
+    fewer arcs, then the first one in the lexicographic order of arcs' numbers. Costs and prices are not negative, so
+    the cheapest walk with the fewest arcs comes to no node twice: every response is a simple path.
 
-    The dual bound is `escape`, not 1: who has to leave an arc may have to take the escape.
+    The dual bound is `escape`, not 1: a participant who has to leave an arc may have to take the escape.
 
     Raises:
         InvalidInput: a number out of range, or an arc that joins nothing.
@@ -231,7 +231,7 @@ class Flow(Program):
         """Every route of at most L arcs; a variable for each simple path, or for each arc at each place.
 
         Args:
-            records: of all participants.
+            records: records of all participants.
         """
         pairs, which = np.unique(records.ends, axis=0, return_inverse=True)
         objective, owner = [np.zeros(0)], [np.zeros(0, dtype=np.int64)]

@@ -45,12 +45,13 @@ class ItemRecords(ProgramRecords):
 @wire("Knapsack", "people supply tau rows least_weight most_weight step_scale")
 @dataclass(frozen=True)
 class Knapsack(Program):
-    """n people with an item each, k resources; a record is a value and k weights, each 0 or in [least_weight, 1].
+    """A program of n people with an item each and k resources; a record is a value and k weights, each 0 or in
+    [least_weight, 1].
 
     Weights are shares of the largest weight that a resource allows: divide by it, and supply as well. They are rounded
-    up to multiples of 2^-20, values to the nearest multiple of 2^-24: what fits, fits. The action is 0, her item is in,
-    or -1. The dual bound is 1/least_weight in each row: a unit too much of a resource is made good by leaving out items
-    that weigh something there. Without a least weight no dual bound holds of everybody.
+    up to multiples of 2^-20, values to the nearest multiple of 2^-24: what fits, fits. The action is 0, where the
+    participant's item is in, or -1. The dual bound is 1/least_weight in each row: a unit too much of a resource is made
+    good by leaving out items that weigh something there. Without a least weight no dual bound holds for everybody.
 
     Raises:
         InvalidInput: a number out of range.

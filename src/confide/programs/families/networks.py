@@ -4,11 +4,11 @@ topohub (an extra, `confide[examples]`) is under the MIT licence. Its networks o
 are converted from that library, which states no licence of its own for them and asks to be cited: Orlowski, Wessaely,
 Pioro and Tomaszewski, SNDlib 1.0, Networks 55 (2010) 276-286. Nothing of either is part of this package.
 
-Routes through a public network: what a solver needs to know of them all, between two nodes, within some arcs.
+Routes through a public network: a description for a solver of all routes between two nodes, within some arcs.
 
-Two descriptions, of which the smaller one is taken. One variable for each simple path, where there are few. Else one
-for each arc at each of its possible places in a walk: a walk of at most L arcs holds a simple path that costs no more
-and uses nothing more, so that the optimum is the same.
+Of two descriptions the smaller one is taken. One variable for each simple path, where there are few. Else one for each
+arc at each of its possible places in a walk: a walk of at most L arcs holds a simple path that costs no more and uses
+nothing more, so that the optimum is the same.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class Network:
-    """A public directed graph, and who wants to send how much through it.
+    """A public directed graph, and the demands of those who send something through it.
 
     Args:
-        nodes: their number.
+        nodes: number of nodes.
         arcs: (tail, head) of each.
         demands: (source, sink, amount) of each.
-        names: of the nodes.
+        names: names of the nodes.
     """
 
     nodes: int
@@ -115,10 +115,10 @@ def _shipped(name: str) -> Traversable:
 
 
 def unit_users(network: Network) -> NDArray[np.int64]:
-    """(n, 2) source and sink of one user for each unit of demand.
+    """Source and sink of one user for each unit of demand, shape (n, 2).
 
     Args:
-        network: whose demands are whole numbers.
+        network: network with demands that are whole numbers.
 
     Raises:
         InvalidInput: a demand is not a whole number.
@@ -135,11 +135,11 @@ def unit_users(network: Network) -> NDArray[np.int64]:
 
 
 def made_up_users(network: Network, seed: int) -> NDArray[np.float64]:
-    """(n, 2 + E) records of `unit_users`, half of them the other way round, with costs U(0, 1) of each arc.
+    """Records of `unit_users`, half of them the other way round, with costs U(0, 1) of each arc, shape (n, 2 + E).
 
     Args:
-        network: with demands.
-        seed: of the generator.
+        network: network with demands.
+        seed: seed of the generator.
 
     Source: spec convex_programs 9.8.
     """
@@ -177,11 +177,11 @@ class Routes:
 
 
 def outgoing(arcs: Arcs, nodes: int) -> list[list[int]]:
-    """Which arcs leave each node, in their order.
+    """The arcs that leave each node, in their order.
 
     Args:
         arcs: (tail, head) of each.
-        nodes: how many.
+        nodes: number of nodes.
     """
     out: list[list[int]] = [[] for _ in range(nodes)]
     for number, (tail, _) in enumerate(arcs):
@@ -194,11 +194,11 @@ def simple_paths(arcs: Arcs, nodes: int, source: int, sink: int, hops: int, most
 
     Args:
         arcs: (tail, head) of each.
-        nodes: how many.
-        source: where they begin.
-        sink: where they end, another node.
-        hops: arcs of a path, at most.
-        most: of them.
+        nodes: number of nodes.
+        source: node where they begin.
+        sink: node where they end, another one.
+        hops: largest number of arcs of a path.
+        most: largest number of paths.
 
     Example:
         >>> simple_paths(((0, 1), (1, 2), (0, 2)), 3, 0, 2, hops=2, most=10)

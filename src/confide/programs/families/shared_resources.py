@@ -32,7 +32,8 @@ _MOST_COST = 2.0**20
 @wire("SharedResources", "people supply tau needs costs")
 @dataclass(frozen=True)
 class SharedResources(Program):
-    """n people who each join one of m projects, or none; a project needs a unit of each of its resources per person.
+    """A program of n people who each join one of m projects, or none; a project needs a unit of each resource per
+    person.
 
     A unit of a resource serves one person in each project that needs it: with y units, every such project may have y
     people. Units are bought in public; how many follows from the prices, and anyone can work it out. A record is m
@@ -73,7 +74,7 @@ class SharedResources(Program):
 
     @property
     def projects(self) -> int:
-        """m."""
+        """Number m of projects."""
         return len(self.needs)
 
     @property
@@ -113,7 +114,8 @@ class SharedResources(Program):
     # ---- the public block
 
     def bought(self, prices: NDArray[np.int64]) -> NDArray[np.int64]:
-        """(r,) units of each resource that are bought at these prices: n where they are worth their cost, or none.
+        """Units of each resource that are bought at these prices: n where they are worth their cost, or none, shape
+        (r,).
 
         Args:
             prices: (k,) in units of price. The amounts of a run are the mean over its main rounds.

@@ -2,7 +2,7 @@
 
 Source: Wu 2017, section 5.4.1 with d = 1; spec convex_programs 4 (d-demand).
 
-Everybody's favourite of a few goods at posted prices: where an action is one good, or none.
+Everybody's favourite of a few goods at posted prices: an action is one good, or none.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ _FEW_GOODS = 48  # goods up to which good by good is faster than person by perso
 @wire("UnitDemand", "people supply tau goods")
 @dataclass(frozen=True)
 class UnitDemand(SetsOfGoods):
-    """n people, k goods in several copies each; a record is k values in [0, 1].
+    """A program of n people and k goods in several copies each; a record is k values in [0, 1].
 
     Raises:
         InvalidInput: a number out of range.

@@ -48,10 +48,11 @@ class BundleRecords(ProgramRecords):
 @wire("XorBundles", "people supply tau goods size bids")
 @dataclass(frozen=True)
 class XorBundles(SetsOfGoods):
-    """n people, k goods in several copies each; a record is up to `bids` sets of up to `size` goods, each with a value.
+    """A program of n people and k goods in several copies each; a record is up to `bids` sets of up to `size` goods,
+    each with a value.
 
-    A set is worth the largest value of a bid whose goods it holds, as in every exclusive-or auction. The action is the
-    set of goods, not the number of the bid: whoever hands them out learns nothing else of the record.
+    A set is worth the largest value of a bid with goods that it holds, as in every exclusive-or auction. The action is
+    the set of goods, not the number of the bid, so it reveals nothing else of the record.
 
     Raises:
         InvalidInput: a number out of range.

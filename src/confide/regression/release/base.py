@@ -1,7 +1,7 @@
-"""What every release estimator offers, so that the mechanism and the planner need not know which one it is.
+"""The interface of all release estimators, so that the mechanism and the planner need not know which one it is.
 
-A release turns the exact moments into a public estimate. It states its own privacy loss, the law of its error, and what
-error the public parameters predict.
+A release turns the exact moments into a public estimate. It states its own privacy loss, the law of its error, and the
+error that the public parameters predict.
 
 How far the privacy noise can have moved a released number: quantiles of one coordinate of vector Laplace noise.
 
@@ -153,7 +153,7 @@ class ProvedError:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Released:
-    """What a release publishes.
+    """Published numbers of a release.
 
     Args:
         estimate: (d,) the estimate, before projection to the ball of radius R0.
@@ -217,7 +217,7 @@ class Release(Declared, ABC):
 
     @abstractmethod
     def events(self) -> tuple[Event, ...]:
-        """What the release spends on top of the payment estimates."""
+        """Events that the release spends on top of the payment estimates."""
 
     def lines(self) -> tuple[Line, ...]:
         """The events as lines of a charge, which its draws are paid on."""
@@ -225,7 +225,7 @@ class Release(Declared, ABC):
 
     @abstractmethod
     def privacy(self) -> tuple[PureDP | ApproxDP, Source, str]:
-        """Its own loss, where the proof stands, and by which formula its noise is scaled."""
+        """Privacy loss of the release alone, the source of its proof, and the formula for the scale of its noise."""
 
     @abstractmethod
     def run(self, setting: Setting, total: Moments, peers: np.ndarray, noise: Noise) -> Released:
@@ -239,12 +239,12 @@ class Release(Declared, ABC):
         """
 
     def again(self, setting: Setting, released: Released, peers: np.ndarray) -> Released:
-        """What the release publishes, computed anew from those of its numbers that are noisy, taken as they are.
+        """Published numbers of the release, computed anew from those of them that are noisy, taken as they are.
 
         Args:
             setting: the public facts.
-            released: what was published.
-            peers: (2, d) the payment estimates beside it.
+            released: published numbers of the release.
+            peers: (2, d) payment estimates published with it.
         """
         return Released(estimate=released.estimate, gram=np.zeros((0, 0)), cross=np.zeros(0))
 
@@ -255,12 +255,12 @@ class Release(Declared, ABC):
     def interval_of(
         self, setting: Setting, released: Released, coef: np.ndarray, direction: np.ndarray, level: float
     ) -> Interval:
-        """The same about the projected coefficients.
+        """The interval of `interval`, about the projected coefficients.
 
         Args:
             setting: the public facts.
-            released: what was published.
-            coef: (d,) its estimate in the ball.
+            released: published numbers of the release.
+            coef: (d,) estimate, in the ball.
             direction: (d,).
             level: coverage of the noise part and of the sampling part.
         """
@@ -269,7 +269,8 @@ class Release(Declared, ABC):
 
     @abstractmethod
     def expected_errors(self, setting: Setting) -> np.ndarray:
-        """(d,) predicted squared error along each eigenvector of E[x x'], for truthful people; typical, no bound.
+        """Predicted squared errors along each eigenvector of E[x x'], for truthful people, shape (d,); typical, no
+        bound.
 
         In the order of `Setting.eigenvalues`, from public numbers alone.
         """

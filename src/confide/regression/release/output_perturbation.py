@@ -129,7 +129,7 @@ class RidgeRelease(Release):
         return PureDP(self.epsilon), PRIVACY, RIDGE_FORMULA
 
     def noise_scale(self, setting: Setting) -> float:
-        """Of the vector Laplace noise."""
+        """Scale of the vector Laplace noise."""
         return noise_scale(setting, self.ridge, self.epsilon)
 
     def bounds(self, setting: Setting, misreports: float) -> RidgeBounds:

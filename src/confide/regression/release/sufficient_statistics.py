@@ -5,7 +5,7 @@ moments under pure differential privacy. Better than output perturbation once n*
 
 Source: Vu and Slavkovic 2009; Foulds et al. 2016 (the idea); spec truthful_regression 8 (this form, sensitivity).
 
-Regression from noisy second moments: what both sufficient-statistics releases share.
+Regression from noisy second moments: the common part of both sufficient-statistics releases.
 
 The released pair (A~, u~) is public, so everything here is post-processing: the shrinkage that fits the known noise,
 the first-order law of the error, and the error that public parameters predict.
@@ -87,7 +87,7 @@ def mirrored(gram: np.ndarray) -> np.ndarray:
 
 
 def shrink(gram: np.ndarray, setting: Setting, *, gram_noise_std: float, cross_noise_std: float) -> np.ndarray:
-    """The linear map F with estimate F u~ that shrinks each direction by what the noise in it calls for.
+    """The linear map F with estimate F u~ that shrinks each direction as much as the noise in it requires.
 
     With u~ = A~ theta + noise, noise variance v_k = cross_noise_std^2 + gram_noise_std^2 R0^2/2 + sigma^2 w_k in the
     eigendirection k of A~ (eigenvalue w_k), and variance R0^2/(d+2) of a coordinate of theta (uniform in the ball), the
@@ -98,7 +98,7 @@ def shrink(gram: np.ndarray, setting: Setting, *, gram_noise_std: float, cross_n
         gram: (d, d) released A~.
         setting: the public facts.
         gram_noise_std: standard deviation of the noise in a diagonal entry of A.
-        cross_noise_std: of the noise in an entry of u.
+        cross_noise_std: standard deviation of the noise in an entry of u.
 
     Returns:
         F, (d, d).
@@ -190,14 +190,15 @@ def predicted_errors(
     setting: Setting, fit: Callable[[np.ndarray, np.ndarray], np.ndarray], *, gram_noise_std: float,
     cross_noise_std: float, draws: int = 24,
 ) -> np.ndarray:
-    """(d,) mean squared errors in a public stand-in population: A = n diag(mu), theta of length R0, Gaussian noise.
+    """Mean squared errors in a public stand-in population, shape (d,): A = n diag(mu), theta of length R0, Gaussian
+    noise. A = n diag(mu), theta of length R0, Gaussian noise.
 
     Args:
         setting: the public facts.
-        fit: the estimate (d,) that the release makes of noisy (A, u).
+        fit: function from noisy (A, u) to the release's estimate, shape (d,).
         gram_noise_std: standard deviation of the noise in a diagonal entry of A.
-        cross_noise_std: of the noise in an entry of u.
-        draws: how many stand-in data sets; a fixed public seed makes the plan reproducible.
+        cross_noise_std: standard deviation of the noise in an entry of u.
+        draws: number of stand-in data sets; a fixed public seed makes the plan reproducible.
     """
     d = setting.features
     weights = setting.people * setting.eigenvalues
