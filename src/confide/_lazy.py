@@ -22,6 +22,7 @@ MOVED: dict[str, Mapping[str, str]] = {}
 def doors(
     package: str, modules: Mapping[str, tuple[str, ...]], packages: tuple[str, ...] = (),
     renamed: Mapping[str, str] | None = None, moved: Mapping[str, tuple[str, ...]] | None = None,
+    old_packages: Mapping[str, str] | None = None,
 ) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
     """`__all__`, `__getattr__` and `__dir__` for a package whose public names live in submodules.
 
@@ -33,7 +34,10 @@ def doors(
             given, but not listed.
         packages: subpackages that are themselves public names.
         renamed: old public names -> today's; they work until 1.0.0, with a warning, and are not listed.
-        moved: package of confide -> public names that stand there now; likewise.
+        moved: package of confide -> public names that stand there now; likewise. A package that has nothing else lists
+            these.
+        old_packages: subpackages that were public names, and are still there for their old names -> where these stand
+            now; likewise.
     """
     home = {name: module for module, names in modules.items() for name in names}
     public = sorted(name for name in (*home, *packages) if not name.startswith("_"))
@@ -42,7 +46,7 @@ def doors(
         RENAMED[package] = dict(renamed)
     if elsewhere:
         MOVED[package] = elsewhere
-    old = {**(renamed or {}), **elsewhere}
+    old, gone = {**(renamed or {}), **elsewhere}, old_packages or {}
 
     def __getattr__(name: str) -> Any:
         if name in home:
@@ -54,13 +58,16 @@ def doors(
             _warn_of_old_name(package, name, old[name])
             module, _, today = old[name].rpartition(".")
             return getattr(import_module(module or package), today)  # not kept: the next caller is told, too
+        elif name in gone:
+            _warn_of_old_name(package, name, gone[name])
+            value = import_module(f"{package}.{name}")
         else:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         setattr(sys.modules[package], name, value)
         return value
 
     def __dir__() -> list[str]:
-        return list(public)
+        return list(public) or sorted(old)
 
     return public, __getattr__, __dir__
 

@@ -13,7 +13,9 @@ from confide.audit import (
     Audited,
     AuditRow,
     Concern,
+    DampedNoise,
     Examined,
+    FullSize,
     Laws,
     Neighbours,
     RepeatedNoise,
@@ -22,6 +24,7 @@ from confide.audit import (
     audit,
     heard,
 )
+from confide.audit.charging import COVERED, NAMED
 from confide.contract import Audience, ConfideDeprecationWarning, Guarantees, Privacy, Relation, Source
 from confide.market import LinearCost, MajorityMarket
 from confide.market.collection import BitCollection
@@ -178,3 +181,71 @@ def test_old_audits_of_families_work_with_a_warning() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert audit_majority(collection).passed
+
+
+def charged_for_less(paid: float, named: float | None = None, **more: Any) -> Audited:
+    """The sums, which lose 1, and what the ledger is charged for them; the parameters name as much."""
+    return Audited(promises=Guarantees((promise(1.0),)), measured=[walked(**more)],
+                   charged=PureDP(paid if named is None else named),
+                   events=lambda: [PureEvent(epsilon=paid, neighbours=Relation.REPLACE)])
+
+
+def test_a_charge_below_what_was_measured_is_flagged_whatever_the_parameters_name() -> None:
+    report = audit(charged_for_less(0.6))
+    assert [row.promise for row in report.rows if row.flagged] == [COVERED]
+    assert audit(charged_for_less(1.0)).passed
+    assert not any(row.flagged for row in audit(charged_for_less(1.0)).rows)
+
+
+def test_only_controls_of_rows_that_stand_in_the_report_are_named() -> None:
+    report = audit(charged_for_less(1.0))
+    assert {control.name for control in report.controls} == {"privacy", "the price of a promise", NAMED, COVERED}
+    assert {control.name for control in report.controls if control.mutant.endswith("is charged")} == {NAMED, COVERED}
+    (row,) = (row for row in report.rows if row.promise == COVERED)
+    assert (row.measured, row.note) == (1.0, "a charge of 0.9 of it is flagged here")
+
+
+def test_a_loss_among_fewer_is_held_against_the_charge_of_that_run_alone() -> None:
+    (row,) = (row for row in audit(charged_for_less(0.6, among="two people")).rows if row.promise == COVERED)
+    assert row.verdict is Verdict.NOT_MEASURED
+    for paid in (1.0, 0.6):
+        few = charged_for_less(7.0, among="two people", events=lambda paid=paid: [
+            PureEvent(epsilon=paid, neighbours=Relation.REPLACE)])
+        (row,) = (row for row in audit(few).rows if row.promise == COVERED)
+        assert row.flagged is (paid < 1.0)
+
+
+def at_size(shown: float, **more: Any) -> FullSize:
+    """A promise that holds, of whose noise so much must be missing before it shows."""
+    return FullSize(sound=1.0, damped=float, rows=lambda left: [AuditRow.of_privacy(
+        promise(1.0), shown / left, "one pair", named="at its own size").holding(promise(1.0))], **more)
+
+
+def test_a_row_of_the_whole_size_that_would_not_show_less_noise_holds_nothing() -> None:
+    (row,), controls = at_size(0.01).measured()
+    assert (row.verdict, row.holds, controls) == (Verdict.VACUOUS, (), [])
+    assert "would not show, down to 0.05 of its scale" in row.note
+    (row,), (control,) = at_size(0.1).measured()
+    assert (row.verdict, row.holds, control.flagged) == (Verdict.KEPT, (promise(1.0).sentence(),), True)
+
+
+def only_below(factor: float) -> Callable[[Any, Noise], Outcome]:
+    """The sums, to which less noise does nothing until it is less than so much."""
+    def run(values: Any, noise: Noise) -> Outcome:
+        unharmed = isinstance(noise, DampedNoise) and noise._part == "" and 1 > noise._damped >= factor
+        return sums(values, noise._source if unharmed else noise)  # type: ignore[attr-defined]
+
+    return run
+
+
+def test_a_check_that_sees_only_far_less_noise_is_no_control() -> None:
+    report = audit(audited(walked(only_below(0.01))))
+    assert report.problems == ("privacy: the audit did not flag 0.11 of the noise that the promise needs",)
+
+
+def test_a_check_that_needs_less_than_it_might_says_so() -> None:
+    report = audit(audited(walked(only_below(0.3))))
+    assert report.passed, report.problems
+    assert "noise at 0.23 of its scale is flagged, and at 0.45 not" in report.rows[0].note
+    assert "0.23 of the noise that the promise needs" in [control.mutant for control in report.controls]
+    assert "is flagged, and at" not in audit(audited(walked())).rows[0].note

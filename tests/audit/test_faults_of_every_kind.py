@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from confide.audit.charging import NAMED
+from confide.audit.charging import COVERED, NAMED
 from people.all_kinds import KINDS, campaign_of
 
 LOCAL, JOINTLY = "privacy: one report, local", "privacy: everything that others see of a run, jointly"
@@ -13,9 +13,11 @@ CHECKED = "billboards of its runs that a verifier would call forged"
 MESSAGE, LESS = "privacy: one message, towards the platform", "0.9 of the noise that the promise needs"
 PRIVATE = "privacy loss: everything that others see, jointly"
 TWIN = "privacy: MarginalFit on 40 records of four columns"
-PRICE = {name: ("the price of a promise", name) for name in (
-    "one more promise, of 1e-9-zCDP", "promises of a hundredth of the loss", "half of what is promised is charged",
-    "everything released twice")}
+PRICED = {name: ("the price of a promise", name) for name in (
+    "one more promise, of 1e-9-zCDP", "promises of a hundredth of the loss")}
+PRICE = {**PRICED, **{name: ("the price of a promise", name) for name in (
+    "half of what is promised is charged", "everything released twice")}}
+"""Where the charge is what is promised; where it is what the parameters name, `CHARGED` has the last two."""
 BITS = {
     "clients at 1.1 times the level": (LOCAL, "clients at 1.1 times the level"),
     "clients that report the bit itself": (LOCAL, "no noise"),
@@ -52,7 +54,7 @@ GOODS = {
     "an auction without a reserve or a final clearing": ("supply", "an auction without a reserve or a final clearing"),
     "what bidders gain left out of the bound": ("certificate", "what bidders gain left out of the bound"),
     "the exact optimum, sold as epsilon = 0.05": ("joint privacy", "the exact optimum, sold as epsilon = 0.05"),
-    **CHARGED, **PRICE,
+    **CHARGED, **PRICED,
 }
 FAULTS: dict[str, dict[str, tuple[str, str]]] = {
     "bits": {
@@ -151,7 +153,7 @@ FAULTS: dict[str, dict[str, tuple[str, str]]] = {
                                                 "each part handed to the next person"),
         "prices that do not follow from what was released":
             (CHECKED, "prices that do not follow from what was released"),
-        **CHARGED, **PRICE,
+        **CHARGED, **PRICED,
     },
     "queries": {
         "four times the spend that is stated": ("privacy, summed again", "four times the spend that is stated"),
@@ -166,7 +168,7 @@ FAULTS: dict[str, dict[str, tuple[str, str]]] = {
         "0.05 of the noise, in all": ("privacy: at its own size, everything that is published",
                                       "noise at 0.05 of its scale, at this size alone"),
         "bars 50 times too narrow": ("accuracy: an error against its own bar", "bars 50 times too narrow"),
-        **CHARGED, **PRICE,
+        **CHARGED, **PRICED,
     },
     "regression": {
         "no noise at all": (PRIVATE, "no noise"),
@@ -183,7 +185,7 @@ FAULTS: dict[str, dict[str, tuple[str, str]]] = {
         "paid by the estimate of her own group": ("incentives", "paid by the estimate of her own group"),
         "peers whose predictions have the wrong sign": ("incentives", "peers whose predictions have the wrong sign"),
         "predictions that are not clipped": ("range of payments", "predictions that are not clipped"),
-        **CHARGED, **PRICE,
+        **CHARGED, **PRICED,
     },
     "search": {
         **{fault: ("a selection", fault) for fault in (
@@ -205,7 +207,7 @@ FAULTS: dict[str, dict[str, tuple[str, str]]] = {
         "everything released twice, by the plan":
             ("what the ledger is charged is what is planned, as a share of it", "everything released twice"),
         "half of what the parameters name is charged": (NAMED, "half of what is promised is charged"),
-        **PRICE,
+        **PRICED,
     },
 }
 """Kind -> what its own audit planted, before the harness did -> the control of today, and its fault."""
@@ -221,6 +223,8 @@ def test_faults_that_were_planted_are_injected_and_flagged(name: str) -> None:
     found = {(control.name, control.mutant): control.flagged for control in it.file.kind.audit(it.plan, 0).controls}
     assert {old: today for old, today in FAULTS.get(name, {}).items() if not found.get(today)} == {}
     assert all(found.values())
+    names = [name for name, _ in found]
+    assert (COVERED in names) is (NAMED in names)  # what is measured is held against the charge, not its name alone
     walked = {name for name, fault in found if fault == "the records beside what is published"}
     for each in walked:  # what the harness injects into every run
         assert found[each, "no noise"]

@@ -18,6 +18,7 @@ from campaign.forging import edit, rechain, resign, words
 from confide import Outcome, PublicOutcome
 from confide.campaign import Store, Verification, verify
 from confide.campaign.file import load
+from confide.campaign.pages import verification_section
 from confide.campaign.verification import results
 from confide.contract import InvalidInput, canonical
 from confide.contract.outcome import Provenance
@@ -104,6 +105,16 @@ def verify_own(it: Any, folder: Path, hers: dict[str, Any]) -> bool:
 def altered(value: Any) -> Any:
     """Another share of the same type."""
     return [*value, 1] if isinstance(value, list) else not value if isinstance(value, bool) else value + 1
+
+
+def test_a_pack_that_is_not_checked_whole_says_which_version_can() -> None:
+    """It is never called whole: who signs says which version wrote it, and words may say what no number does."""
+    said = verify(pack("queries_gaussian"), key=FOUND["sqlite"]["fingerprint"])
+    assert (said.passed, said.complete, said.wrote) == (True, False, "0.1.0")
+    (told,) = verification_section(said).blocks[1].paragraphs[1:]
+    assert "only that version can compare its own words and layout (meter, tables, report)" in told
+    broken = replace(said, findings=(replace(said.findings[0], verdict="broken"), *said.findings[1:]))
+    assert "only that version" not in str(verification_section(broken).to_dict())
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in (FOLDER / "outcomes").iterdir()))

@@ -6,6 +6,8 @@ import importlib
 import inspect
 import json
 import re
+import subprocess
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import suppress
@@ -14,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pytest
 from former_names import public_names, taken
 from golden_files import FOLDER
 
@@ -123,6 +126,34 @@ def test_the_list_is_whole() -> None:
 def test_every_former_name_works_or_is_told_of() -> None:
     """Public names, their parameters by name and by position, and fields, properties and methods of classes."""
     assert sorted(each for each in found() if not any(fnmatchcase(each, gone) for gone in GONE)) == []
+
+
+def in_a_new_process(*lines: str) -> subprocess.CompletedProcess[str]:
+    """Where nothing was imported yet: what other imports load hides a door that is gone."""
+    return subprocess.run([sys.executable, "-W", "error::UserWarning", "-c", "\n".join(lines)], capture_output=True,
+                          text=True, check=False)
+
+
+REACHED = sorted(f"{package}.{name}" for package in THEN for name in THEN[package] if f"{package}.{name}" in THEN)
+"""Packages that were public names of others."""
+
+
+@pytest.mark.parametrize("place", REACHED)
+def test_packages_are_reached_from_the_one_above_in_a_new_process(place: str) -> None:
+    done = in_a_new_process("import confide", f"it = {place}", "print(*dir(it))")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()
+
+
+def test_packages_with_old_names_alone_warn_and_list_them() -> None:
+    done = in_a_new_process("import confide", "print(*dir(confide.allocation.printed))",
+                            "print(confide.allocation.audit.audit_matching)")
+    assert "'printed' is called 'confide.evidence.wu_2017.private_matchings' now" in done.stderr
+    assert "'audit_matching' is called" in done.stderr
+    assert THEN["confide.allocation.printed"].keys() - {"__version__"} <= set(done.stdout.splitlines()[0].split())
+    done = in_a_new_process("from confide.people.default_audit import audit_mechanism as it", "print(it.__module__)")
+    assert done.stdout.strip() == "confide.audit.mechanism_audit"
+    assert "'audit_mechanism' is called 'confide.audit.mechanism_audit.audit_mechanism' now" in done.stderr
 
 
 def test_what_is_said_to_be_gone_is_gone() -> None:

@@ -400,7 +400,7 @@ def test_a_method_is_named_that_can_run_in_this_file(settings_: dict[str, Any], 
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("door", DOORS, ids=lambda door: door.name)
 def test_remedies_do_as_printed_wherever_one_looks(door: Door) -> None:
-    @settings(max_examples=20 * door.quick)
+    @settings(max_examples=5 * door.quick)
     @given(door.drawn)
     def looked_at(asked: dict[str, Any]) -> None:
         check(door, asked)

@@ -45,4 +45,6 @@ __all__, __getattr__, __dir__ = doors(
             "printed_supply_floor", "reconstruction_floor", "supply_floor",
         ),
     },
+    old_packages={"audit": "confide.audit.audit(confide.allocation.audited.matching(...))",
+                  "printed": "confide.evidence.wu_2017.private_matchings"},
 )

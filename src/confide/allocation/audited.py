@@ -258,7 +258,7 @@ def jointly(mechanism: Market, seed: int = 0) -> Transcripts:
         names={part: f"privacy: {part}" for part in claims if part},
         promises=[each for each in mechanism.guarantees().privacy if each.neighbours is mechanism.relation],
         unreleased=unreleased_parts(mechanism), source=histories(seed), histories=HISTORIES, other_answers=1,
-        hardest=_PAIRS, among=_FEW,
+        hardest=_PAIRS, among=_FEW, events=mechanism.events,
         faults={says: partial(told_run, inject_fault(mechanism, code)) for says, code in faults(mechanism).items()})
 
 

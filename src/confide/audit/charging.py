@@ -1,5 +1,7 @@
 """What the ledger is charged for a run, held against the privacy loss that is promised of it: neither more nor less.
 
+What a run was measured to lose, held against what is charged for it: never more.
+
 What the ledger is charged for a run, as a promise about all that it releases: to be walked like any other.
 
 Promises may be about parts, and their audits listen to those alone. What is drawn in no part, or is a part twice, shows
@@ -8,20 +10,33 @@ where everything is heard.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
-from confide.audit.comparing import RELATIVE, Loss, exceeds
+from confide.audit.comparing import RELATIVE, Loss, exceeds, parameter_unit
+from confide.audit.history_loss import spent
 from confide.audit.report import AuditRow, Concern, Control, Verdict
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Privacy, Source
 from confide.contract.mechanism import Mechanism
 from confide.privacy.covering import charged_for, composed, largest_delta
-from confide.privacy.events import Event
+from confide.privacy.events import (
+    ApproxEvent,
+    BoundedRangeEvent,
+    Composed,
+    Event,
+    GDPEvent,
+    PureEvent,
+    RandomizedResponseEvent,
+    Repeated,
+    ZCDPEvent,
+)
 from confide.privacy.filter import price
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 
-__all__ = ["NAMED", "about_the_charge", "as_promise", "charge_of", "charge_rows"]
+__all__ = ["COVERED", "NAMED", "Lost", "about_the_charge", "as_promise", "charge_of", "charge_rows", "covered_rows"]
 
 # ---- charging
 
@@ -95,6 +110,108 @@ def _doubled(promised: Loss) -> Loss:
         case ZCDP(rho=rho):
             return ZCDP(2 * rho)
     raise InvalidInput("promised", f"{promised} is not what a ledger is charged for")
+
+
+# ---- charged for what was measured
+
+COVERED = "what a run was measured to lose, as a share of what is charged for it"
+"""Of mechanisms whose promises may be more than is charged, so that these do not say whether too little is."""
+
+_SHARPEST, _LEAST = 0.9, 2.0**-4
+"""Of the charge that what was measured needs, the first that is tried as a fault, and about the last."""
+
+
+class Lost(NamedTuple):
+    """A loss that was measured.
+
+    Args:
+        named: the row that says so.
+        loss: in whose parameter.
+        measured: in that parameter.
+        paid: the events of the same run that pay for it.
+    """
+
+    named: str
+    loss: Loss
+    measured: float
+    paid: tuple[Event, ...]
+
+
+def covered_rows(lost: Iterable[Lost]) -> tuple[AuditRow, tuple[Control, ...]]:
+    """Whether what is charged covers every loss that was measured; and the same where less of it is charged.
+
+    A mechanism loses at least what was measured between two neighbours, and no more than the accountant proves of its
+    events, in whatever parameter: so a price below a measured loss is one of a run that is not charged in full. A loss
+    in a parameter of which the events have no price says nothing.
+
+    Args:
+        lost: what was measured of the mechanism, or of something smaller with the events of that.
+
+    Example:
+        >>> from confide.contract import Relation
+        >>> paid = (PureEvent(epsilon=0.6, neighbours=Relation.BIT),)
+        >>> row, planted = covered_rows([Lost("privacy", PureDP(1.0), 0.5, paid)])
+        >>> row.verdict.value, round(row.measured, 3), [(control.mutant, control.flagged) for control in planted]
+        ('kept', 0.833, [('0.75 of it is charged', True)])
+        >>> covered_rows([Lost("privacy", PureDP(1.0), 1.0, paid)])[0].verdict.value
+        'broken'
+    """
+    priced = [each for each in lost if not math.isnan(each.measured) and math.isfinite(_price(each))]
+    if not priced:
+        return AuditRow(
+            COVERED, 1.0, None, "", Verdict.NOT_MEASURED,
+            "no loss was measured in a parameter of which the events have a price", concern=Concern.BUDGET,
+            side="at most", unit="times the charge"), ()
+    row = _covered_row(priced)
+    share = float(row.measured or 0.0)
+    if row.flagged or not share:
+        return row, ()
+    factor, found = _SHARPEST * share, False
+    while not found and factor > _LEAST * share:
+        found = _covered_row([each._replace(paid=tuple(_less(event, factor) for event in each.paid))
+                              for each in priced]).flagged
+        factor *= 1.0 if found else 0.5
+    if not found:
+        factor *= 2.0  # the last that was tried
+    return replace(row, note=f"a charge of {factor:.2g} of it is flagged here" if found else row.note), (
+        Control(COVERED, f"{factor:.2g} of it is charged", found),)
+
+
+def _covered_row(lost: Sequence[Lost]) -> AuditRow:
+    shares = [_share(each) for each in lost]
+    share, worst = max(zip(shares, lost, strict=True), key=lambda pair: pair[0])
+    return AuditRow.at_most(
+        COVERED, 1.0, share, f"{worst.named}: {worst.measured:.6g}, against the price of its events by the "
+        f"accountant's sharpest rule, {_price(worst):.6g} {parameter_unit(worst.loss)}", concern=Concern.BUDGET,
+        vacuous=not share, note="" if share else "no loss was measured, so that no charge is too small for it",
+        unit="times the charge")
+
+
+def _share(lost: Lost) -> float:
+    price_of_it = _price(lost)
+    if not exceeds(lost.measured, 0.0):
+        return 0.0
+    return lost.measured / price_of_it if price_of_it else math.inf
+
+
+def _price(lost: Lost) -> float:
+    return spent(lost.paid, lost.loss) if lost.paid else 0.0
+
+
+def _less(event: Event, factor: float) -> Event:
+    """The event as if so much of it were charged."""
+    match event:
+        case Repeated():
+            return replace(event, event=_less(event.event, factor))
+        case Composed():
+            return replace(event, events=tuple(_less(each, factor) for each in event.events))
+        case ZCDPEvent():
+            return replace(event, rho=factor * event.rho)
+        case GDPEvent():
+            return replace(event, mu=factor * event.mu)
+        case PureEvent() | ApproxEvent() | BoundedRangeEvent() | RandomizedResponseEvent():
+            return replace(event, epsilon=factor * event.epsilon)
+    return event
 
 
 # ---- charged for all

@@ -75,7 +75,7 @@ _NOTHING = ZCDP(1e-9)
 
 def promise_rows(
     promises: Iterable[Guarantee], events: Callable[[], Iterable[Spend]],
-    paid: Paid = lambda _, events: events,
+    paid: Paid = lambda _, events: events, *, alike: bool = True,
 ) -> tuple[list[AuditRow], list[Control]]:
     """One row for each promise of privacy, which holds it: the price of the releases that it is about, in the promise's
     own notion. A promise below the price is broken; one above it is kept, and by how much it is above is said.
@@ -89,6 +89,8 @@ def promise_rows(
         events: of one run, as the ledger is charged for them; called where there is a promise.
         paid: which of them pay for what is promised; all of them if left out. What pays for something else than the
             ledger is charged for may be other events.
+        alike: whether the charge should be one of the promises. Where they are conversions of it, or sums by a looser
+            rule, False leaves out the row that says so, and the controls that only this row flags.
 
     Example:
         >>> from confide.contract import Audience, Source, Relation
@@ -105,15 +107,17 @@ def promise_rows(
     if not found:
         return [], []
     once = tuple(event for event in events() if isinstance(event, Event))
-    rows = _rows(found, once, paid)
+    rows = _rows(found, once, paid, alike)
 
     def control(bug: str, promised: Iterable[Privacy], charged: tuple[Event, ...]) -> Control:
-        return Control("the price of a promise", bug, any(row.flagged for row in _rows(list(promised), charged, paid)))
+        return Control("the price of a promise", bug,
+                       any(row.flagged for row in _rows(list(promised), charged, paid, alike)))
 
     controls = [control("one more promise, of 1e-9-zCDP", [*found, replace(found[0], loss=_NOTHING)], once)]
     if any(_number(each) > 0 for each in found):
-        controls += [
-            control("promises of a hundredth of the loss", (_scaled(each, _FAR_TOO_LOW) for each in found), once),
+        controls.append(control(
+            "promises of a hundredth of the loss", (_scaled(each, _FAR_TOO_LOW) for each in found), once))
+        controls += [] if not alike else [
             control("half of what is promised is charged", (_scaled(each, 2.0) for each in found), once),
             control("everything released twice", found, (*once, *once))]
     if not any(_number(each) > 0 for each in found):
@@ -121,12 +125,12 @@ def promise_rows(
     return rows, controls
 
 
-def _rows(promises: list[Privacy], events: tuple[Event, ...], paid: Paid) -> list[AuditRow]:
+def _rows(promises: list[Privacy], events: tuple[Event, ...], paid: Paid, alike: bool) -> list[AuditRow]:
     rows, shares = list[AuditRow](), list[float]()
     for promise in promises:
         own = tuple(paid(promise, events))
         rows.append(_row(promise, own))
-        if own == events:
+        if alike and own == events:
             shares += _ledgers_share(promise, events)
     if shares:
         rows.append(_charge_row(shares))

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from confide.audit.charging import NAMED, charge_rows
+from confide.audit.charging import NAMED, Lost, charge_rows, covered_rows
 from confide.audit.comparing import Loss, implies, strongest
 from confide.audit.concerns import Paid, completed, promise_rows
 from confide.audit.devices import DeviceNoise
@@ -32,6 +32,7 @@ from confide.contract.guarantees import Guarantee, Guarantees, Privacy
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Spend
 from confide.contract.progress import advance
+from confide.privacy.covering import charged_for
 from confide.privacy.events import Event
 from confide.privacy.losses import GDP, ZCDP, PureDP, RenyiDP
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
@@ -43,8 +44,10 @@ Run = Callable[[Any, Noise], Any]
 
 _SHOWS_AT_ONCE = 3
 """Pairs that a faulty run is walked over first: where these show it, the others are left out."""
-_SHARPEST, _LEAST = 0.9, 2.0**-12
-"""Of the noise that a promise needs, the first that is tried as a fault, and about the last."""
+_SHARPEST, _LEAST = 0.9, 2.0**-4
+"""Of the noise that a promise needs, the first that is tried as a fault, and about the last: a check that sees no less
+than that is none.
+"""
 
 
 def _nothing(_: Guarantee) -> str:
@@ -82,6 +85,7 @@ class Transcripts:
         faults: what is broken in words -> another run, which must be flagged on all pairs.
         hardest: how many of the first pairs are shown to faulty runs that the harness makes.
         among: what the pairs are of, where it is smaller than the campaign; such rows hold no promise.
+        events: of one run among these, as the ledger would be charged for them; None where nothing says so.
         note: to every row.
     """
 
@@ -100,6 +104,7 @@ class Transcripts:
     faults: Mapping[str, Run] = field(default_factory=dict)
     hardest: int = 4
     among: str = ""
+    events: Callable[[], Iterable[Spend]] | None = None
     note: str = ""
 
     @cached_property
@@ -113,7 +118,8 @@ class Transcripts:
 
     def measured(self) -> tuple[list[AuditRow], list[Control]]:
         """The rows of the sound run, and the controls of faulty ones."""
-        return self._rows(self.sound), [*self._own(), *self._common(self.sound)]
+        common, weak = self._common(self.sound)
+        return self._rows(self.sound, weak), [*self._own(), *common]
 
     def walked(self, run: Run | None = None, pairs: int | None = None) -> dict[str, TranscriptAudit]:
         """What a walk finds of each part of the noise that is claimed, and of each promise, by its sentence.
@@ -165,12 +171,20 @@ class Transcripts:
         """
         return self.source(number) if self.source else Noise.simulated(self.seed * 1009 + number)
 
-    def _rows(self, sound: Mapping[str, TranscriptAudit]) -> list[AuditRow]:
-        follow = self._held()[2]
+    def _apart(self) -> list[str]:
+        """The parts whose noise is damped by itself, each with a control of its own."""
+        claims, promises, _ = self._held()
+        return [part for part in claims if part and ("" in claims or promises)]
+
+    def _rows(self, sound: Mapping[str, TranscriptAudit], weak: str = "") -> list[AuditRow]:
+        follow, apart = self._held()[2], self._apart()
         rows = [audit.row(self._name(part) if part in self.claims else self.named).holding(*follow.get(part, ()))
                 for part, audit in sound.items()]
+        if weak:
+            rows = [row if part in apart or row.flagged else _noted(row, weak)
+                    for part, row in zip(sound, rows, strict=True)]
         if self.note:
-            rows = [replace(row, note=f"{row.note}; {self.note}" if row.note else self.note) for row in rows]
+            rows = [_noted(row, self.note) for row in rows]
         return [replace(row, holds=()).smaller(self.among) for row in rows] if self.among else rows
 
     def _shows(
@@ -189,21 +203,24 @@ class Transcripts:
         for words, run in self.faults.items():
             yield Control(self.named, words, _flagged(self.walked(run, _SHOWS_AT_ONCE)) or _flagged(self.walked(run)))
 
-    def _common(self, sound: Mapping[str, TranscriptAudit]) -> Iterator[Control]:
-        """The faults that any mechanism can have, in the run on the first pairs."""
+    def _common(self, sound: Mapping[str, TranscriptAudit]) -> tuple[list[Control], str]:
+        """The faults that any mechanism can have, in the run on the first pairs; and, where the loss is in no
+        proportion to the noise, so that much less of it is needed to be seen, how much less.
+        """
         pairs = list(islice(self.pairs(), self.hardest))
 
         claims, promises, _ = self._held()
-        parts = [part for part in claims if part and ("" in claims or promises)]  # each is damped by itself, below
+        parts, weak = self._apart(), ""
         whole = {part: claim for part, claim in claims.items() if part not in parts}
 
         def flags(run: Run) -> bool:  # one pair that shows a fault is enough, and often its first history is
             return any(self._shows(run, pair, number, histories, whole, promises)
                        for histories in sorted({1, self.histories}) for number, pair in enumerate(pairs))
 
-        yield Control(self.named, "no noise", flags(lambda data, _: self.run(data, ForcedNoise([]))))
-        yield Control(self.named, "the records beside what is published", flags(
-            lambda data, noise: _with_records(self.run(data, noise), data)))
+        controls = [
+            Control(self.named, "no noise", flags(lambda data, _: self.run(data, ForcedNoise([])))),
+            Control(self.named, "the records beside what is published", flags(
+                lambda data, noise: _with_records(self.run(data, noise), data)))]
         together = [found for part, found in sound.items() if part not in parts]
         share = max(map(_share, together))
         if 0 < share <= 1 + 1e-6:
@@ -211,19 +228,26 @@ class Transcripts:
             while not found and factor > _LEAST * share:
                 found = flags(_damped(self.run, factor))
                 factor *= 1.0 if found else 0.5
-            yield Control(self.named, f"{factor / share:.2g} of the noise that the promise needs", found)
+            if not found:
+                factor *= 2.0  # the last that was tried
+            controls.append(Control(self.named, f"{factor / share:.2g} of the noise that the promise needs", found))
+            if factor < _SHARPEST * share:
+                weak = f"noise at {factor:.2g} of its scale is flagged, and at {min(1.0, 2 * factor):.2g} not"
+        elif not share:
+            weak = "no loss was measured, so that no more than a lack of all noise is flagged"
         if any(map(_nearly, together)):
-            yield Control(self.named, "everything released twice", flags(_twice(self.run)))
+            controls.append(Control(self.named, "everything released twice", flags(_twice(self.run))))
         if any(_shows_again(self.run, pair) for pair in pairs):
-            yield Control(self.named, "the noise of one draw used again", flags(
-                lambda data, noise: self.run(data, RepeatedNoise(noise))))
+            controls.append(Control(self.named, "the noise of one draw used again", flags(
+                lambda data, noise: self.run(data, RepeatedNoise(noise)))))
 
         def changed(by: Callable[[Noise], Noise]) -> dict[str, TranscriptAudit]:
             return self._walk_for(lambda data, noise: self.run(data, by(noise)), pairs, self.claims, self.histories)
 
         if any(self.claims):
             apart = {part: replace(found, promise=None) for part, found in sound.items() if part in self.claims}
-            yield from part_controls(apart, changed, self._name)
+            controls += part_controls(apart, changed, self._name)
+        return controls, weak
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -235,12 +259,15 @@ class Examined:
         rows: what is measured, sound or faulty -> its rows.
         sound: what is measured; a mechanism, its run, or a part of it.
         faults: what is broken in words -> what is measured in its place.
+        events: of one run of what is measured, as the ledger would be charged for them, where rows are of losses that
+            were measured; None where they are not, or nothing says so.
     """
 
     named: str
     rows: Callable[[Any], Iterable[AuditRow]]
     sound: Any = None
     faults: Mapping[str, Any] = field(default_factory=dict)
+    events: Callable[[], Iterable[Spend]] | None = None
 
     def measured(self) -> tuple[list[AuditRow], list[Control]]:
         """The rows of the sound one, and the controls of faulty ones."""
@@ -312,7 +339,7 @@ class FullSize:
     factors: Sequence[float] = (0.8, 0.5, 0.2, 0.05)
 
     def measured(self) -> tuple[list[AuditRow], list[Control]]:
-        """The rows of the sound run; where no change shows at this size, such as hold no promise are vacuous."""
+        """The rows of the sound run; where no change shows at this size, they are vacuous, and hold no promise."""
         rows = list(self.rows(self.sound))
         if any(row.flagged for row in rows):
             return rows, []
@@ -325,10 +352,11 @@ class FullSize:
                 break
         if found is not None:
             words = f"noise at {found[0]:g} of its scale"
-            shown = [replace(row, note="; ".join(filter(None, (row.note, f"{words} is flagged here")))) for row in rows]
-            return shown, [Control(row.promise, f"{words}, at this size alone", row.flagged) for row in found[1]]
-        return [row if row.holds or row.verdict == Verdict.VACUOUS else replace(
-            row, verdict=Verdict.VACUOUS, note="so few people that less noise would not show") for row in rows], []
+            return [_noted(row, f"{words} is flagged here") for row in rows], [
+                Control(row.promise, f"{words}, at this size alone", row.flagged) for row in found[1]]
+        least = f"so few people that less noise would not show, down to {min(self.factors):g} of its scale"
+        return [row if row.verdict is Verdict.VACUOUS else replace(
+            _noted(row, least), verdict=Verdict.VACUOUS, holds=()) for row in rows], []
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -340,7 +368,8 @@ class Audited:
         events: of one run, as the ledger is charged for them.
         measured: what is measured, in the order in which it stands in the report.
         charged: the loss of the whole charge that the parameters name, where the promises do not say it: where they are
-            sums of the events, or conversions of them. By default the charge is held against the promises.
+            sums of the events, or conversions of them. What is measured is then held against the charge, too, so that
+            a charge is not too small though the parameters name it. By default the charge is held against the promises.
         paid: which events pay for a promise; all of them if left out.
         unpromised: concern -> why nothing is promised about it; where it is given, the report has a row for every
             guarantee and every concern.
@@ -378,20 +407,53 @@ def audit(it: Audited, progress: Progress | None = None) -> AuditReport:
         >>> report.passed, [control.mutant for control in report.controls][:3]
         (True, ['no noise', 'the records beside what is published', '0.9 of the noise that the promise needs'])
     """
-    priced, wrongly = promise_rows(it.promises, it.events, it.paid)
-    rows, controls = list[AuditRow](), list[Control]()
-    if it.charged is not None:  # what is promised may be more: a conversion, or a sum by a looser rule
-        priced = [row for row in priced if row.concern is not Concern.BUDGET]
-        row, faulty = charge_rows((event for event in it.events() if isinstance(event, Event)), it.charged, NAMED)
+    # What is promised may be more than what is charged: a conversion, or a sum by a looser rule.
+    priced, wrongly = promise_rows(it.promises, it.events, it.paid, alike=it.charged is None)
+    rows, controls, lost = list[AuditRow](), list[Control](), list[Lost]()
+    if it.charged is not None:
+        row, faulty = charge_rows(_events(it.events), it.charged, NAMED)
         rows.append(row)
         controls += faulty
     for done, one in enumerate(it.measured, 1):
         found, flags = one.measured()
         rows += found
         controls += flags
+        lost += [] if it.charged is None else _lost(it, one, found)
         advance(progress, done, len(it.measured))
+    if it.charged is not None:
+        row, faulty = covered_rows(lost)
+        rows.append(row)
+        controls += faulty
     report = AuditReport((*rows, *priced), (*controls, *wrongly))
     return report if it.unpromised is None else completed(report, it.promises, it.unpromised, it.unmeasured)
+
+
+def _events(events: Callable[[], Iterable[Spend]]) -> tuple[Event, ...]:
+    return tuple(event for event in events() if isinstance(event, Event))
+
+
+def _lost(it: Audited, one: Measurement, rows: Iterable[AuditRow]) -> Iterator[Lost]:
+    """What was measured of losses that the charge is about, each with the events that pay for it.
+
+    Measured among fewer than a campaign has, a loss is held against the events of that run alone: the noise of fewer
+    may be another one. Parts of the noise lose no more than everything, and so are held against all events. Whether
+    the rows of other measurements are of runs, or are sums of what is charged, nobody knows here: these say it by
+    their own events.
+    """
+    own = getattr(one, "events", None)
+    if own is None and not isinstance(one, Transcripts | FullSize):
+        return
+    events = _events(own or it.events)
+    if isinstance(one, Transcripts) and (own or not one.among):
+        yield from (Lost(one.named, found.claim, found.measured, events) for found in one.sound.values()
+                    if found.promise is None)
+    audiences, units = charged_for(it.promises.privacy), {event.neighbours for event in events}
+    for row in rows:
+        promise = row.judged
+        if promise is not None and isinstance(promise.loss, Loss) and isinstance(row.measured, float) and (
+                own or not row.among) and promise.audience in audiences and units == {promise.neighbours}:
+            yield Lost(row.promise, promise.loss, row.measured, tuple(
+                event for event in it.paid(promise, events) if isinstance(event, Event)))
 
 
 def heard(run: Run, data: Any, seed: int) -> list[Draw]:
@@ -429,6 +491,10 @@ def _shows_again(run: Run, pair: Neighbours) -> bool:
             moved = tuple(float(a - b) for a, b in zip(one.center, other.center, strict=True))
             moves.setdefault((one.law, one.scale, one.value.size), set()).add(moved)
     return any(len(each) > 1 for each in moves.values())
+
+
+def _noted(row: AuditRow, words: str) -> AuditRow:
+    return replace(row, note=f"{row.note}; {words}" if row.note else words)
 
 
 def _flagged(found: Mapping[str, TranscriptAudit]) -> bool:

@@ -280,6 +280,10 @@ def verification_section(found: Verification) -> Section:
     whole = "The pack is whole." if found.complete else (
         "What could be checked holds, but not everything could be: this does not show that the pack is right."
         if found.passed else "The pack is not what it should be.")
+    if found.passed and not found.complete and found.wrote:
+        left = ", ".join(each.check for each in found.findings if each.verdict == "not checked")
+        whole += (f" The pack says that confide {found.wrote} wrote it, and only that version can compare its own "
+                  f"words and layout ({left}): verify the pack with it, too.")
     if found.passed and not found.known_signer:
         whole += " Who made it is not shown: compare the fingerprint with the one in your offer, or pass it with --key."
     same = (f"SHA-256 of what was signed: {found.digest}. Everybody should have been given the same.",)

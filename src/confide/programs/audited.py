@@ -129,6 +129,7 @@ def jointly(mechanism: Dude, pool: Pool, seed: int = 0) -> Transcripts:
         pairs=partial(neighbours, mechanism, pool, seed), claims=charges(mechanism), promises=promises,
         names={"slack": "privacy: the path of prices", "audit": "privacy: the audit of the load"},
         source=histories(mechanism, seed), histories=history_kinds(mechanism), hardest=_PAIRS, among=SIX,
+        events=mechanism.events,
         faults={says: partial(told_run, bent) for says, bent in faults(mechanism, attained(mechanism, pool)).items()})
 
 

@@ -100,7 +100,8 @@ def _walked(twin: Mechanism, seed: int) -> Transcripts:
     return Transcripts(
         named=f"privacy: {type(twin).__name__} on {RECORDS} records of four columns", run=partial(quiet, twin),
         pairs=partial(neighbours, twin, seed), seed=seed, promises=twin.guarantees().privacy,
-        claims=dict(charges(twin)), names=_names(twin), hardest=_PAIRS, among=f"{RECORDS} records", faults={
+        claims=dict(charges(twin)), names=_names(twin), hardest=_PAIRS, among=f"{RECORDS} records",
+        events=twin.events, faults={
             "as much noise as the data asks for": lambda data, noise: quiet(
                 twin, data, DampedNoise(noise, 1 + int(data.cells.sum()) % 97 / 100))})
 

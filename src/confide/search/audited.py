@@ -37,6 +37,7 @@ from confide.search.audited_losses import (
     Made,
     delta_row,
     fitted,
+    list_events,
     list_row,
     network,
     selection_row,
@@ -137,7 +138,7 @@ def _lists(mechanism: PTarget, left: Mapping[str, str]) -> list[Examined]:
     return [
         Examined(named="a selection", sound=(mechanism, LawTree), faults=_planted(left, faults), rows=lambda it: _few(
             replace(selection_row(it[0], it[1], mechanism), note=_left(left, "noise", "fake", "cap")))),
-        Examined(named="the list", rows=lambda _: _few(list_row(mechanism))),
+        Examined(named="the list", rows=lambda _: _few(list_row(mechanism)), events=partial(list_events, mechanism)),
         Examined(named="inside a component", sound=Walk, rows=lambda walk: _few(walk_row(mechanism, walk)),
                  faults={"ties broken by the number of contacts": TiesByDegree}),
         Examined(named="the delta of a list", sound=1.0, rows=lambda share: _few(*delta_row(mechanism, share)),

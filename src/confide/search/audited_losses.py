@@ -23,6 +23,8 @@ from numpy.typing import NDArray
 
 from confide.audit import AuditRow, Concern
 from confide.contract.guarantees import Privacy
+from confide.privacy.accounting import Accountant
+from confide.privacy.events import Event
 from confide.privacy.losses import ApproxDP, PureDP
 from confide.search.audited_faults import misses
 from confide.search.exact_laws import LawTree, Rows, rewirings
@@ -40,6 +42,7 @@ __all__ = [
     "hub_rivals",
     "lifted",
     "list_delta",
+    "list_events",
     "list_loss",
     "list_row",
     "network",
@@ -408,8 +411,7 @@ def list_row(mechanism: PTarget) -> AuditRow:
     """
     worst, lists, pairs = 0.0, 0, 0
     pure = list[Privacy]()
-    for made in (network(), rivals(1.0), crowd(1.0)):
-        own = fitted(mechanism, made, 3)
+    for made, own in _of_two_calls(mechanism):
         pure += [each for each in own.guarantees().privacy if isinstance(each.loss, PureDP)]
         tree = tree_of(own.call, made, 3)
         worst = max(worst, list_loss(tree, made.graphs))
@@ -418,6 +420,20 @@ def list_row(mechanism: PTarget) -> AuditRow:
     return AuditRow.of_privacy(min(pure, key=lambda each: each.loss.epsilon), worst,  # type: ignore[attr-defined]
                                f"exact laws of {lists} lists on 3 networks, {pairs} ordered pairs of neighbours",
                                named="privacy: the released list after two searches for a component")
+
+
+def list_events(mechanism: PTarget) -> tuple[Event, ...]:
+    """What the same two calls are charged, on the network where that is least.
+
+    Args:
+        mechanism: as it will run.
+    """
+    charged: list[tuple[Event, ...]] = [own.events() for _, own in _of_two_calls(mechanism)]
+    return min(charged, key=lambda events: Accountant(events).epsilon())
+
+
+def _of_two_calls(mechanism: PTarget) -> list[tuple[Made, Any]]:
+    return [(made, fitted(mechanism, made, 3)) for made in (network(), rivals(1.0), crowd(1.0))]
 
 
 def delta_row(mechanism: PTarget, share: float = 1.0) -> list[AuditRow]:
@@ -431,8 +447,7 @@ def delta_row(mechanism: PTarget, share: float = 1.0) -> list[AuditRow]:
     if not any(isinstance(each.loss, ApproxDP) for each in mechanism.guarantees().privacy):
         return []
     worst, pairs = 0.0, 0
-    for made in (network(), rivals(1.0), crowd(1.0)):
-        own = fitted(mechanism, made, 3)
+    for made, own in _of_two_calls(mechanism):
         epsilon = share * min(each.loss.epsilon for each in own.guarantees().privacy
                               if isinstance(each.loss, ApproxDP))
         tree = tree_of(own.call, made, 3)

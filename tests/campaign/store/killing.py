@@ -93,20 +93,23 @@ def steps(nursery: Nursery, scene: Scene) -> list[str]:
     return list(answer.value["steps"])
 
 
-def kill_each(nursery: Nursery, scene: Scene, at: Iterable[str | int] | None = None) -> dict[str, Any]:
+def kill_each(
+    nursery: Nursery, scene: Scene, at: Iterable[str | int] | None = None, every: int = 1,
+) -> dict[str, Any]:
     """Kill a settlement at each step, on a database of its own, and settle to the end.
 
     Args:
         nursery: of the settlements.
         scene: what is settled.
         at: names of steps, each at its last time, or numbers; default all.
+        every: without `at`, one step of so many.
 
     Returns:
         What was counted: kills, in all and by stage, and of each campaign the published outcomes, debits, payouts a
         person and lost reports.
     """
     names = steps(nursery, scene)
-    chosen = range(1, len(names) + 1) if at is None else [_place(names, each) for each in at]
+    chosen = range(1, len(names) + 1, every) if at is None else [_place(names, each) for each in at]
     figures = _Figures()
     for place in chosen:
         with scene.copies() as url:

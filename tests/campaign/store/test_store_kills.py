@@ -35,12 +35,14 @@ def test_a_killed_settlement_is_settled_once(nursery: Nursery, copies: Callable[
 @pytest.mark.parametrize("scene", [prepared, new])
 def test_kills_at_every_step(
     scene: Callable[..., Scene], nursery: Nursery, copies: Callable[..., Any], tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest,
 ) -> None:
-    figures = kill_each(nursery, scene(copies, tmp_path / "scene"))
+    """A new campaign in SQLite is killed at every step; where the same steps come again, at every third one."""
+    again = scene is prepared or request.node.callspec.params["copies"] == "postgresql"
+    figures = kill_each(nursery, scene(copies, tmp_path / "scene"), every=3 if again else 1)
     with capsys.disabled():
         print(f"\n{scene.__name__}: {json.dumps(figures)}")
-    assert figures["kills"] >= 100  # over both scenes and both databases, more than 400
+    assert figures["kills"] >= (30 if again else 100)
     assert {"open", "collect", "charge", "reports", "publish", "pack"} <= set(figures["by stage"])
     assert once(figures), figures
 

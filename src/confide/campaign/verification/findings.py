@@ -48,6 +48,7 @@ class Verification:
         digest: SHA-256 of what was signed; empty where the signature is broken. Whoever sees the same one has the same
             pack: an operator can sign two, and show each to others.
         findings: in the order of checking.
+        wrote: the version of confide that the pack says wrote it, where it is another one than this; "" else.
     """
 
     title: str
@@ -55,6 +56,7 @@ class Verification:
     known_signer: bool
     digest: str
     findings: tuple[VerificationFinding, ...]
+    wrote: str = ""
 
     @property
     def complete(self) -> bool:

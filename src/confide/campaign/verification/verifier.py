@@ -113,7 +113,8 @@ class _Verifier:
         findings: tuple[VerificationFinding, ...] = tuple(made(check, look) for check, look in checks.items())
         return Verification(
             title=printable(title, _LONGEST) if isinstance(title, str) else "", signer=self.signer,
-            known_signer=bool(self.signer) and self.signer == self.known, digest=self.digest, findings=findings)
+            known_signer=bool(self.signer) and self.signer == self.known, digest=self.digest, findings=findings,
+            wrote="" if self._outcome is None else self.other or "")
 
     # ---- the parts
 
