@@ -1,4 +1,4 @@
-"""What the harness needs to know of a bought mean: clients, the published sum, extreme contracts, lies and money."""
+"""The facts that the harness needs of a bought mean: clients, the published sum, extreme contracts, lies and money."""
 
 from __future__ import annotations
 
@@ -73,11 +73,11 @@ _Rows = Callable[[], list[AuditRow]]
 
 
 def mean(it: TwoPartMechanism, seed: int = 0) -> Audited:
-    """What is known of a campaign that buys a mean.
+    """The promises, the charge and the audits of a campaign that buys a mean.
 
     Args:
         it: the mechanism.
-        seed: of reports, records and transcripts.
+        seed: seed of reports, records and transcripts.
 
     Raises:
         Refused: nothing is bought at any profile of reports that was tried.
@@ -107,14 +107,15 @@ def messages(
     contracts: LatticeContracts, seed: int, *, it: TwoPartMechanism | None = None, run: _Sum = aggregate,
     source: Noise | None = None,
 ) -> list[Transcripts | Examined | Laws]:
-    """What is known of what clients send under their contracts, and of the sum that is published.
+    """Audits of the messages that clients send under their contracts, and of the sum that is published.
 
     Args:
         contracts: as they were made; the client runs with the one that costs most.
-        seed: of transcripts, of records, and of who is absent.
-        it: whose `submit` is the client; a release of its own, which promises what contracts say, if left out.
+        seed: seed of transcripts, of records, and of who is absent.
+        it: mechanism whose `submit` is the client; a release of its own, which promises what contracts say, if left
+            out.
         run: the platform's side; a campaign's own, or `aggregate`.
-        source: whose draws are tested; `Noise.secure()` if left out.
+        source: source whose draws are tested; `Noise.secure()` if left out.
     """
     contract = _hardest(contracts)
 
@@ -341,11 +342,11 @@ def _campaign(
 
 
 def extreme_reports(it: TwoPartMechanism, seed: int) -> Iterator[NDArray[np.float64]]:
-    """Profiles of reports in which one person carries as much as she can, or few people take part.
+    """Profiles of reports in which one person carries as much as they can, or few people take part.
 
     Args:
         it: the mechanism.
-        seed: of who they are.
+        seed: seed of the choice of these people.
     """
     low = np.array([rule.support[0] for rule in it.rules])
     high = np.array([rule.support[1] for rule in it.rules])

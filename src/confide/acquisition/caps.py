@@ -1,4 +1,4 @@
-"""What no report of anybody can make worse: bounds on losses, error and payments from public parameters alone.
+"""Bounds that no report of anybody can worsen: on losses, error and payments, from public parameters alone.
 
 With kappa = `noise_price`, ghat = g / sqrt(kappa), Q the quadratic form of the weights and M = max(1, largest virtual
 cost), every optimum of problem (7) has
@@ -19,7 +19,7 @@ ghat): both losses grow by at most the largest such u, and the halves above beco
 
 Source: confide; spec two_part_acquisition sections 2, 5 and 8.
 
-What no report of anybody can make worse under a cap on weights: bounds on losses, error and payments.
+Bounds that no report of anybody can worsen under a cap on weights: on losses, error and payments.
 
 Let phi be the least virtual cost and 1 the largest, u = S*/S the ratio of the best S of the weights, sqrt(Q/kappa), to
 that which was taken, and U = 1 + delta + sqrt(delta (2 + delta)).

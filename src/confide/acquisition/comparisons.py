@@ -1,4 +1,4 @@
-"""What two-part contracts are compared with, inside the model, and the law by which their cost falls with more people.
+"""Benchmarks for two-part contracts, inside the model, and the law by which their cost falls with more people.
 
 Every benchmark is a platform's gamma MSE + payments, on one and the same scale: people's sensitivities are known
 (`full_information`), nobody is asked for them (`pooling`), every noisy record is published (`local_only`), everybody
@@ -49,11 +49,11 @@ class _Allocation(Protocol):
 
 
 def error_cost(allocation: _Allocation, *, variance_price: float, noise_price: float) -> float:
-    """gamma MSE of an allocation: g times the sum of w^2, plus kappa S. What is left of its cost are payments, in the
-    mean over reports (not report by report).
+    """The cost gamma MSE of an allocation's error: g times the sum of w^2, plus kappa S. The rest of its cost are
+    payments, in the mean over reports (not report by report).
 
     Args:
-        allocation: what a solver returned.
+        allocation: the result of a solver.
         variance_price: g.
         noise_price: kappa.
     """
@@ -63,12 +63,12 @@ def error_cost(allocation: _Allocation, *, variance_price: float, noise_price: f
 
 @dataclass(frozen=True, kw_only=True)
 class Benchmark:
-    """What a design costs at given reports.
+    """The cost of a design at given reports.
 
     Args:
         cost: gamma MSE + payments; for the designs that ask for sensitivities, the virtual cost.
         error_cost: gamma MSE.
-        active: how many people are bought from.
+        active: number of people who are bought from.
     """
 
     cost: float
@@ -77,7 +77,9 @@ class Benchmark:
 
     @property
     def payments(self) -> float:
-        """cost - error_cost; for the designs that ask for sensitivities, right in the mean over reports alone."""
+        """The payments, cost - error_cost; for the designs that ask for sensitivities, right in the mean over reports
+        alone.
+        """
         return self.cost - self.error_cost
 
 
@@ -121,7 +123,8 @@ def pooling(people: int, *, variance_price: float, noise_price: float) -> Benchm
 def local_only(people: int, *, variance_price: float, noise_price: float) -> Benchmark:
     """Every noisy record is published, so that the public learns what the platform learns.
 
-    Her sensitivity does not matter to anybody then, each is paid her local loss, and the cost is that of `pooling`.
+    A person's sensitivity does not matter to anybody then, each is paid their local loss, and the cost is that of
+    `pooling`.
 
     Args:
         people: at least 1.
@@ -155,10 +158,10 @@ def benchmarks(
 
     Args:
         reports: (n,) sensitivities in [0, 1].
-        virtual_costs: (n,) theirs, under the prior.
+        virtual_costs: (n,) virtual costs of the reports, under the prior.
         variance_price: g = gamma VAR >= 0.
         noise_price: kappa = gamma alpha/2 > 0.
-        approximation: of the grid scheme.
+        approximation: approximation of the grid scheme.
 
     Returns:
         Name -> benchmark.
@@ -177,11 +180,11 @@ def benchmarks(
 
 @dataclass(frozen=True, kw_only=True)
 class ExpectedBenchmark:
-    """What a design costs in the mean over reports.
+    """The cost of a design in the mean over reports.
 
     Args:
         cost: mean of gamma MSE + payments.
-        standard_error: of it, by the draw.
+        standard_error: standard error of that mean, by the draw.
         error_cost: mean of gamma MSE.
         active: mean number of people who are bought from.
     """
@@ -204,12 +207,12 @@ def expected_benchmarks(
     """Every design in the mean over reports, on common draws.
 
     Args:
-        prior: of everybody, or one for each.
-        people: how many report.
+        prior: prior of everybody, or one for each.
+        people: number of people who report.
         variance_price: g = gamma VAR >= 0.
         noise_price: kappa = gamma alpha/2 > 0.
-        draws: profiles of reports, at least 2.
-        seed: of the draw.
+        draws: number of profiles of reports, at least 2.
+        seed: seed of the draw.
 
     Returns:
         Name -> means. `private information` is what it costs that sensitivities are known to nobody else: the exact

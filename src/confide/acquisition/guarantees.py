@@ -1,4 +1,4 @@
-"""What buying a mean promises, as typed guarantees, from public parameters alone: whatever anybody reports."""
+"""The promises of buying a mean, as typed guarantees, from public parameters alone: whatever anybody reports."""
 
 from __future__ import annotations
 

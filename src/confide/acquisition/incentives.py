@@ -1,4 +1,4 @@
-"""What a second identity, or an agreement, gains where a mean is bought, and what it does to the mean.
+"""The gain from a second identity, or from an agreement, where a mean is bought, and the effect on the mean.
 
 Contracts follow from everybody's reports. So nothing has a closed form, and all of it is computed on profiles of
 reports that are drawn from the public belief: exactly on each of them, and then averaged.
@@ -34,13 +34,13 @@ __all__ = ["DeviationAudit", "SecondIdentities", "audit_ic", "direct_from_indire
 
 @dataclass(frozen=True, eq=False)
 class DeviationAudit:
-    """What one person would get for each report that was tried, the others' reports as they are.
+    """The utility of one person for each report that was tried, the others' reports as they are.
 
     Args:
-        person: her position.
-        truth: her utility at the truth; below 0, taking part would cost her.
+        person: position of the person.
+        truth: the person's utility at the truth; below 0, taking part would cost them.
         reports: (k,) the lies.
-        utilities: (k,) what they give; minus infinity for a record without noise that she would mind.
+        utilities: (k,) utilities of the lies; minus infinity for a record without noise that the person would mind.
     """
 
     person: int
@@ -64,9 +64,9 @@ def audit_ic(rule: OfferRule, reports: ArrayLike, person: int, misreports: Array
 
     Args:
         rule: a `PaymentRule`, or any function of everybody's reports and a position.
-        reports: (n,) everybody's, hers the truth.
-        person: her position.
-        misreports: (k,) what she tries.
+        reports: (n,) everybody's reports, the person's the truth.
+        person: position of the person.
+        misreports: (k,) reports that the person tries.
 
     Raises:
         InvalidInput: no such person, nothing to try, or a report that the prior cannot produce.
@@ -99,8 +99,8 @@ def direct_from_indirect(
     """The direct mechanism that plays everybody's strategy for them: truth in it is the strategies outside of it.
 
     Args:
-        outcome: everybody's actions and a position -> her offer.
-        strategies: one for each person, from her sensitivity to her action.
+        outcome: function from everybody's actions and a position to that person's offer.
+        strategies: one function for each person, from their sensitivity to their action.
 
     Returns:
         A rule for `audit_ic`: if the strategies were an equilibrium, no lie gains.
@@ -141,22 +141,22 @@ _Owner = tuple[NDArray[np.float64], int, int]
 @wire("SecondIdentities", "rent adds made_up gain deciding deciding_pay group group_gain draws")
 @dataclass(frozen=True, kw_only=True)
 class SecondIdentities:
-    """Of people who are asked for a record. Money is in the currency.
+    """Gains from second identities of people who are asked for a record. Money is in the currency.
 
     Args:
-        rent: what one identity is paid beyond what its record costs, on average.
-        adds: by what share a second identity with the same report raises the rent of its owner; nan without any rent.
-        made_up: what an identity is paid on average whose record is made up, and costs nothing, with the report that
-            is paid most.
-        gain: what two identities leave their owner more than one, on average: the most of all routes tried. The first
+        rent: payment of one identity beyond the cost of its record, on average.
+        adds: share by which a second identity with the same report raises the rent of its owner; nan without any rent.
+        made_up: average payment of an identity whose record is made up, and costs nothing, with the report that is paid
+            most.
+        gain: gain of the owner of two identities over one, on average: the most of all routes tried. The first
             gives its true record and report, whatever that is, or it makes both up, too, with one identity and with
             two. The second makes up its record. Every made-up report is the best of those tried.
         deciding: the fewest identities that together can move the mean by its standard error; None where all cannot.
-        deciding_pay: what each of those is paid on average.
+        deciding_pay: average payment of each of those.
         group: the fewest people, one of whom reports something else than the truth, who are paid a coin more together
             for it; None where no report that was tried does.
-        group_gain: what they are paid more together, each share of it alike.
-        draws: how many profiles.
+        group_gain: their additional payment together, each share of it alike.
+        draws: number of profiles.
     """
 
     rent: float

@@ -1,8 +1,8 @@
 """`TwoPartMechanism`: people say how they fear two leaks, are offered contracts, and send records with their own noise.
 
-Three phases. Each person reports c, the weight of her loss towards the platform; 1 - c is that of her loss towards the
-public. From all reports and public parameters follow everybody's weight, noise and payment: `contracts`. On hers, each
-person's own device draws one noisy record: `submit`. `run` adds up what was sent, and publishes the sum.
+Three phases. Each person reports c, the weight of their loss towards the platform; 1 - c is that of their loss towards
+the public. From all reports and public parameters follow everybody's weight, noise and payment: `contracts`. On the
+contract, each person's own device draws one noisy record: `submit`. `run` adds up what was sent, and publishes the sum.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _INTEGERS = 1.0 + 2.0**-16  # of an error: weights and noise in whole steps, wei
 @wire("MeanBillboard", "total steps")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MeanBillboard(Billboard):
-    """What everybody sees of a mean that was bought.
+    """The public record of a mean that was bought.
 
     Args:
         total: Y, the sum of the noisy records in steps, with noise in the place of who vanished.
@@ -100,7 +100,7 @@ class Contracts:
 
     Args:
         lattice: steps, noise and levels of those who are asked for a record; None where nothing is bought.
-        payments: (k,) what each of those is paid, in the smallest coin, if she sends it.
+        payments: (k,) payment of each of those, in the smallest coin, if they send it.
         solution: weights, levels and cost, for everybody.
         exact: (n,) payments before rounding, in the currency.
     """
@@ -145,10 +145,10 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
     """Buy the mean of people's records, at privacy towards the platform and towards the public.
 
     A type-c person's utility of an offer is payment - price_per_nat (c epsilon_local + (1 - c) epsilon_central), with
-    losses in nats of Renyi divergence of the order. Truth is her best report whatever the others report, and never
-    costs her: payments are ex post, and rounded up to whole coins. There is no epsilon to give, and no `for_budget`,
-    because losses follow from the reports and the price of an error; `largest_local_loss` limits them, and
-    `confide.acquisition.plan` finds the price for a budget or a target.
+    losses in nats of Renyi divergence of the order. Truth is a person's best report whatever the others report, and
+    never costs them: payments are ex post, and rounded up to whole coins. There is no epsilon to give, and no
+    `for_budget`, because losses follow from the reports and the price of an error; `largest_local_loss` limits them,
+    and `confide.acquisition.plan` finds the price for a budget or a target.
 
     Raises:
         InvalidInput: a parameter out of range.
@@ -241,7 +241,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
 
     @property
     def width(self) -> float:
-        """high - low."""
+        """The width of the range, high - low."""
         return self.high - self.low
 
     @property
@@ -251,17 +251,17 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
 
     @property
     def error_price(self) -> float:
-        """gamma: price of a squared width of error, in nats at weight 1."""
+        """The price gamma of a squared width of error, in nats at weight 1."""
         return self.mse_price * self.width**2 / self.price_per_nat
 
     @property
     def variance_price(self) -> float:
-        """g = gamma VAR."""
+        """The price of variance, g = gamma VAR."""
         return self.error_price * self.scaled_variance
 
     @property
     def noise_price(self) -> float:
-        """kappa = gamma alpha/2."""
+        """The price of noise, kappa = gamma alpha/2."""
         return self.error_price * self.order / 2.0
 
     @cached_property
@@ -277,7 +277,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
 
     @cached_property
     def payment_rule(self) -> PaymentRule:
-        """From reports to weights, levels and payments, in nats at weight 1."""
+        """The rule from reports to weights, levels and payments, in nats at weight 1."""
         cap = None if self.weight_cap is None else WeightCap(
             weight_cap=self.weight_cap, outside=self.outside, psi_floor=self.psi_floor)
         return PaymentRule(self.rules if len(self.rules) > 1 else self.rules[0], self.variance_price, self.noise_price,
@@ -290,7 +290,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
 
     @property
     def outside(self) -> float:
-        """What it costs to buy nothing, in nats at weight 1; infinite without `largest_local_loss`."""
+        """The cost of buying nothing, in nats at weight 1; infinite without `largest_local_loss`."""
         if self.largest_local_loss is None:
             return math.inf
         return self.error_price * (0.25 if self.known_error is None else self.known_error / self.width**2)
@@ -320,8 +320,8 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
 
     @property
     def largest_payment(self) -> float:
-        """What no payment exceeds, in the currency: epsilon_central + c d(c) + the integral of d from c to at most 1,
-        where no d exceeds the largest local loss.
+        """The bound of every payment, in the currency: epsilon_central + c d(c) + the integral of d from c to at most
+        1, where no d exceeds the largest local loss.
         """
         caps = self.caps
         return self.price_per_nat * (caps.central + caps.local)
@@ -345,7 +345,9 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
                           label=ONE_RECORD),)
 
     def group_guess(self, size: int, audience: Audience) -> float:
-        """By the noise: that of each device towards whoever sees its reports, that of the sum towards the public."""
+        """How often a guess about a group is right at most, by the noise: that of each device towards whoever sees its
+        reports, that of the sum towards the public.
+        """
         alone = audience is not Audience.PUBLIC
         return least_right(size * self.caps.local if alone else size**2 * self.caps.central, self.order)
 
@@ -353,7 +355,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         return tuple(OnDevices(name=ONE_RECORD, event=event) for event in self.events())
 
     def concentrated(self, epsilon: float) -> float:
-        """rho of a loss of this order, rounded up: alpha rho is at least epsilon."""
+        """The rho of a loss of this order, rounded up: alpha rho is at least epsilon."""
         rho = epsilon / self.order
         return rho if Fraction(rho) * Fraction(self.order) >= Fraction(epsilon) else math.nextafter(rho, math.inf)
 
@@ -362,7 +364,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
     def contracts(self, reports: ArrayLike) -> Contracts:
         """Weight, noise and payment of everybody; with `largest_local_loss`, perhaps nothing is bought.
 
-        Whoever did not report, or declined, is nan: contracts are drawn up again without her, before the first record
+        Whoever did not report, or declined, is nan: contracts are drawn up again without them, before the first record
         is sent.
 
         Args:
@@ -391,18 +393,19 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
     # ---- a participant's side
 
     def submit(self, private: Any, offer: Any = None, noise: NoiseSource | None = None) -> Any:
-        """Her report where there is no offer yet; on her contract, her record with her own noise.
+        """A person's report where there is no offer yet; on their contract, their record with their own noise.
 
         Args:
-            private: c, or her record on a contract; None takes no part. A pair (record, contract) is a record on it.
-            offer: her `LatticeContract`.
+            private: c, or the person's record on a contract; None takes no part. A pair (record, contract) is a record
+                on it.
+            offer: the person's `LatticeContract`.
             noise: `Noise.secure()`, for a record. Each call draws anew: send one.
 
         Returns:
             c, or a whole number; None for taking no part.
 
         Raises:
-            InvalidInput: no report that the prior can produce, or no record. It says so to her alone.
+            InvalidInput: no report that the prior can produce, or no record. It says so to that person alone.
             NotGuaranteed: the contract's noise does not keep the level that it promises.
         """
         if isinstance(private, tuple):
@@ -420,7 +423,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         return perturb(private, offer, as_noise(noise)).message
 
     def check_contract(self, contract: LatticeContract) -> None:
-        """Whether a contract is within what is planned for anybody.
+        """Check that a contract is within what is planned for anybody.
 
         Raises:
             InvalidInput: it is of another range or order, or promises less privacy than the plan's caps.
@@ -491,7 +494,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
 
         Args:
             reports: (n,) c, nan where there is none.
-            records: (n,) everybody's, in the unit of the range.
+            records: (n,) everybody's records, in the unit of the range.
             noise: `Noise.simulated(seed)`.
 
         Raises:
@@ -510,9 +513,9 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         """Everybody's messages, rank -> message, drawn as their devices would; nan sends nothing.
 
         Args:
-            contracts: of everybody.
-            records: (n,) in the unit of the range.
-            noise: where it comes from.
+            contracts: everybody's contracts.
+            records: (n,) records in the unit of the range.
+            noise: source of the noise.
         """
         return self.play_on(contracts.terms, records, noise)
 
@@ -535,12 +538,12 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         return float(Fraction(self.low) + (Fraction(self.high) - Fraction(self.low)) * share)
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
-        """One participant's share, from her contract and whether her message arrived.
+        """One participant's share, from their contract and whether their message arrived.
 
         Args:
-            record: `Contracted`, or her row of `ContractedRecords` in any form (`as_contracted`); None for a slot
-                without a contract.
-            index: her rank in the public list of ids.
+            record: `Contracted`, or the participant's row of `ContractedRecords` in any form (`as_contracted`); None
+                for a slot without a contract.
+            index: the participant's rank in the public list of ids.
             billboard: the run's; it adds nothing to a contract.
 
         Returns:
@@ -562,14 +565,16 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         return (self.caps.error_cost / self.error_price + floor) * self.width**2 * _INTEGERS
 
     def certify(self, billboard: Billboard) -> ErrorCertificate:
-        """Who vanished takes her weight away, and none of the noise: (A/A')^2 times the bound, at most."""
+        """The certificate: who vanished takes their weight away, and none of the noise: (A/A')^2 times the bound, at
+        most.
+        """
         if not isinstance(billboard, MeanBillboard):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not a MeanBillboard")
         share = billboard.steps / self.lattice
         return ErrorCertificate(share=share, mse=self.mse_bound / share**2 if share else math.inf)
 
     def check(self, billboard: Billboard) -> None:
-        """Whether the steps can be those of this lattice.
+        """Check that the steps can be those of this lattice.
 
         Raises:
             InvalidInput: names what does not follow.

@@ -1,16 +1,16 @@
 """Payments that make truth the best report, whatever the others report: t = eps_c + c d + rent.
 
-Her utility t - c eps_l - (1 - c) eps_c at the truth is her rent, which falls to 0 at the highest report of her prior:
-that type is the one who is just willing to take part. People without weight send nothing and get nothing. What a lie
-gains at most follows from how near to the optimum the values are (`incentive_bound`).
+A person's utility t - c eps_l - (1 - c) eps_c at the truth is their rent, which falls to 0 at the highest report of
+their prior: that type is the one who is just willing to take part. People without weight send nothing and get nothing.
+What a lie gains at most follows from how near to the optimum the values are (`incentive_bound`).
 
 Source: spec two_part_acquisition section 4.
 
-Rents: what a person earns because the platform does not know how much she minds, the integral of d above her report.
+Rents: what a person earns because the platform does not know how much they mind, the integral of d above their report.
 
-V is concave in her virtual cost psi with slope d. So where psi is linear in the report the integral is a difference of
-two values over psi's slope, exact though d jumps and is infinite at 0; a flat stretch is d at its level times its
-length; a jump of psi is nothing. Where psi is a smooth function, the integral is enclosed.
+V is concave in a person's virtual cost psi with slope d. So where psi is linear in the report the integral is a
+difference of two values over psi's slope, exact though d jumps and is infinite at 0; a flat stretch is d at its level
+times its length; a jump of psi is nothing. Where psi is a smooth function, the integral is enclosed.
 """
 
 from __future__ import annotations
@@ -84,11 +84,11 @@ class Sellers(NamedTuple):
 
 
 def exact_rents(cost: VirtualCost, sellers: Sellers, replace: Replace) -> Floats:
-    """(m,) rents under a piecewise linear virtual cost.
+    """Rents under a piecewise linear virtual cost, (m,).
 
     Args:
-        cost: of all these people.
-        sellers: who they are.
+        cost: virtual cost of all these people.
+        sellers: these people.
         replace: values where one of them has another virtual cost.
     """
     found = np.zeros(len(sellers.people))
@@ -141,7 +141,7 @@ class Enclosed(NamedTuple):
     """Rents between two bounds.
 
     Args:
-        points: (m,) what is paid.
+        points: (m,) rents that are paid.
         widths: (m,) upper less lower bound; they take V and d as exact.
     """
 
@@ -153,8 +153,8 @@ def enclosed_rents(cost: SmoothVirtualCost, sellers: Sellers, replace: Replace, 
     """Rents under a smooth virtual cost: the range above each report is cut into cells, the widest bounds first.
 
     Args:
-        cost: of all these people.
-        sellers: who they are.
+        cost: virtual cost of all these people.
+        sellers: these people.
         replace: values where one of them has another virtual cost.
         tolerance: how far apart the bounds of one rent may be.
 
@@ -218,7 +218,8 @@ AnyVirtualCost = VirtualCost | SmoothVirtualCost
 def incentive_bound(
     cost: AnyVirtualCost, value_error: float, *, rent_width: float = 0.0, exact_range: bool = False
 ) -> float | None:
-    """What no report gains over the truth, where every V that was used is within `value_error` of the optimum.
+    """The bound of any report's gain over the truth, where every V that was used is within `value_error` of the
+    optimum.
 
     Rising pieces: each difference of values errs by the error at most, and so does V's tangent at the lie; together
     (pieces + 1) error/least slope. A flat stretch of this length whose level is s away from every other level gains at
@@ -227,7 +228,7 @@ def incentive_bound(
 
     Args:
         cost: the person's virtual cost.
-        value_error: absolute, >= 0.
+        value_error: absolute error of the values, >= 0.
         rent_width: how far apart the bounds of an enclosed rent are.
         exact_range: the optimum is exact over a range that does not depend on reports, as under `solve_grid`; d then
             falls in psi, and flat stretches gain nothing.
@@ -269,12 +270,12 @@ _ROUNDING = 1e-14
 
 
 class Offer(NamedTuple):
-    """What one person is asked for and gets.
+    """The offer to one person: what they are asked for, and their payment.
 
     Args:
         payment: t.
-        epsilon_local: what the platform may learn.
-        epsilon_central: what the public may.
+        epsilon_local: loss towards the platform, in nats.
+        epsilon_central: loss towards the public, in nats.
     """
 
     payment: float
@@ -282,13 +283,13 @@ class Offer(NamedTuple):
     epsilon_central: float
 
     def utility(self, sensitivity: float) -> float:
-        """t - c eps_l - (1 - c) eps_c for a person with this c; 0 eps = 0 for an infinite level."""
+        """The utility t - c eps_l - (1 - c) eps_c of a person with this c; 0 eps = 0 for an infinite level."""
         local = sensitivity * self.epsilon_local if sensitivity > 0 else 0.0
         return self.payment - local - (1.0 - sensitivity) * self.epsilon_central
 
 
 class OfferRule(Protocol):
-    """Everybody's reports and a person's position -> what she is offered."""
+    """A function from everybody's reports and a person's position to the offer for that person."""
 
     def __call__(self, reports: Floats, person: int) -> Offer: ...
 
@@ -300,7 +301,7 @@ class Payments:
     Args:
         solution: weights and levels.
         payments: (n,) t >= 0; 0 for whom nothing was asked of, and for whoever was left out of `people`.
-        rents: (n,) what each is paid above her cost.
+        rents: (n,) payment of each above their cost.
         rent_width: how far apart the bounds of a rent are at most; 0 where rents are exact.
     """
 
@@ -311,7 +312,7 @@ class Payments:
 
     @property
     def total(self) -> float:
-        """What the platform pays."""
+        """The sum of all payments."""
         return float(np.sum(self.payments))
 
     def offer(self, person: int) -> Offer:
@@ -382,11 +383,11 @@ class PaymentRule(Declared):
         return [(self.virtual_cost[where], np.flatnonzero(group == k)) for k, where in enumerate(first.tolist())]
 
     def virtual_costs(self, reports: ArrayLike, present: ArrayLike | None = None) -> Floats:
-        """(n,) psi of reports; infinite for the absentees, whose reports do not matter.
+        """The virtual costs psi of reports, (n,); infinite for the absentees, whose reports do not matter.
 
         Args:
             reports: (n,) c.
-            present: (n,) who takes part; default all. Who does must not depend on the contracts.
+            present: (n,) whether each takes part; default all. It must not depend on the contracts.
 
         Raises:
             InvalidInput: a report that the prior cannot produce; another number of reports than of virtual costs.
@@ -424,12 +425,12 @@ class PaymentRule(Declared):
         return solve_grid(virtual_costs, self.approximation, **prices)
 
     def incentive_bound(self, rent_width: float = 0.0) -> float | None:
-        """What no report of anybody gains over the truth, whatever the reports are; None where there is no bound.
+        """The bound of any report's gain over the truth, whatever the reports are; None where there is no bound.
 
         Nobody's V is above g + 2 sqrt(kappa), which one seller costs: so the bound is public. See `incentive_bound`.
 
         Args:
-            rent_width: that of the payments, where rents are enclosed.
+            rent_width: width of the payments' rents, where these are enclosed.
         """
         most = single_seller_value(variance_price=self.variance_price, noise_price=self.noise_price)
         if self.cap is not None:
@@ -447,7 +448,7 @@ class PaymentRule(Declared):
 
         Args:
             reports: (n,) c.
-            present: (n,) who takes part; default all.
+            present: (n,) whether each takes part; default all.
             people: positions of those whose payments are needed; default all.
 
         Raises:

@@ -40,7 +40,7 @@ class AcquisitionPlan(Plan[TwoPartMechanism]):
     """A mechanism whose price of an error was chosen, and what it gives in the mean over fresh draws of reports.
 
     Args:
-        mechanism: with its `mse_price`.
+        mechanism: the mechanism with its `mse_price`.
         payments: mean of all payments together, in its currency, before they are rounded up to coins.
         payments_error: standard error of that mean.
         root_error: root of the mean squared error of the estimate, in the unit of a record; where nothing is bought,
@@ -82,7 +82,7 @@ class AcquisitionPlan(Plan[TwoPartMechanism]):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What whoever buys should know before."""
+        """The warnings for whoever buys."""
         it, found = self.mechanism, []
         if self.bought < 1:
             found.append(f"nothing is bought in {1 - self.bought:.1%} of the draws: too few people are within the "
@@ -148,7 +148,7 @@ def plan(
         budget: for all payments together, in its currency, above 0; it binds in expectation, not report by report.
         error: root of the mean squared error that is wanted, in the unit of a record, above 0. Give this, or budget.
         draws: profiles that choose the price, and as many that measure it; at least 2.
-        seed: of these made-up profiles.
+        seed: seed of these made-up profiles.
 
     Raises:
         InvalidInput: something is out of range, both or none of budget and error are given, or no price reaches the

@@ -1,4 +1,4 @@
-"""What is known beforehand about how much of a person's concern is the platform: the law of her report c in [0, 1].
+"""The public belief about how much of a person's concern is the platform: the law of their report c in [0, 1].
 
 Priors are public, and must not come from the reports that they are used for. Each gives the virtual cost of a report.
 
@@ -286,7 +286,8 @@ class DiscretePrior(_PathPrior):
 @wire("EmpiricalPrior", "sample low high")
 @dataclass(frozen=True)
 class EmpiricalPrior(_PathPrior):
-    """What other people answered: straight lines through the ranks k/(m + 1) of m answers, from `low` to `high`.
+    """A prior from other people's answers: straight lines through the ranks k/(m + 1) of m answers, from `low` to
+    `high`.
 
     Everybody in [low, high] can report; equal answers are atoms. The virtual cost takes a second for 10^5 answers.
 
@@ -332,13 +333,13 @@ def prior_draws(
     prior: ConcernPrior | Sequence[ConcernPrior], people: int, draws: int, seed: int, *, psi_floor: float = 0.0,
     stream: str = "reports",
 ) -> Iterator[Drawn]:
-    """Profiles of reports, each person's from her prior.
+    """Profiles of reports, each person's from their prior.
 
     Args:
-        prior: of everybody, or one for each.
-        people: how many report, at least 1.
-        draws: how many profiles, at least 1.
-        seed: of the draw.
+        prior: prior of everybody, or one for each.
+        people: number of people who report, at least 1.
+        draws: number of profiles, at least 1.
+        seed: seed of the draw.
         psi_floor: least virtual cost; what lies below is raised to it.
         stream: another name gives other profiles for the same seed.
 

@@ -26,7 +26,7 @@ _COLUMNS = ("index", "steps", "sigma", "epsilon_local", "epsilon_central", "paym
 
 
 def lattice_contract(it: TwoPartMechanism, terms: Mapping[str, Any]) -> LatticeContract:
-    """What a person's device needs of her terms.
+    """The contract that a person's device needs, from their terms.
 
     Raises:
         InvalidInput: no terms of a contract.
@@ -68,7 +68,7 @@ def terms_of(document: Mapping[str, Any], rank: int) -> dict[str, Any]:
 
     Args:
         document: a round.
-        rank: hers in the list of slots.
+        rank: the person's rank in the list of slots.
     """
     names = document["columns"]
     for row in document["rows"]:
@@ -88,14 +88,14 @@ def read_reports(
     source: TableSource, role: Measured, roster: Roster, identity: str, rule: VirtualCost | None,
     rejected: dict[str, str],
 ) -> NDArray[np.float64]:
-    """(n,) reports; nan where there is none, or none that the belief allows.
+    """The reports, (n,); nan where there is none, or none that the belief allows.
 
     Args:
         source: the table.
-        role: of the column of reports.
+        role: role of the column of reports.
         roster: the public list of ids.
         identity: the id column, or "row".
-        rule: of the prior, which not every number is a report of; None where any is.
+        rule: virtual cost of the prior, which not every number is a report of; None where any is.
         rejected: receives id -> reason; the operator's alone.
     """
     found = np.full(roster.count, np.nan)
@@ -119,13 +119,13 @@ def read_reports(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Submissions:
-    """What people sent on their contracts, from the file that the campaign names.
+    """The messages that people sent on their contracts, from the file that the campaign names.
 
-    An empty cell sent nothing. What no honest device sends is told to the operator, and counts as nothing.
+    An empty cell sent nothing. Messages that no honest device sends go to the operator, and count as nothing.
 
     Args:
         source: the table.
-        role: of the column of records.
+        role: role of the column of records.
         roster: the public list of ids.
         identity: the id column, or "row".
         drawn: the final contracts.

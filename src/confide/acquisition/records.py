@@ -1,4 +1,4 @@
-"""What the platform holds when records have come in: each person's contract, and what she sent on it.
+"""The records of the platform when messages have come in: each person's contract, and what they sent on it.
 
 One number of each person, from whatever holds a column: an array, a series, or a frame or a file of one column.
 """
@@ -38,7 +38,7 @@ def column_of_numbers(field: str, values: ArrayLike) -> NDArray[np.float64]:
     prints as.
 
     Args:
-        field: what they are, for errors about what has no name of its own.
+        field: name of the numbers, for errors about what has no name of its own.
         values: an array of any shape; or a column of pandas, Polars or Arrow, or a frame or a file with one column,
             (n,).
 
@@ -107,14 +107,14 @@ _ROW = np.dtype([("steps", "<i8"), ("noise_std", "<i8"), ("epsilon_local", "<f8"
 @renamed(sigma="noise_std")
 @dataclass(frozen=True, kw_only=True)
 class Contracted:
-    """One person's part: her contract, and whether her message arrived.
+    """One person's part: their contract, and whether their message arrived.
 
     Args:
-        steps: a_i, 0 where nothing was asked of her.
+        steps: a_i, 0 where nothing was asked of the person.
         noise_std: s_i.
-        epsilon_local: towards the platform.
-        epsilon_central: towards the public.
-        payment: in the smallest coin, if her message arrives.
+        epsilon_local: loss towards the platform, in nats.
+        epsilon_central: loss towards the public, in nats.
+        payment: payment in the smallest coin, if the message arrives.
         sent: whether it did.
     """
 
@@ -135,9 +135,9 @@ class ContractTerms:
         index: (k,) ranks in the public list of ids; none stands twice in a collection.
         steps: (k,) a_i >= 1.
         noise_std: (k,) s_i.
-        epsilon_local: (k,) towards the platform.
-        epsilon_central: (k,) towards the public.
-        payment: (k,) in the smallest coin.
+        epsilon_local: (k,) losses towards the platform, in nats.
+        epsilon_central: (k,) losses towards the public, in nats.
+        payment: (k,) payments in the smallest coin.
         variance: sum of s_i^2 over ALL contracts of the round, those of who is not here included: what is missing is
             made up for by noise.
     """
@@ -162,7 +162,7 @@ class ContractTerms:
 
     @classmethod
     def of_columns(cls, columns: Mapping[str, Sequence[Any] | NDArray[Any]], variance: int) -> ContractTerms:
-        """From a column for each field; none at all makes no contract."""
+        """Contracts from a column for each field; none at all makes no contract."""
         arrays: dict[str, Any] = {name: np.asarray(columns.get(name, ()), kind) for name, kind in _TERMS.items()}
         return ContractTerms(variance=variance, **arrays)
 
@@ -266,7 +266,7 @@ class RecordCodec:
     """
 
     def pack(self, batch: ContractedRecords) -> tuple[np.ndarray, list[bytes]]:
-        """(slots, reports) of a batch."""
+        """The slots and the reports of a batch."""
         rows = np.zeros(len(batch.index), _ROW)
         for name in _COLUMNS.keys() - {"index"}:
             rows[name] = getattr(batch, name)

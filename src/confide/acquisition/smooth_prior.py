@@ -153,7 +153,7 @@ class SmoothPrior(ConcernPrior):
         return self.low + float(np.sum(np.diff(c) / 2.0 * (above @ _WEIGHTS)))
 
     def raw_virtual_cost(self, report: ArrayLike) -> NDArray[np.float64]:
-        """c + F/f before ironing; infinite where nobody reports c and somebody less."""
+        """The virtual cost c + F/f before ironing; infinite where nobody reports c and somebody less."""
         c = np.asarray(report, dtype=np.float64)
         sums, density = self._values(self.distribution, c), self._values(self.density, c)
         with np.errstate(divide="ignore", invalid="ignore"):

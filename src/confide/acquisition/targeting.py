@@ -61,10 +61,10 @@ def outside_option(
 
 @dataclass(frozen=True, kw_only=True)
 class PriceSetting(Declared):
-    """What is public before reports.
+    """The public parameters that are fixed before reports.
 
     Args:
-        prior: of everybody's sensitivity, or one for each person.
+        prior: prior of everybody's sensitivity, or one for each person.
 
     Raises:
         InvalidInput: something is out of range.
@@ -91,7 +91,7 @@ class ChosenPrice:
         mse_error: standard error of that mean.
         bought: share of the draws in which anything is bought.
         draws: how many chose the price, and how many measured it.
-        seed: of them.
+        seed: seed of these draws.
     """
 
     error_price: float
@@ -134,10 +134,10 @@ def price_for_budget(setting: PriceSetting, budget: float, *, draws: int = 100, 
     """The highest price of an error at which payments stay within a budget, in the mean over reports.
 
     Args:
-        setting: what is public.
+        setting: the public parameters.
         budget: B > 0, for all payments together; it binds in expectation, not report by report.
         draws: profiles that choose the price, and as many that measure it; at least 2.
-        seed: of them.
+        seed: seed of these profiles.
 
     Raises:
         InvalidInput: something is out of range.
@@ -160,10 +160,10 @@ def price_for_error(setting: PriceSetting, mse: float, *, draws: int = 100, seed
     """The lowest price of an error at which the mean squared error is as asked for, in the mean over reports.
 
     Args:
-        setting: what is public.
+        setting: the public parameters.
         mse: above VAR/n, which records without any noise would give, and below that of not buying.
         draws: profiles that choose the price, and as many that measure it; at least 2.
-        seed: of them.
+        seed: seed of these profiles.
 
     Raises:
         InvalidInput: something is out of range, or no price reaches it.
@@ -225,13 +225,13 @@ def _measured(setting: PriceSetting, gamma: float, draws: int, seed: int) -> Cho
 
 
 class Bought(NamedTuple):
-    """What one profile of reports leads to.
+    """The result of one profile of reports.
 
     Args:
-        payments: of all together, in the currency: virtual ones, which have the mean of payments.
+        payments: sum of all payments, in the currency: virtual ones, which have the mean of payments.
         mse: mean squared error of the estimate, in squared units of a record; that of what is known where nothing is
             bought.
-        asked: how many are asked for a record; 0 where nothing is bought.
+        asked: number of people who are asked for a record; 0 where nothing is bought.
         local: the largest local loss.
         central: the largest central loss.
         few: whether too few people are within the price to keep `largest_local_loss`.
@@ -246,7 +246,7 @@ class Bought(NamedTuple):
 
 
 def bought(it: TwoPartMechanism, reports: NDArray[np.float64]) -> Bought:
-    """What a profile leads to; no contract is made.
+    """The result of one profile of reports; no contract is made.
 
     Args:
         it: the mechanism.
@@ -271,18 +271,18 @@ class Expected:
     """Means over profiles of reports drawn from the belief, at one price of an error.
 
     Args:
-        setting: what is changed.
+        setting: the changed setting, in words.
         root_error: root of the mean squared error of the estimate, in the unit of a record; that of what is known
             where nothing is bought.
-        payments: of the total, in the currency.
+        payments: mean total of payments, in the currency.
         payments_error: standard error of that mean.
         largest_payments: largest total of a profile.
-        asked: how many are asked for a record.
+        asked: mean number of people who are asked for a record.
         local: mean of the largest local loss of a profile.
         central: mean of the largest central loss of a profile.
         bought: share of the profiles in which anything is bought.
         why: why nothing is bought in the others.
-        draws: how many profiles; 0 where the setting is out of reach.
+        draws: number of profiles; 0 where the setting is out of reach.
     """
 
     setting: str
@@ -298,7 +298,7 @@ class Expected:
     draws: int = 0
 
     def row(self) -> tuple[str | float | None, ...]:
-        """Of a table."""
+        """The row of a table."""
         if not self.draws:
             return self.setting, None, None, None, None, None, self.why
         return (self.setting, self.root_error, self.payments, self.asked, self.local, self.bought, self.why)

@@ -51,7 +51,7 @@ class Piece(NamedTuple):
 
     @property
     def width(self) -> float:
-        """Its length, in reports."""
+        """The length of the piece, in reports."""
         return self.right - self.left
 
 
@@ -108,7 +108,7 @@ class VirtualCost:
 
     @classmethod
     def of_pieces(cls, pieces: Iterable[Piece], gaps: Iterable[tuple[float, float]] = ()) -> VirtualCost:
-        """From pieces that follow each other; those that continue one another become one.
+        """A virtual cost from pieces that follow each other; those that continue one another become one.
 
         Args:
             pieces: in order, each beginning where the one before it ends. Those without width are dropped, but for the
@@ -150,7 +150,7 @@ class VirtualCost:
 
     @property
     def highs(self) -> NDArray[np.float64]:
-        """(pieces,) values at the right end of each piece."""
+        """The values at the right end of each piece, (pieces,)."""
         found: NDArray[np.float64] = self._highs  # type: ignore[attr-defined]
         return found
 
@@ -172,14 +172,14 @@ class VirtualCost:
         return np.unique(ends[np.isfinite(ends)])
 
     def allowed(self) -> str:
-        """Which numbers are reports, in words."""
+        """The numbers that are reports, in words."""
         low, high = self.support
         gaps = [f"between {a:g} and {b:g}" for a, b in self.gaps.tolist()]
         shown = ", ".join(gaps[:_GAPS_SHOWN]) + (", ..." if len(gaps) > _GAPS_SHOWN else "")
         return f"in [{low:g}, {high:g}]" + (f", not {shown}" if gaps else "")
 
     def admits(self, reports: ArrayLike) -> NDArray[np.bool_]:
-        """Which reports the prior can produce."""
+        """Whether the prior can produce each report."""
         c = np.asarray(reports, dtype=np.float64)
         inside = (c >= self.bounds[0]) & (c <= self.bounds[-1])
         if len(self.gaps):
@@ -188,7 +188,7 @@ class VirtualCost:
         return np.asarray(inside)
 
     def piece_of(self, reports: ArrayLike) -> NDArray[np.intp]:
-        """Which piece each report belongs to.
+        """The piece that each report belongs to.
 
         Raises:
             InvalidInput: a report that the prior cannot produce. It is never moved to one that it can.
@@ -351,7 +351,7 @@ class QuantilePath:
         return [(float(self.reports[k]), float(self.reports[k + 1])) for k in np.flatnonzero(empty)]
 
     def virtual_cost(self) -> VirtualCost:
-        """Its virtual cost, ironed."""
+        """The virtual cost of the law, ironed."""
         return VirtualCost.of_pieces(_minorant_pieces(self._arcs()), self.gaps())
 
     def _arcs(self) -> list[_Arc]:

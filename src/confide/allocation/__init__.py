@@ -1,7 +1,7 @@
 """Scarce goods when values are secret: private auctions under joint differential privacy.
 
-Everybody else together, and the public, learn almost nothing of what a bidder would give; she finds her own good from
-a public billboard and her own row.
+Everybody else together, and the public, learn almost nothing of what a bidder would give; bidders find their own goods
+from a public billboard and their own row.
 
 >>> from confide.allocation import PMatch, instance_a
 >>> from confide.privacy.noise import Noise

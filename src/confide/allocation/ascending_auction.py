@@ -5,7 +5,7 @@ each other is the published counts alone. The counts tick at every batch, zeros 
 
 Source: Wu 2017, Algorithm 4, corrected; spec allocation 3.1.
 
-The auction of single goods: what a bidder does in her slot, compiled, and a run of all rounds.
+The auction of single goods: the steps of a bidder in their slot, compiled, and a run of all rounds.
 
 Source: Wu 2017, Algorithm 4, corrected; spec allocation 3.1.
 """
@@ -54,17 +54,17 @@ def many_steps(horizon: int) -> bool:
 @wire("Rules", "people goods supply increment rounds batch bid_cap charge")
 @dataclass(frozen=True, kw_only=True)
 class Rules:
-    """What everybody has to know to bid.
+    """The public rules that everybody bids by.
 
     Args:
         people: n, public slots in a fixed order.
         goods: k.
-        supply: s'_j, effective: a holder is outbid when more than so many bids were counted after hers.
+        supply: s'_j, the effective supply: a holder is outbid when more than s'_j bids were counted after theirs.
         increment: alpha, from one price to the next.
         rounds: R, at most.
         batch: g, how many bidders in a row bid between two releases.
         bid_cap: C, bids of one bidder at most.
-        charge: whether the final price is charged: then nobody takes a good that is worth less to her.
+        charge: whether the final price is charged: then nobody takes a good that is worth less to them.
     """
 
     people: int
@@ -87,10 +87,10 @@ class Rules:
         return self.rounds * self.slots
 
     def prices(self, counts: NDArray[Any]) -> _Reals:
-        """p_j = alpha floor(count_j / s'_j), rounded once.
+        """The prices p_j = alpha floor(count_j / s'_j), rounded once.
 
         Args:
-            counts: (k,) as published.
+            counts: (k,) published counts.
         """
         prices: _Reals = self.increment * (np.asarray(counts) // np.array(self.supply, dtype=np.int64)).astype(float)
         return prices
@@ -101,9 +101,9 @@ class Changes:
     """Published counts, where they changed.
 
     Args:
-        step: from 1.
-        good: whose count.
-        count: from this step on.
+        step: release, from 1.
+        good: the good that is counted.
+        count: its published count from this step on.
     """
 
     step: _Integers
@@ -137,7 +137,7 @@ class Running(ABC):
         noise: where the noise comes from.
         stream: first word of the draws' names.
         stepwise: whether each release is drawn around its true sums; by default where there are few of them.
-        session: what pays for the noise; opened on the line `COUNTS` if it is left out.
+        session: the session that pays for the noise; opened on the line `COUNTS` if it is left out.
     """
 
     def __init__(
@@ -213,7 +213,7 @@ class Running(ABC):
 
     @property
     def changes(self) -> Changes:
-        """What was published so far, by good and step."""
+        """The counts that were published so far, by good and step."""
         all_of = np.concatenate(self._changes) if self._changes else np.empty((0, 3), dtype=np.int64)
         order = np.lexsort((all_of[:, 0], all_of[:, 1]))
         return Changes(step=all_of[order, 0], good=all_of[order, 1].astype(np.int32), count=all_of[order, 2])
@@ -302,7 +302,7 @@ class Auction(Running):
 
     Args:
         rules: public.
-        values: everybody's.
+        values: everybody's valuations.
         counter: the counters' public parameters.
         noise: where the noise comes from.
         stream: first word of the draws' names.

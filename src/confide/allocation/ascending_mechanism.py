@@ -1,6 +1,7 @@
-"""What auctions with noisy bid counts share: how bids are counted, when it ends, how it is cleared.
+"""The common part of auctions with noisy bid counts: how bids are counted, when it ends, how it is cleared.
 
-Whether a billboard of an auction can be one of a plan's: what follows from its releases must, whoever wrote it.
+Whether a billboard of an auction can be one of a plan's: all that follows from its releases must follow, whoever wrote
+it.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def check_billboard(auction: Ascending, board: AuctionBillboard) -> None:
 
     Args:
         auction: the plan.
-        board: of this auction's rules.
+        board: the billboard, of this auction's rules.
 
     Raises:
         InvalidInput: names the part that no run of this plan writes.
@@ -130,16 +131,16 @@ _MOST_DRAWS = 2.0**27
 
 @cache
 def tight_reserve(counter: TreeCounter, failure_probability: float, *, stopping: bool = False) -> int:
-    """m, one more than what max(0, max_t noise_t) - noise_N exceeds in no counter, but with the failure probability.
+    """The reserve m: no counter's max(0, max_t noise_t) - noise_N exceeds m - 1, but with the failure probability.
 
     The holders of a good are at most s' plus that, whatever was bid, since N, the number of releases, is fixed. The law
-    of the noise has nothing to do with anybody's bids; it is simulated with public coins, and the quantile's upper
+    of the noise has nothing to do with anybody's bids; it is simulated with public randomness, and the quantile's upper
     confidence bound is taken; a Chernoff bound, which is some 30% above, where that would take more than 2^27 draws.
     Noise at a time that depends on the data has another law: where a run may end early, it is max over t of
     max_{u <= t} noise_u - noise_t.
 
     Args:
-        counter: of bids.
+        counter: the tree counter of bids.
         failure_probability: in (0, 1).
         stopping: whether a run may end before the horizon.
 
@@ -178,7 +179,7 @@ _MOST_STEPS = 2**30
 @renamed(held_back="effective_reserve", report_distance="report_l1_sensitivity", cell_distance="cell_sensitivities")
 @dataclass(frozen=True, kw_only=True)
 class Ascending(Market[AuctionBillboard]):
-    """Base of auctions in which everybody bids on one good at most in her slot of a round, `bid_cap` times at most.
+    """Base of auctions in which everybody bids on one good at most in their slot of a round, `bid_cap` times at most.
 
     The reserve is `needed_reserve` where it is left out: none beside a final clearing. With a smaller one nothing is
     promised about how many copies are given.
@@ -267,7 +268,7 @@ class Ascending(Market[AuctionBillboard]):
 
     @property
     def noise_law(self) -> Law:
-        """Of all noise."""
+        """The law of all noise."""
         return self.law
 
     @cached_property
@@ -279,7 +280,7 @@ class Ascending(Market[AuctionBillboard]):
 
     @cached_property
     def counter(self) -> TreeCounter:
-        """The counters of bids. A bidder bids C times at most in each of two worlds, in her slot of a round."""
+        """The counters of bids. A bidder bids C times at most in each of two worlds, in their slot of a round."""
         shares = (self.reclear, self.certify_with, self._halting_share)
         left = down(self.budget - sum(map(self.part, shares), Fraction(0)))
         horizon, absent = self.rounds * self.slots, self.neighbours == "add_or_remove"
@@ -298,7 +299,7 @@ class Ascending(Market[AuctionBillboard]):
 
     @cached_property
     def effective_reserve(self) -> int:
-        """m, copies of each good that are not sold."""
+        """The reserve m, copies of each good that are not sold."""
         return self.needed_reserve if self.reserve is None else self.reserve
 
     @cached_property
@@ -315,7 +316,7 @@ class Ascending(Market[AuctionBillboard]):
 
     @property
     def effective_supply(self) -> tuple[int, ...]:
-        """s'_j = s_j - m."""
+        """The effective supply s'_j = s_j - m."""
         return tuple(copy - self.effective_reserve for copy in self.copies)
 
     @cached_property
@@ -361,7 +362,7 @@ class Ascending(Market[AuctionBillboard]):
     @property
     @abstractmethod
     def rules(self) -> Rules:
-        """What everybody bids by."""
+        """The public rules that everybody bids by."""
 
     def _play(
         self, auction: Running, noise: Noise, progress: Progress | None
@@ -391,7 +392,7 @@ class Ascending(Market[AuctionBillboard]):
                          reports=nothing)
 
     def check(self, billboard: AnyBillboard) -> None:
-        """Whether it is of this plan: its rounds, its clearing and its cuts follow from what was released.
+        """Check that a billboard is of this plan: its rounds, its clearing and its cuts follow from what was released.
 
         Raises:
             InvalidInput: another plan's, or numbers that no run makes.

@@ -1,4 +1,4 @@
-"""What the harness needs to know of a market that hands out goods: worst-case neighbours, parts of noise, faults.
+"""The facts that the audit harness needs of a market of goods: worst-case neighbours, parts of noise, faults.
 
 No bidder's valuations are used. Privacy is attacked on markets of eight made-up bidders, where the loss is exact; what
 is given to whom, and what is claimed of it, on made-up bidders of the campaign's own number.
@@ -14,7 +14,7 @@ A mechanism's own run on tiny neighbours, along one and the same record: what ot
 
 Three ways, of which none samples: the run on a neighbour with the same noisy answers must publish the same to all
 others; the loss along that record, from the true sums of both runs, must be within what each part is charged; and the
-same loss from her own walk along the billboard, which needs no second run.
+same loss from the bidder's own walk along the billboard, which needs no second run.
 """
 
 from __future__ import annotations
@@ -125,8 +125,8 @@ def full_size(mechanism: Market, seed: int = 0) -> FullSize:
     """The run, and the same with noise that is too small at this size alone.
 
     Args:
-        mechanism: of a campaign.
-        seed: of bidders and noise.
+        mechanism: the campaign's mechanism.
+        seed: seed of bidders and noise.
     """
     return FullSize(sound=mechanism, rows=lambda it: [full_size_row(it, seed)], factors=_PLANTED,
                     damped=lambda factor: inject_fault(mechanism, _drawn_at(factor)))
@@ -136,8 +136,8 @@ def full_size_row(mechanism: Market, seed: int = 0) -> AuditRow:
     """The largest loss of some bidders along one run, against what is promised of all that others see.
 
     Args:
-        mechanism: of a campaign, sound or broken.
-        seed: of bidders and noise.
+        mechanism: the campaign's mechanism, sound or broken.
+        seed: seed of bidders and noise.
 
     Example:
         >>> from confide.allocation import SinkhornMatch
@@ -243,7 +243,7 @@ def jointly(mechanism: Market, seed: int = 0) -> Transcripts:
 
     Args:
         mechanism: a tiny, sound one.
-        seed: of valuations and histories.
+        seed: seed of valuations and histories.
 
     Example:
         >>> for row in jointly(CRAFTED).rows():
@@ -263,12 +263,12 @@ def jointly(mechanism: Market, seed: int = 0) -> Transcripts:
 
 
 def asked(mechanism: Market, seed: int = 0) -> Examined:
-    """What a test that only says which side of a threshold a number is on costs by the noise that it asks for; and the
-    same with half of that noise.
+    """The cost of a test that only says which side of a threshold a number is on, by the noise that it asks for; and
+    the same with half of that noise.
 
     Args:
         mechanism: a tiny one.
-        seed: of valuations and noise.
+        seed: seed of valuations and noise.
     """
     tested = unreleased_parts(mechanism).keys() & charges(mechanism).keys()
     return Examined(named="privacy: halting, by the noise that it asks for", sound=lambda noise: noise,
@@ -279,16 +279,16 @@ def asked(mechanism: Market, seed: int = 0) -> Examined:
 def asked_rows(
     mechanism: Market, seed: int = 0, noise: Callable[[Noise], Noise] = lambda sound: sound
 ) -> list[AuditRow]:
-    """What a test that only says which side of a threshold a number is on costs by the noise that it asks for, against
-    what is charged for it; none without one.
+    """The cost of a test that only says which side of a threshold a number is on, by the noise that it asks for,
+    against its charge; empty without such a test.
 
     Among eight bidders no number is so far on one side that a single one makes the whole difference. Among many it can,
     and then the loss is that of the scales: 1/b of the threshold, and 2/b' of an answer.
 
     Args:
         mechanism: a tiny one.
-        seed: of valuations and noise.
-        noise: what the run's is replaced by.
+        seed: seed of valuations and noise.
+        noise: function that replaces the run's noise.
 
     Source: spec query_release A3.
     """
@@ -308,11 +308,11 @@ def asked_rows(
 
 
 def counted_rows(mechanism: Market, seed: int = 0) -> list[AuditRow]:
-    """Both walks with bidders who count goods, where the campaign's do.
+    """The audits on all histories and by own walks with bidders who count goods, where the campaign's do.
 
     Args:
-        mechanism: of a campaign.
-        seed: of valuations and histories.
+        mechanism: the campaign's mechanism.
+        seed: seed of valuations and histories.
     """
     own = counted(mechanism)
     if own is None:
@@ -328,9 +328,9 @@ def walked_row(mechanism: Market, seed: int = 0, runs: int = HISTORIES, pairs: i
     Args:
         mechanism: a tiny one; or one that draws its noise in blocks, of which its run on the neighbour is held to the
             same releases besides.
-        seed: of valuations and histories.
-        runs: of each market.
-        pairs: how many neighbour steps are walked; None for all.
+        seed: seed of valuations and histories.
+        runs: number of runs of each market.
+        pairs: number of neighbour steps that are walked; None for all.
     """
     worst, realised, replays = 0.0, 0.0, 0
     blocks = False
@@ -353,12 +353,12 @@ def walked_row(mechanism: Market, seed: int = 0, runs: int = HISTORIES, pairs: i
 
 
 def blocks(mechanism: Market, seed: int = 0) -> list[Examined]:
-    """Her own walk once more, where the mechanism draws its noise as campaigns with many releases do; and the same
-    where that noise is not added, or too small. None where it never draws any so.
+    """The audit by own walks once more, where the mechanism draws its noise as campaigns with many releases do; and the
+    same where that noise is not added, or too small. Empty where the mechanism never draws noise so.
 
     Args:
         mechanism: a tiny one.
-        seed: of valuations and histories.
+        seed: seed of valuations and histories.
     """
     if not _has_blocks(mechanism, seed):
         return []
@@ -420,11 +420,11 @@ _PARTS = "what all releases of a run cost is what the parameters name, as a shar
 
 
 def matching(mechanism: Market, seed: int = 0) -> Audited:
-    """What is known of one market.
+    """The promises, charges and audits of one market.
 
     Args:
         mechanism: as it will run.
-        seed: of made-up bidders and histories; noise from the operating system is tested on fresh draws.
+        seed: seed of made-up bidders and histories; noise from the operating system is tested on fresh draws.
     """
     if mechanism.plentiful:
         return _of_plenty(mechanism, seed)
@@ -471,10 +471,10 @@ def _of_plenty(mechanism: Market, seed: int) -> Audited:
 
 
 def releases(mechanism: Market) -> Examined:
-    """What all releases of a run cost, held against what its parameters name, neither more nor less; and the same of
+    """The cost of all releases of a run, held against what its parameters name, neither more nor less; and the same of
     runs that release twice as much, or what they do not charge.
 
-    Truncation makes one release of all, charged as what is promised; of it the parts are held against what they share.
+    Truncation makes one release of all, charged as what is promised; its parts are held against what they share.
 
     Args:
         mechanism: a sound one.
@@ -491,10 +491,10 @@ def releases(mechanism: Market) -> Examined:
 
 
 def reach_rows(mechanism: Market) -> list[AuditRow]:
-    """What one bidder moves along the worst public history, against what the noise is calibrated for.
+    """The distance that one bidder moves along the worst public history, against what the noise is calibrated for.
 
     Args:
-        mechanism: an auction; of others there are none.
+        mechanism: an auction; other mechanisms give no rows.
     """
     if not isinstance(mechanism, PMatch | PAlloc):
         return []

@@ -1,6 +1,6 @@
-"""What a mechanism does at a campaign's own size, on made-up bidders: decodes, supply, certificate, and spies.
+"""Audits of a mechanism at a campaign's own size, on made-up bidders: decodes, supply, certificate, and spies.
 
-What a run is worth to its bidders, one by one: promises about the final prices and about taking part.
+The worth of a run to its bidders, one by one: promises about the final prices and about taking part.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ def worth_rows(
     """One row for each promise that a run of one good to each person can be held against; else none.
 
     Args:
-        mechanism: that ran.
-        values: what it ran on.
-        outcome: what came of it.
-        promised: by the campaign's own mechanism, of which the one that ran may be a smaller copy.
-        paid: by everybody, in place of the prices.
+        mechanism: the mechanism that ran.
+        values: the values that it ran on.
+        outcome: the outcome of the run.
+        promised: guarantees of the campaign's own mechanism, of which the one that ran may be a smaller copy.
+        paid: payment by everybody, in place of the prices.
     """
     if "good" not in outcome.shares.column_names:
         return []
@@ -83,10 +83,10 @@ def worth_rows(
 
 
 def dear(mechanism: Any) -> dict[str, float]:
-    """What everybody pays where prices are above all values: a fault of a market that promises that nobody loses.
+    """Payments where prices are above all values: a fault of a market that promises that nobody loses.
 
     Args:
-        mechanism: whose rows are held.
+        mechanism: the audited mechanism.
     """
     promised = isinstance(mechanism, PMatch | SinkhornMatch) and any(mechanism.guarantees().of(Participation))
     return {"a price above all values": 2.0} if promised else {}
@@ -145,7 +145,7 @@ def scaled(mechanism: Market) -> Market:
     same part of its supply.
 
     Args:
-        mechanism: of a campaign.
+        mechanism: the campaign's mechanism.
     """
     mechanism = of_rows(mechanism, mechanism.goods)
     part = _CELLS / (mechanism.people * mechanism.goods)
@@ -162,7 +162,7 @@ def scaled(mechanism: Market) -> Market:
 
 
 def made_up(mechanism: Market, seed: int) -> NDArray[Any]:
-    """(n, k) instance A; for bundles, with rows that are worth 1 at most."""
+    """The values of instance A, (n, k); for bundles, with rows that are worth 1 at most."""
     values = instance_a(mechanism.people, mechanism.goods, seed=seed)
     return values / np.float32(2 * mechanism.goods) if isinstance(mechanism, PAlloc) else values
 
@@ -179,7 +179,7 @@ def behaviour(mechanism: Market, seed: int = 0) -> list[Examined]:
 
     Args:
         mechanism: as it will run.
-        seed: of bidders and noise.
+        seed: seed of bidders and noise.
     """
     own, promised = scaled(mechanism), mechanism.guarantees()
     fewer = f"{own.people:,} bidders" if own.people < mechanism.people else ""
@@ -215,9 +215,9 @@ def decodes(run: Callable[[], _Run], seed: int = 0, among: str = "") -> Examined
     """Decodes of a run, and the same where everybody's share is another's.
 
     Args:
-        run: gives a simulated run.
-        seed: of who is asked.
-        among: of a run that is smaller than the campaign.
+        run: function that gives a simulated run.
+        seed: seed of the choice of bidders who are asked.
+        among: bidders of a run that is smaller than the campaign, in words; else empty.
     """
     return Examined(named="billboard", sound=run, rows=lambda it: [decode_row(it(), seed).smaller(among)],
                     faults={"everybody gets her neighbour's share": lambda: _shifted(run())})
@@ -228,7 +228,7 @@ def decode_row(run: _Run, seed: int = 0) -> AuditRow:
 
     Args:
         run: a simulated run.
-        seed: of who is asked.
+        seed: seed of the choice of bidders who are asked.
     """
     n = run.mechanism.people
     asked = np.unique(np.linspace(0, n - 1, min(n, _DECODED)).astype(np.int64) + seed % 7) % n
@@ -252,7 +252,7 @@ def supply_row(mechanism: Market, seed: int = 0) -> AuditRow:
 
     Args:
         mechanism: as it will run.
-        seed: of bidders and noise.
+        seed: seed of bidders and noise.
     """
     promise = "supply: runs that give more than there is"
     if mechanism.on_overflow == "truncate":
@@ -288,11 +288,11 @@ def _strict(mechanism: Market) -> Market | None:
 
 
 def certificate_rows(run: _Run, *, forgetful: bool = False) -> list[AuditRow]:
-    """What the billboard claims of the welfare, against exact welfare and an exact upper bound of the optimum.
+    """The billboard's claims about the welfare, against exact welfare and an exact upper bound of the optimum.
 
     Args:
         run: a simulated run.
-        forgetful: a certificate that leaves out what bidders gain at the prices: to show that this is seen.
+        forgetful: whether the certificate leaves out what bidders gain at the prices: to show that this is seen.
     """
     plan, board = run.mechanism.certificate_plan, run.outcome.billboard
     if plan is None or board.surplus is None:
@@ -329,8 +329,8 @@ def spy_row(mechanism: Market, seed: int = 0, allocation: NDArray[Any] | None = 
     promise of anything where that is near 1.
 
     Args:
-        mechanism: whose rules run; its sizes are those of the gadgets.
-        seed: of bits, tastes and noise.
+        mechanism: the mechanism whose rules run; its sizes are those of the gadgets.
+        seed: seed of bits, tastes and noise.
         allocation: another one than the mechanism's.
 
     Source: spec allocation 8; domination by a binomial: Steinke, Nasr and Jagielski 2023.

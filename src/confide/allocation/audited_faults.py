@@ -40,7 +40,7 @@ else:
 
 
 def faults(mechanism: Market) -> dict[str, type[Any]]:
-    """Those that a mechanism can have: what is broken in words -> what is put on top of its class.
+    """Faults that a mechanism can have: what is broken, in words -> the class that is put on top of the mechanism's.
 
     Args:
         mechanism: a tiny, sound one.
@@ -79,7 +79,7 @@ def _copies_count(mechanism: PAlloc) -> bool:
 
 
 class Tells(_Matching):
-    """It tells how many want anything."""
+    """A fault: the run tells how many want anything."""
 
     def run(self, data: Any, noise: NoiseSource, **more: Any) -> Any:
         outcome = super().run(data, noise, **more)
@@ -88,7 +88,7 @@ class Tells(_Matching):
 
 
 class CertifiesTheTruth(_Matching):
-    """Its certificate, which is in the public manifest, holds the number of those who want anything."""
+    """A fault: the certificate, which is in the public manifest, holds the number of those who want anything."""
 
     def run(self, data: Any, noise: NoiseSource, **more: Any) -> Any:
         told = float(_wanting(data))
@@ -259,7 +259,7 @@ class CutsForFree(_Matching):
 
 
 class CountsTwice(_Scaling):
-    """Those who ask for each good are counted a second time, at the same cost."""
+    """A fault: those who ask for each good are counted a second time, at the same cost."""
 
     def _spent(self) -> tuple[Event, ...]:
         sound = super()._spent()

@@ -3,7 +3,7 @@
 Given the record, every true sum is a function of the data, and only one bidder's part of it changes. So the log ratio
 of the densities of everything that was released is a finite sum, without sampling.
 
-What one bidder adds to each release of a run, from her own row, her place and the public record alone.
+The part of one bidder in each release of a run, from their own row, their place and the public record alone.
 
 Each release of a mechanism of the family is a sum over bidders of such parts, with noise. So what a neighbour's row
 would have added along the same record is known without running anything again, and the privacy loss follows exactly.
@@ -72,7 +72,7 @@ OWN_PARTS: dict[type[Any], Rule] = {}
 
 
 def signed_in(kind: type[Any]) -> Callable[[Rule], Rule]:
-    """A decorator: the rule for mechanisms of a class.
+    """A decorator that enters the rule for mechanisms of a class.
 
     Args:
         kind: the class.
@@ -86,14 +86,14 @@ def signed_in(kind: type[Any]) -> Callable[[Rule], Rule]:
 
 
 def own_parts(mechanism: Any, record: Any, index: int, billboard: Any, draws: Sequence[Draw]) -> Parts:
-    """What a bidder with this record adds to each draw of a run.
+    """The part that a bidder with this record adds to each draw of a run.
 
     Args:
-        mechanism: that ran.
-        record: her valuations, as the mechanism has them; None for a slot without one.
-        index: her public place.
-        billboard: of the run.
-        draws: of the run, for their names and sizes.
+        mechanism: the mechanism that ran.
+        record: the bidder's valuations, as the mechanism has them; None for a slot without one.
+        index: the bidder's public place.
+        billboard: the run's billboard.
+        draws: the run's draws, for their names and sizes.
 
     Raises:
         Unsupported: nobody has written down what this mechanism's bidders add.
@@ -109,9 +109,9 @@ def record_of(mechanism: Any, values: Any, index: int) -> Any:
     """One bidder's record among those of a run.
 
     Args:
-        mechanism: that ran.
-        values: everybody's, as it takes them.
-        index: her public place.
+        mechanism: the mechanism that ran.
+        values: everybody's valuations, as it takes them.
+        index: the bidder's public place.
     """
     if isinstance(mechanism, PAlloc):
         return values[index]
@@ -244,7 +244,7 @@ _PUBLIC = ("channel", "selection", "split")  # coins that protect nobody
 
 
 def promise(mechanism: Market) -> PureDP | ZCDP:
-    """What all releases of a run together may cost, before anything is cut off: pure, or zCDP for Gaussian noise.
+    """The promise about all releases of a run together, before anything is cut off: pure, or zCDP for Gaussian noise.
 
     It follows from the parameters that are named, not from what a run divides among its releases.
     """
@@ -263,11 +263,11 @@ def unreleased_parts(mechanism: Market) -> dict[str, UnreleasedIntermediate]:
 
 @dataclass(frozen=True, kw_only=True)
 class HistoryLoss:
-    """What one history tells between two rows of one bidder.
+    """The privacy loss of one history between two rows of one bidder.
 
     Args:
-        log_ratio: ln(density under her row / density under the other), in nats; infinite where something that she
-            changes was released without noise.
+        log_ratio: ln(density under the bidder's row / density under the other), in nats; infinite where something that
+            the bidder changes was released without noise.
         most: the largest loss that any answers with these true sums could have, in the parameter of `promise`.
         promised: that parameter.
         moved: first word of the draws' names -> l1 distance of their true sums.
@@ -284,11 +284,11 @@ class History:
     """A run, with everything that was asked of its noise.
 
     Args:
-        mechanism: that ran.
-        values: everybody's.
-        billboard: that it published.
-        draws: in the order in which they were asked for.
-        outcome: all that came of it.
+        mechanism: the mechanism that ran.
+        values: everybody's valuations.
+        billboard: the published billboard.
+        draws: the draws, in the order in which they were asked for.
+        outcome: all that came of the run.
     """
 
     mechanism: Market
@@ -303,10 +303,10 @@ class History:
         return any(_bare(draw) for draw in self.draws)
 
     def parts(self, index: int) -> Parts:
-        """What a bidder adds to each draw.
+        """The part that a bidder adds to each draw.
 
         Args:
-            index: her place.
+            index: the bidder's place.
         """
         return self._parts(index, record_of(self.mechanism, self.values, index))
 
@@ -315,9 +315,9 @@ class History:
 
     @cached_property
     def unexplained(self) -> int:
-        """By how much true sums differ from the sum of everybody's own parts, in l1, and published counts from those
-        of these parts and the noise that was drawn; 0 where the record, own rows and noise say all. Noise that was
-        drawn around nothing has no true sums beside it: there the counts alone tell whether it was added.
+        """The l1 distance of true sums from the sum of everybody's own parts, and of published counts from those of
+        these parts and the noise that was drawn; 0 where the record, own rows and noise say all. Noise that was drawn
+        around nothing has no true sums beside it: there the counts alone tell whether it was added.
         """
         total: dict[Any, Any] = {}
         for index in range(self.mechanism.people):
@@ -351,12 +351,13 @@ class History:
         return int(np.abs(counts - board.counts(np.arange(1, board.steps + 1)).T).sum())
 
     def retold(self, index: int, other: Any, published: Callable[[Any, int], bytes]) -> bool:
-        """Whether others see the same where her record was another, and everything that was released was the same.
+        """Whether others see the same where a bidder's record was another, and everything that was released was the
+        same.
 
         Args:
-            index: her place.
-            other: her record in the neighbouring world; None for none.
-            published: what others see of an outcome, and her place -> bytes.
+            index: the bidder's place.
+            other: the bidder's record in the neighbouring world; None for none.
+            published: function from an outcome and the bidder's place to what others see, in bytes.
         """
         before, after = self.parts(index), self._parts(index, other)
         # Noise alone is less by what her other record adds, so that the released sums stay as they are.
@@ -370,11 +371,11 @@ class History:
             published(outcome, index) == published(self.outcome, index)
 
     def loss(self, index: int, other: Any) -> HistoryLoss:
-        """Between a bidder's record and another one of hers.
+        """The loss between a bidder's record and another one of theirs.
 
         Args:
-            index: her place.
-            other: her record in the neighbouring world; None for none.
+            index: the bidder's place.
+            other: the bidder's record in the neighbouring world; None for none.
         """
         before, after = self.parts(index), self._parts(index, other)
         drawn = {draw.stream for draw in self.draws}
@@ -403,7 +404,7 @@ def recorded(mechanism: Market, values: Any, noise: Noise) -> History:
 
     Args:
         mechanism: to run.
-        values: everybody's, as it takes them.
+        values: everybody's valuations, as it takes them.
         noise: `Noise.simulated`, `Noise.replayed`, or any other.
     """
     listening = RecordingNoise(noise)
@@ -413,15 +414,15 @@ def recorded(mechanism: Market, values: Any, noise: Noise) -> History:
 
 
 def exact_loss(mechanism: Market, values: Any, index: int, other: Any, seed: int) -> float:
-    """|ln ratio| of everything that one simulated run released, had a bidder's record been another.
+    """The |ln ratio| of everything that one simulated run released, had a bidder's record been another.
 
     Args:
         mechanism: `PMatch`, `PAlloc`, `SinkhornMatch`, or what else has `own_parts`.
-        values: everybody's, as it takes them.
-        index: whose record changes, from 0.
-        other: what it is in the neighbouring world; None for none. Where neighbours differ by presence, one of the two
-            must be worth nothing.
-        seed: of the noise.
+        values: everybody's valuations, as it takes them.
+        index: place of the bidder whose record changes, from 0.
+        other: that bidder's record in the neighbouring world; None for none. Where neighbours differ by presence, one
+            of the two must be worth nothing.
+        seed: seed of the noise.
 
     Returns:
         In nats. Of pure mechanisms it is at most epsilon, whatever the seed.

@@ -59,8 +59,8 @@ class Step:
 
     Args:
         values: (n, k) everybody's valuations, or (n, ...) records of their class.
-        index: whose row changes.
-        other: what it is in the neighbouring world.
+        index: place of the row that changes.
+        other: that row in the neighbouring world.
     """
 
     values: NDArray[np.float64]
@@ -73,7 +73,7 @@ def tiny(mechanism: Market) -> Market:
     """The mechanism for eight bidders and three goods of three copies. Nothing is cut off: what that costs is a delta.
 
     Args:
-        mechanism: of a campaign.
+        mechanism: the campaign's mechanism.
     """
     return replace(mechanism, people=PEOPLE, goods=GOODS, supply=SUPPLY, on_overflow="flag")
 
@@ -83,8 +83,8 @@ def of_rows(mechanism: _Auction, goods: int) -> _Auction:
     Bids and reports of one bidder are the same in number whatever the class; cells are not, where copies count.
 
     Args:
-        mechanism: of any class.
-        goods: that bundles are made of.
+        mechanism: an auction with valuations of any class.
+        goods: number of goods that bundles are made of.
     """
     summed = (UnitDemandValuation, Additive, CappedAdditiveValuation)
     if not isinstance(mechanism, PAlloc) or isinstance(mechanism.valuation, summed):
@@ -130,7 +130,7 @@ def counted(mechanism: Market) -> PAlloc | None:
     """The tiny auction with bidders who count goods, where the campaign's do: other loops play it. None for others.
 
     Args:
-        mechanism: of a campaign.
+        mechanism: the campaign's mechanism.
     """
     if not isinstance(mechanism, PAlloc) or not isinstance(mechanism.valuation, SymmetricConcave):
         return None
@@ -158,7 +158,7 @@ def steps(mechanism: Market, seed: int) -> Iterator[Step]:
 
     Args:
         mechanism: a tiny one.
-        seed: of the others' valuations.
+        seed: seed of the others' valuations.
     """
     n, k = mechanism.people, mechanism.goods
     draw = study_generator(seed, "neighbours")
@@ -204,7 +204,7 @@ def neighbours(mechanism: Market, seed: int) -> Iterator[Neighbours]:
 
     Args:
         mechanism: a tiny one.
-        seed: of the others' valuations.
+        seed: seed of the others' valuations.
     """
     for step in steps(mechanism, seed):
         second = step.values.copy()

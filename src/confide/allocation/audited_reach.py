@@ -1,10 +1,10 @@
 """How far one bidder can move everything that is counted, along any public history: the numbers that noise rests on.
 
-Two worlds differ in one bidder's row. Whatever is published, she sees the same prices in both, bids where she is free,
-and is outbid or not: so an adversary who writes the public history decides, in each round, what becomes of her in
-either world. All that he can do is gone through here, by dynamic programming over her two states. He may do more than
-counts allow, so nothing beyond what is found is possible; that it is attained is shown by histories for a bidder's own
-walk, which `staggered_auction` and `staggered_bundles` write.
+Two worlds differ in one bidder's row. Whatever is published, the bidder sees the same prices in both, bids where they
+are free, and is outbid or not: so an adversary who writes the public history decides, in each round, what becomes of
+the bidder in either world. All that the adversary can do is gone through here, by dynamic programming over the bidder's
+two states. The adversary may do more than counts allow, so nothing beyond what is found is possible; that it is
+attained is shown by histories for a bidder's own walk, which `staggered_auction` and `staggered_bundles` write.
 
 Source: spec allocation 3.2 and 5 (what a replaced row moves), 13.6.
 """
@@ -50,9 +50,9 @@ def auction_reach(
 
     Args:
         rounds: T or R.
-        counted: which reports are counted beside bids: "unsatisfied", who was outbid.
+        counted: reports that are counted beside bids: "unsatisfied", who was outbid.
         bid_cap: C, bids in each world at most; None for no cap.
-        absent: whether she is not there in one of the worlds.
+        absent: whether the bidder is not there in one of the worlds.
         last_report: whether the report of the last round is released too.
         bids_count: False for the reports alone.
 
@@ -87,16 +87,17 @@ def bundle_reach(
 ) -> int:
     """How far a bidder of `PAlloc` moves bids and reports together, in l1, along the worst public history.
 
-    After a round she reports whether she would bid once more. Who declines, in her slot or in her report, does not bid
-    before she loses a good. Where goods that were outbid are dropped in her slot only, a content bidder may bid all the
-    same in the next round; where they are dropped at the end of a round, before she reports, she does not.
+    After a round bidders report whether they would bid once more. Who declines, in their slot or in their report, does
+    not bid before they lose a good. Where goods that were outbid are dropped in a bidder's slot only, a content bidder
+    may bid all the same in the next round; where they are dropped at the end of a round, before the report, a content
+    bidder does not.
 
     Args:
         rounds: T or R.
-        counted: which reports are counted beside bids: "unsatisfied", who would bid once more.
-        tested: when outbid goods are dropped, in her "slot" or at the end of a round.
+        counted: reports that are counted beside bids: "unsatisfied", who would bid once more.
+        tested: when outbid goods are dropped, in the bidder's "slot" or at the end of a round.
         bid_cap: C, bids in each world at most; None for no cap.
-        absent: whether she is not there in one of the worlds.
+        absent: whether the bidder is not there in one of the worlds.
         last_report: whether the report of the last round is released too.
         bids_count: False for the reports alone.
 
@@ -167,9 +168,9 @@ class Staggered:
     """A public history, and two rows of one bidder that it drives apart.
 
     Args:
-        billboard: of one bidder's market; its counts rise whatever she does.
-        first: (k,) her row in one world.
-        second: (k,) in the other.
+        billboard: the billboard of one bidder's market; its counts rise whatever the bidder does.
+        first: (k,) the bidder's row in one world.
+        second: (k,) the bidder's row in the other.
     """
 
     billboard: AuctionBillboard
@@ -216,11 +217,11 @@ def staggered_auction(
 
 def bids_and_reports(first: NDArray[np.float64], second: NDArray[np.float64],
                      billboard: AuctionBillboard) -> tuple[int, int]:
-    """How far two rows are apart in bids, and in reports of being outbid, in l1, by her own walk along a history.
+    """How far two rows are apart in bids, and in reports of being outbid, in l1, by own walks along a history.
 
     Args:
-        first: (k,) her row in one world.
-        second: (k,) in the other.
+        first: (k,) the bidder's row in one world.
+        second: (k,) the bidder's row in the other.
         billboard: the history.
     """
     rules = billboard.rules
@@ -234,11 +235,11 @@ def bids_and_reports(first: NDArray[np.float64], second: NDArray[np.float64],
 
 
 def reports_of(steps: Sequence[int], goods: Sequence[int], billboard: AuctionBillboard) -> NDArray[np.int64]:
-    """(rounds,) after which rounds a bidder was outbid, from her bids and the public counts.
+    """Reports of being outbid after each round, (rounds,), from a bidder's bids and the public counts.
 
     Args:
-        steps: of her bids, from 1.
-        goods: of her bids.
+        steps: steps of the bids, from 1.
+        goods: goods of the bids.
         billboard: the history.
     """
     rules = billboard.rules
@@ -259,10 +260,10 @@ class BundleBidder:
 
     Args:
         row: (k,) what each good is worth; a bundle is worth its `most` best ones.
-        most: goods of use to her.
-        supply: s', a held good is outbid when more bids than this were counted after hers.
+        most: number of goods of use to the bidder.
+        supply: s', a held good is outbid when more bids than this were counted after theirs.
         increment: alpha.
-        tested: when outbid goods are dropped, in her "slot" or at the end of a round.
+        tested: when outbid goods are dropped, in the bidder's "slot" or at the end of a round.
     """
 
     row: NDArray[np.float64]
@@ -273,10 +274,10 @@ class BundleBidder:
     held: dict[int, int] = field(default_factory=dict)
 
     def bid(self, counts: NDArray[np.int64]) -> int:
-        """Her slot: the good that she bids on, -1 for none.
+        """The bidder's slot: the good that they bid on, -1 for none.
 
         Args:
-            counts: (k,) as published before it.
+            counts: (k,) counts as published before the slot.
         """
         if self.tested == "slot":
             self._drop(counts)
@@ -286,10 +287,10 @@ class BundleBidder:
         return good
 
     def report(self, counts: NDArray[np.int64]) -> bool:
-        """The end of a round: whether she wants to bid on.
+        """The end of a round: whether the bidder wants to bid on.
 
         Args:
-            counts: (k,) as published then.
+            counts: (k,) counts as published then.
         """
         if self.tested == "round_end":
             self._drop(counts)
@@ -311,8 +312,8 @@ class BundleBidder:
 def staggered_bundles(rounds: int, *, tested: Tested) -> int:
     """The distance of bids and reports along one history: an additive bidder against one who wants one good.
 
-    The additive one goes on bidding; the other is content until her good is outbid, which happens between the end of a
-    round and her slot. With tests at the end of a round it happens before she reports.
+    The additive one goes on bidding; the other is content until their good is outbid, which happens between the end of
+    a round and their slot. With tests at the end of a round it happens before they report.
 
     Args:
         rounds: T; the market has 2T goods.

@@ -1,4 +1,4 @@
-"""What a private matching is compared with: rules of thumb and the same auction without noise. None of them is private.
+"""Rules of thumb, and the auction without noise, to compare a private matching with. None of them is private.
 
 Each looks at everybody's values and hands out goods at once; what one bidder gets tells of the others' values without
 any bound. They are for studies with made-up bidders, and for an operator's own eyes.
@@ -53,7 +53,7 @@ def lottery(values: Any, supply: ArrayLike, *, order: ArrayLike | None = None, s
         supply: s_j >= 1, one whole number or k.
         order: (n,) a permutation of the bidders: of those whose favourite a good is, the first s_j get it; by default
             one drawn from the seed.
-        seed: of the order.
+        seed: seed of the order.
 
     Raises:
         InvalidInput: no such table, supply or order.
@@ -103,7 +103,7 @@ def serial_dictatorship(values: Any, supply: ArrayLike, *, order: ArrayLike | No
         values: (n, k) numbers in [0, 1], dense or scipy sparse, or `Valuations`.
         supply: s_j >= 1, one whole number or k.
         order: (n,) a permutation of the bidders; by default one drawn from the seed.
-        seed: of the order.
+        seed: seed of the order.
 
     Raises:
         InvalidInput: no such table, supply or order.
@@ -155,8 +155,8 @@ def _largest_first(
 def greedy(values: Any, supply: ArrayLike) -> Handout:
     """The largest value of all is served first, then the largest of what is left. Neither truthful nor private.
 
-    Of equal values the earlier bidder's comes first, and of hers the earlier good. Welfare is at least OPT/2, and
-    .994 OPT on instance A and .977 on B, with 10^5 bidders, 20 goods and 4,000 copies of each.
+    Of equal values the earlier bidder's comes first, and of one bidder's values the earlier good. Welfare is at least
+    OPT/2, and .994 OPT on instance A and .977 on B, with 10^5 bidders, 20 goods and 4,000 copies of each.
 
     Args:
         values: (n, k) numbers in [0, 1], dense or scipy sparse, or `Valuations`.
@@ -181,10 +181,10 @@ class AuctionRun(Handout):
     """The auction with true counts, and how it went. Not private.
 
     Args:
-        prices: (k,) final.
+        prices: (k,) final prices.
         counts: (k,) bids on each good.
-        bids: (n,) of each bidder.
-        rounds: that were played.
+        bids: (n,) number of bids of each bidder.
+        rounds: number of rounds played.
         unsatisfied: bidders who would still bid: they were outbid last, or had no bid left.
     """
 
@@ -220,7 +220,7 @@ def exact_auction(
 
     Without a cap and a last round it ends when nobody is outbid. Then no good has more holders than copies, every good
     with a price of more than 0 lacks fewer than `batch` holders (none with batch = 1), every bidder is within one
-    increment of her best good at the final prices, and
+    increment of their best good at the final prices, and
 
         welfare >= OPT - alpha n - sum over goods with a price of p_j times the copies that have no holder.
 

@@ -1,6 +1,6 @@
-"""What anyone may see of an auction: every published count, as it changed, and how the goods were cleared in the end.
+"""The public record of an auction: every published count, as it changed, and how the goods were cleared in the end.
 
-Prices follow from counts. A bidder finds her own good from this and her own valuations alone (`decoding`).
+Prices follow from counts. Bidders find their own good from this and their own valuations alone (`decoding`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _Integers = NDArray[np.int64]
 @wire("Clearing", "edges cells cuts")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Clearing:
-    """Who is admitted in the end: of each good, those after whose last bid few enough others were counted.
+    """The final clearing: of each good, those are admitted after whose last bid few enough others were counted.
 
     Args:
         edges: (k, B) public ages, ascending for each good.
@@ -45,18 +45,18 @@ class AuctionBillboard(AnyBillboard):
     """The public record of an auction.
 
     Args:
-        rules: that everybody bid by.
-        rounds: how many were played.
+        rules: the rules that everybody bid by.
+        rounds: number of rounds played.
         step: (c,) the release at which a count changed, from 1; by good, then by step.
-        good: (c,) whose.
-        count: (c,) from then on.
+        good: (c,) the good that is counted.
+        count: (c,) its count from then on.
         reports: (rounds but the last,) running counts of the halting test; empty without a counter of its own.
-        clearing: who is admitted; None where whoever holds a good keeps it.
+        clearing: the final clearing; None where whoever holds a good keeps it.
         cutoffs: (k,) of each good's holders, those from this place on go without: n, unless there were too many; None
             where nobody is ever cut off.
         surplus: noisy sum of what everybody would gain at the final prices, on the certificate's grid; None without
             one.
-        welfare: noisy sum of what everybody's good is worth to her; None without a certificate.
+        welfare: noisy sum of the worth of everybody's good to its holder; None without a certificate.
     """
 
     rules: Rules
@@ -92,7 +92,7 @@ class AuctionBillboard(AnyBillboard):
         return self.good.astype(np.int64) * (self.rules.horizon + 1) + self.step
 
     def after_rounds(self) -> _Integers:
-        """(rounds + 1, k) published counts before the first round and after each."""
+        """Published counts, (rounds + 1, k), before the first round and after each."""
         return self.counts(np.arange(self.rounds + 1, dtype=np.int64) * self.rules.slots)
 
     def counts(self, steps: _Integers, goods: _Integers | None = None) -> _Integers:
@@ -116,13 +116,13 @@ class AuctionBillboard(AnyBillboard):
 
     @property
     def final_counts(self) -> _Integers:
-        """(k,) after the last release."""
+        """Published counts after the last release, (k,)."""
         last: _Integers = self.counts(np.array([self.steps]))[0]
         return last
 
     @property
     def prices(self) -> NDArray[np.float64]:
-        """(k,) after the last release."""
+        """Prices after the last release, (k,)."""
         return self.rules.prices(self.final_counts)
 
 
@@ -130,13 +130,13 @@ class AuctionBillboard(AnyBillboard):
 @wire("WelfareCertificate", "ratio welfare optimum gamma", failure_probability="gamma")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class WelfareCertificate(Certificate):
-    """What is known of the welfare by weak duality, at any prices, from two noisy sums.
+    """Bounds of the welfare by weak duality, at any prices, from two noisy sums.
 
     Args:
-        ratio: welfare is at least this share of the optimum.
-        welfare: at least so much, in value.
-        optimum: at most so much.
-        failure_probability: of all three together.
+        ratio: share of the optimum that the welfare reaches at least.
+        welfare: lower bound of the welfare, in value.
+        optimum: upper bound of the optimum, in value.
+        failure_probability: failure probability of all three together.
     """
 
     ratio: float

@@ -34,7 +34,7 @@ _Reals = NDArray[np.float64]
 
 
 def lottery_of_bundles(values: _Reals, supply: tuple[int, ...], most: int) -> float:
-    """The expected welfare where everybody asks for her best goods, and each good is raffled among those who ask.
+    """The expected welfare where everybody asks for their best goods, and each good is raffled among those who ask.
 
     Args:
         values: (n, k).
@@ -66,7 +66,7 @@ def serial_bundles(values: _Reals, supply: tuple[int, ...], most: int, seed: int
         values: (n, k).
         supply: (k,).
         most: b.
-        seed: of the order.
+        seed: seed of the order.
 
     Example:
         >>> serial_bundles(np.array([[0.5, 0.25]]), (1, 1), most=2)
@@ -116,11 +116,11 @@ def greedy_bundles(values: _Reals, supply: tuple[int, ...], most: int) -> float:
 
 def counted_optimum(steps: NDArray[Any], copies: int) -> float:
     """The best welfare: the largest steps of all, as many as there are copies. They fall in each row, so nobody's
-    second good comes before her first.
+    second good comes before their first.
 
     Args:
         steps: (n, L).
-        copies: of all goods together.
+        copies: number of copies of all goods together.
 
     Example:
         >>> counted_optimum(np.array([[0.5, 0.25], [0.375, 0.0]]), 2)
@@ -130,12 +130,12 @@ def counted_optimum(steps: NDArray[Any], copies: int) -> float:
 
 
 def counted_serially(steps: NDArray[Any], copies: int, seed: int = 0) -> float:
-    """The welfare where one after another, in an order by lot, takes as many as she wants.
+    """The welfare where one after another, in an order by lot, takes as many as they want.
 
     Args:
         steps: (n, L).
-        copies: of all goods together.
-        seed: of the order.
+        copies: number of copies of all goods together.
+        seed: seed of the order.
 
     Example:
         >>> counted_serially(np.array([[0.5, 0.25]]), 1)
@@ -150,7 +150,7 @@ def spread_evenly(steps: NDArray[Any], copies: int) -> float:
 
     Args:
         steps: (n, L).
-        copies: of all goods together.
+        copies: number of copies of all goods together.
 
     Example:
         >>> spread_evenly(np.array([[0.5, 0.25], [0.25, 0.25]]), 3)
@@ -168,7 +168,7 @@ def lottery_welfare(values: Valuations, supply: tuple[int, ...]) -> float:
     """The expected welfare of raffling each good among those who like it best, without a second choice. Private.
 
     Args:
-        values: everybody's.
+        values: everybody's valuations.
         supply: (k,).
 
     Example:
@@ -183,10 +183,11 @@ def lottery_welfare(values: Valuations, supply: tuple[int, ...]) -> float:
 
 
 def most_welfare(values: Valuations, supply: tuple[int, ...]) -> float:
-    """No allocation gives more: the least bound by weak duality on a walk of prices after demand. Private.
+    """A bound that no allocation's welfare exceeds: the least by weak duality on a walk of prices after demand.
+    Private.
 
     Args:
-        values: everybody's.
+        values: everybody's valuations.
         supply: (k,).
 
     Example:
@@ -217,15 +218,15 @@ class Crowd(Protocol):
 
     @property
     def data(self) -> Any:
-        """What a run takes."""
+        """The data that a run takes."""
         ...
 
     def record(self, place: int) -> Any:
-        """One person's, as she hands it in."""
+        """One person's record, as they hand it in."""
         ...
 
     def welfare(self, shares: pa.Table) -> float:
-        """What everybody's share is worth to them together."""
+        """The worth of everybody's shares to them, in total."""
         ...
 
     def bound(self, supply: tuple[int, ...], prices: NDArray[Any]) -> float:
@@ -241,7 +242,7 @@ class Crowd(Protocol):
         ...
 
     def baselines(self, supply: tuple[int, ...], seed: int) -> list[Compared]:
-        """What rules of thumb give, none of them private; none where there are too many values."""
+        """The welfare of rules of thumb, none of them private; none where there are too many values."""
         ...
 
 
@@ -250,14 +251,14 @@ class SingleCrowd:
     """People who want one good each.
 
     Args:
-        values: everybody's.
+        values: everybody's valuations.
     """
 
     values: Valuations
 
     @classmethod
     def of(cls, batches: Iterable[Rows], people: int, goods: int) -> SingleCrowd:
-        """Of what was collected."""
+        """The crowd of the rows that were collected."""
         return cls(gathered(batches, people, goods))
 
     @property
@@ -306,7 +307,7 @@ class BundleCrowd:
 
     @classmethod
     def of(cls, valuation: BundleClass, batches: Iterable[Rows], people: int, goods: int) -> BundleCrowd:
-        """Of what was collected."""
+        """The crowd of the rows that were collected."""
         return cls(valuation, gathered(batches, people, width(valuation, goods)), goods)
 
     @cached_property
@@ -397,10 +398,10 @@ def _held(shares: pa.Table) -> NDArray[np.int32]:
 
 
 def counts(shares: pa.Table, goods: int) -> NDArray[np.int64]:
-    """(k,) how many copies of each good are in everybody's shares. Private.
+    """The number of copies of each good in everybody's shares, (k,). Private.
 
     Args:
-        shares: with a column "good" or "bundle".
+        shares: table with a column "good" or "bundle".
         goods: k.
 
     Example:

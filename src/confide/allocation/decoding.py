@@ -1,9 +1,9 @@
-"""One bidder's good, from her own valuations, her public place and the billboard: on her own device.
+"""One bidder's good, from their own valuations, their public place and the billboard: on their own device.
 
-It walks through the rounds as the auction did for her, with one subtraction per value, so that it agrees with the run
-bit for bit.
+It walks through the rounds as the auction did for the bidder, with one subtraction per value, so that it agrees with
+the run bit for bit.
 
-One bidder's bundle, from her own valuation, her public place and the billboard: on her own device.
+One bidder's bundle, from their own valuation, their public place and the billboard: on their own device.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ __all__ = ["BundleWalk", "Walk", "decode", "decode_bundle", "walk", "walk_bundle
 
 @dataclass(frozen=True, kw_only=True)
 class Walk:
-    """What one bidder did, and how she stands at the end.
+    """The bids of one bidder, and how they stand at the end.
 
     Args:
-        good: that she holds at the end, -1 for none, before any clearing.
-        out: whether she left: no price suits her, or she has no bid left.
-        latest: the good of her last bid; -1 where she made none, or no price suits her.
+        good: the good held at the end, -1 for none, before any clearing.
+        out: whether the bidder left: no price suits them, or they have no bid left.
+        latest: the good of the last bid; -1 where the bidder made none, or no price suits them.
         seen: its count just before that bid.
-        steps: of her bids, from 1.
-        goods: of her bids.
+        steps: steps of the bids, from 1.
+        goods: goods of the bids.
     """
 
     good: int
@@ -51,12 +51,12 @@ class Walk:
 
 
 def decode(record: Any, index: int, billboard: AuctionBillboard) -> int:
-    """Her good.
+    """The good of one bidder.
 
     Args:
-        record: (k,) her valuations in [0, 1], or a mapping of goods to them; None for a slot without a record.
-        index: her public place, from 0.
-        billboard: of the run.
+        record: (k,) the bidder's valuations in [0, 1], or a mapping of goods to them; None for a slot without a record.
+        index: the bidder's public place, from 0.
+        billboard: the run's billboard.
 
     Returns:
         The good, or -1 for none.
@@ -81,12 +81,12 @@ def decode(record: Any, index: int, billboard: AuctionBillboard) -> int:
 
 
 def walk(row: NDArray[np.float64], index: int, billboard: AuctionBillboard) -> Walk:
-    """Her part of the auction.
+    """One bidder's part of the auction.
 
     Args:
-        row: (k,) her valuations, checked.
-        index: her public place.
-        billboard: of the run.
+        row: (k,) the bidder's valuations, checked.
+        index: the bidder's public place.
+        billboard: the run's billboard.
     """
     rules = billboard.rules
     if not 0 <= whole("index", index, at_least=-1) < rules.people:
@@ -125,14 +125,14 @@ def walk(row: NDArray[np.float64], index: int, billboard: AuctionBillboard) -> W
 
 @dataclass(frozen=True, kw_only=True)
 class BundleWalk:
-    """What one bidder did, and what she holds before the last goods are dropped.
+    """The bids of one bidder, and the goods that they hold before the last ones are dropped.
 
     Args:
-        goods: that she holds, as she won them.
-        seen: the count of each just before her bid.
-        steps: of her bids, from 1.
-        bid_on: the goods of her bids.
-        reports: of the rounds after which she would have bid once more; none where nobody asks.
+        goods: goods that the bidder holds, in the order in which they were won.
+        seen: the count of each just before the bid on it.
+        steps: steps of the bids, from 1.
+        bid_on: goods of the bids.
+        reports: rounds after which the bidder would have bid once more; none where nobody asks.
     """
 
     goods: tuple[int, ...]
@@ -143,13 +143,13 @@ class BundleWalk:
 
 
 def decode_bundle(record: Any, index: int, billboard: AuctionBillboard) -> list[int]:
-    """Her goods.
+    """The goods of one bidder.
 
     Args:
-        record: of the class that the billboard's rules name, or a row in whatever form a run takes rows; None for a
-            slot without one.
-        index: her public place, from 0.
-        billboard: of the run.
+        record: a record of the class that the billboard's rules name, or a row in whatever form a run takes rows; None
+            for a slot without one.
+        index: the bidder's public place, from 0.
+        billboard: the run's billboard.
 
     Returns:
         Goods in ascending order, one for each copy.
@@ -170,12 +170,12 @@ def decode_bundle(record: Any, index: int, billboard: AuctionBillboard) -> list[
 
 
 def walk_bundle(bidder: Bidder, index: int, billboard: AuctionBillboard) -> BundleWalk:
-    """Her part of the auction.
+    """One bidder's part of the auction.
 
     Args:
-        bidder: her valuation.
-        index: her public place.
-        billboard: of the run.
+        bidder: the bidder's valuation.
+        index: the bidder's public place.
+        billboard: the run's billboard.
     """
     rules = cast("BundleRules", billboard.rules)
     if not 0 <= index < rules.people:

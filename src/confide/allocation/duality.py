@@ -76,7 +76,7 @@ def _surpluses(
 
 
 def surpluses(values: Valuations, prices: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(n,) what each bidder would gain at some prices; private."""
+    """The gain of each bidder at some prices, (n,); private."""
     out = np.empty(values.people)
     _surpluses(*values.rows, np.ascontiguousarray(prices, dtype=np.float64), out)
     return out
@@ -111,7 +111,7 @@ class CertificatePlan:
     Args:
         supply: s_j.
         measure: the noise of both, in units of the grid.
-        failure_probability: of what is claimed.
+        failure_probability: failure probability of the claims.
     """
 
     supply: tuple[int, ...]
@@ -128,7 +128,7 @@ class CertificatePlan:
         return float(drawn[0]) * _UNIT, float(drawn[1]) * _UNIT
 
     def certificate(self, prices: NDArray[np.float64], surplus: float, welfare: float) -> WelfareCertificate:
-        """What follows from these, with probability 1 - failure_probability."""
+        """The certificate that follows from these numbers, with probability 1 - failure_probability."""
         off = self.measure.reach(self.failure_probability / 2) * _UNIT  # one tail of each
         most = math.fsum(np.array(self.supply) * prices) + surplus + off
         least = max(0.0, welfare - off)
@@ -181,9 +181,9 @@ class BundleCertificatePlan(CertificatePlan):
 
         Args:
             population: everybody's valuations. Private.
-            prices: (k,) at the end.
+            prices: (k,) final prices.
             held: (n, b) goods, -1 for none. Private.
-            noise: where it comes from.
+            noise: source of the noise.
         """
         gained, worth = population.surpluses(prices), population.worth(held)
         up = np.ceil((gained + np.where(gained > 0.0, _ROUNDING, 0.0)) / _UNIT)
@@ -237,7 +237,7 @@ def exact_sums(
     """The dual bound at some prices, the welfare of an allocation, and their difference; each rounded once.
 
     Args:
-        values: everybody's.
+        values: everybody's valuations.
         supply: (k,) copies.
         prices: (k,) >= 0.
         held: (n, b) goods of each bidder, all different, -1 for none.

@@ -9,8 +9,9 @@ Source: Wu 2017, Algorithms 4 and 5 (CountUnsatisfied, CountBids), corrected; sp
 Final clearing: a fresh noisy histogram of who bid last on what, and how long ago, says who is admitted.
 
 A reserve is needed only because the number of holders is known through counters that count every bid. In the end each
-bidder lies in one cell at most: the good of her last bid, and its age, the bids that were counted since. Replacing a
-bidder moves two cells by one, however often she bid. Whoever is admitted sees it from the public cut and her own cell.
+bidder lies in one cell at most: the good of their last bid, and its age, the bids that were counted since. Replacing a
+bidder moves two cells by one, however often they bid. Whoever is admitted sees it from the public cut and their own
+cell.
 
 Source: ours; spec allocation 4.1.
 """
@@ -59,10 +60,10 @@ class Halting:
 
     Args:
         rule: one of `HALTING`.
-        below: it ends after a round with fewer of them than this, noise included.
-        rounds: R, at most.
+        below: the auction ends after a round with fewer reports than this, noise included.
+        rounds: R, the number of rounds at most.
         l1_sensitivity: how far one neighbour step moves the reports of all rounds together, in l1, along any history.
-        law: of a counter's noise.
+        law: law of a counter's noise.
         cost: epsilon, or rho, of the test; of sparse vector epsilon under both laws.
     """
 
@@ -87,7 +88,7 @@ class Halting:
 
     @cached_property
     def counter(self) -> TreeCounter | None:
-        """Of the reports, one tick a round; nobody asks after the last one."""
+        """The counter of the reports, one tick a round; nobody asks after the last one."""
         if not self.costs or self.rule == "sparse_vector":
             return None
         # Each round moves the report of a neighbour by one at most.
@@ -108,7 +109,7 @@ class Halting:
         return SparseVector(threshold=0, epsilon=self.cost)
 
     def events(self, unit: Relation) -> tuple[Event, ...]:
-        """What the test spends."""
+        """The events that the test spends."""
         if self.counter is not None:
             return self.counter.events(unit)
         return self.vector.events(unit) if self.vector is not None else ()
@@ -128,17 +129,17 @@ class Halting:
         """A test whose counter is paid for together with the counters of bids.
 
         Args:
-            session: of these.
-            part: what it declared for the test.
+            session: the session that pays for these counters.
+            part: name of the part that the session declared for the test.
         """
         return HaltingTest(self, None if self.counter is None else self.counter.start_within(session, part, "halting"),
                            None)
 
     def halts(self, counts: Sequence[int]) -> bool:
-        """Whether it ends after as many rounds as there are reports, by the last one.
+        """Whether the auction ends after as many rounds as there are reports, by the last one.
 
         Args:
-            counts: of rounds 1, 2, ...: what was published of the reports so far, running counts.
+            counts: running counts of the reports that were published after rounds 1, 2, ...
         """
         return len(counts) > 0 and counts[-1] - (counts[-2] if len(counts) > 1 else 0) < self.below
 
@@ -160,7 +161,7 @@ class HaltingTest:
         """Whether the auction ends after this round.
 
         Args:
-            bids: of this round. Private.
+            bids: number of bids in this round. Private.
             unsatisfied: holders that this round left without their good. Private.
             published: the sum of all published counts, so far.
         """
@@ -191,7 +192,7 @@ class ClearingPlan:
         edges: (k, B) ages, ascending for each good; whoever's is above the last is in no cell.
         measure: the noise of the cells, of which one neighbour step moves two by one each: one of a bidder who is
             replaced by zeros.
-        failure_probability: that some good is given to more than s_j.
+        failure_probability: probability that some good is given to more than s_j bidders.
     """
 
     supply: tuple[int, ...]
@@ -201,7 +202,7 @@ class ClearingPlan:
 
     @cached_property
     def slacks(self) -> _Integers:
-        """(B,) by how much a sum of the first b cells of any good may fall short of the truth, together."""
+        """How far a sum of the first b cells of any good may fall short of the truth, together, (B,)."""
         goods, buckets = len(self.edges), len(self.edges[0])
         return np.array([self.measure.reach(self.failure_probability / (goods * buckets),
                                             b) for b in range(1, buckets + 1)],
@@ -213,7 +214,7 @@ class ClearingPlan:
         Args:
             latest: (n,) the good of each one's last bid, -1 for none. Private.
             ages: (n,) bids on it that were counted since. Private.
-            noise: where it comes from.
+            noise: source of the noise.
             stream: name of the draw.
         """
         edges = np.array(self.edges, dtype=np.int64)
@@ -222,10 +223,10 @@ class ClearingPlan:
         return Clearing(edges=edges, cells=cells, cuts=self.cuts(cells))
 
     def cuts(self, cells: _Integers) -> _Integers:
-        """(k,) the largest age up to which surely few enough wait; -1 where there is none.
+        """The largest age up to which surely few enough wait, (k,); -1 where there is none.
 
         Args:
-            cells: (k, B) as released.
+            cells: (k, B) noisy cells as released.
         """
         edges, most = np.array(self.edges, dtype=np.int64), np.array(self.supply, dtype=np.int64)
         goods, buckets = edges.shape

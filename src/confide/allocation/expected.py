@@ -1,4 +1,4 @@
-"""What a market would give to made-up people who write what is asked for; and without being asked."""
+"""Predictions of a market for made-up people who write what is asked for; and without asking them."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ _PRIOR = 4_000  # made-up orders
 
 @dataclass(frozen=True, kw_only=True)
 class Expected:
-    """What made-up people would get, as shares of the best that is possible: means over all kinds of crowds.
+    """Means over all kinds of crowds of what made-up people would get, as shares of the best that is possible.
 
     Args:
-        crowds: what came out on each kind of them.
+        crowds: kind of crowd -> its prediction.
     """
 
     crowds: Mapping[str, CrowdPrediction]
 
     @property
     def share(self) -> float:
-        """From the market."""
+        """The share from the market."""
         return self._mean(lambda one: one.welfare)
 
     @property
@@ -52,17 +52,17 @@ class Expected:
 
     @property
     def runs(self) -> int:
-        """Of all kinds together."""
+        """The number of runs of all kinds together."""
         return sum(one.runs for one in self.crowds.values())
 
     @property
     def baseline(self) -> float:
-        """From handing out the goods without asking anybody."""
+        """The share from handing out the goods without asking anybody."""
         return self._mean(lambda one: one.baseline)
 
     @property
     def baselines(self) -> Mapping[str, float]:
-        """From rules that are not private."""
+        """The shares from rules that are not private, by name."""
         names = next(iter(self.crowds.values())).baselines
         return {name: self._mean(lambda one, name=name: one.baselines[name]) for name in names}  # type: ignore[misc]
 
@@ -77,12 +77,13 @@ class Expected:
 
 @lru_cache(maxsize=64)
 def predicted(market: Market, scale: Scale, runs: int = simulation.RUNS) -> Expected:
-    """On made-up people of the family's instances; where sizes are large, on smaller crowds (`reduced`).
+    """Predict a market on made-up people of the family's instances; where sizes are large, on smaller crowds
+    (`reduced`).
 
     Args:
-        market: which.
+        market: the market.
         scale: how people's tastes become values.
-        runs: crowds of each kind.
+        runs: number of crowds of each kind.
     """
     rows = None
     if isinstance(scale, Ranks):
@@ -91,13 +92,13 @@ def predicted(market: Market, scale: Scale, runs: int = simulation.RUNS) -> Expe
 
 
 def made_up(people: int, goods: int, scale: Scale, seed: int) -> NDArray[np.float32]:
-    """(n, k) values of made-up people of instance A, as they follow from what they would write.
+    """The values of made-up people of instance A, (n, k), as they follow from what they would write.
 
     Args:
         people: n.
         goods: k.
         scale: the public rule; of ranks, everybody ranks all goods.
-        seed: public.
+        seed: public seed.
 
     Example:
         >>> sorted(made_up(1, 4, Ranks.borda(4), seed=3)[0].tolist())
@@ -116,13 +117,13 @@ _CELLS = 250_000  # of the table that is made up
 
 @lru_cache(maxsize=64)
 def predicted_bundles(market: PAlloc, scale: Scale, runs: int = RUNS) -> Expected:
-    """On made-up people whose tastes differ (A), and whose needs do too (B); of a large campaign, of a smaller one
-    whose noise is the same part of its supply.
+    """Predict a market on made-up people whose tastes differ (A), and whose needs do too (B); of a large campaign, on a
+    smaller one whose noise is the same part of its supply.
 
     Args:
-        market: which.
+        market: the market.
         scale: how tastes become values.
-        runs: crowds of each kind.
+        runs: number of crowds of each kind.
     """
     small = _reduced(market)
     return Expected(crowds={name: CrowdPrediction.of([_run(small, scale, needs, seed) for seed in range(1, runs + 1)])
@@ -131,10 +132,10 @@ def predicted_bundles(market: PAlloc, scale: Scale, runs: int = RUNS) -> Expecte
 
 @lru_cache(maxsize=64)
 def second_bundles(market: PAlloc, scale: Scale) -> SecondIds:
-    """What a second id of one person gains, on made-up people whose tastes and needs differ.
+    """The gain from a second id of one person, on made-up people whose tastes and needs differ.
 
     Args:
-        market: which.
+        market: the market.
         scale: how tastes become values.
     """
     small = _reduced(market)
@@ -191,7 +192,7 @@ def made_up_bundles(
         people: n.
         goods: k.
         scale: the public rule.
-        seed: public.
+        seed: public seed.
         needs: whether needs differ too (B).
     """
     most, size = valuation.largest(goods), width(valuation, goods)

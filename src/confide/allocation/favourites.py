@@ -1,11 +1,11 @@
 """Everybody's favourite good at given prices, with the same subtraction as an auction and a decode.
 
-Public leanings: a small number for each bidder and good, that breaks ties among goods that she likes as well.
+Public leanings: a small number for each bidder and good, that breaks ties among goods that they like as well.
 
 Values are often coarse: ranks, stars, yes and no. Then thousands of bidders like two goods exactly as well at some
-prices, and all of them move to the same good at once: no price sells either. With a leaning of her own each of them
+prices, and all of them move to the same good at once: no price sells either. With a bias of their own each of them
 likes one a little better. Leanings follow from the seed that is drawn when all bids are in; they protect nobody, and
-everybody may compute everybody's. A bidder may lose up to one spread by hers.
+everybody may compute everybody's. A bidder may lose up to one spread by theirs.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def leaning(key: np.uint64, place: int, spread: float) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Leanings:
-    """Everybody's.
+    """Everybody's leanings.
 
     Args:
         key: 64 bits, from the seed.
@@ -64,7 +64,7 @@ class Leanings:
 
     @classmethod
     def of(cls, seed: str, spread: float) -> Leanings:
-        """Those of a seed.
+        """The leanings of a seed.
 
         Args:
             seed: 64 hexadecimal digits.
@@ -78,10 +78,10 @@ class Leanings:
         return cls(key=np.uint64(int.from_bytes(digest[:8], "little")), spread=spread)
 
     def row(self, index: int, goods: int) -> NDArray[np.float64]:
-        """(k,) one bidder's, the same numbers as the kernels'.
+        """One bidder's leanings, (k,), the same numbers as the kernels'.
 
         Args:
-            index: her place, from 0.
+            index: the bidder's place, from 0.
             goods: k.
 
         Example:
@@ -129,12 +129,12 @@ def _best(
 def best_goods(
     values: Valuations, prices: _Reals, leanings: Leanings = NONE, *, first: int = 0
 ) -> NDArray[np.int32]:
-    """(n,) the good that each bidder gains most from at some prices, the first of equals; -1 for none. Private.
+    """The good that each bidder gains most from at some prices, (n,), the first of equals; -1 for none. Private.
 
     Args:
-        values: everybody's.
+        values: everybody's valuations.
         prices: (k,) >= 0.
-        leanings: added to what goods are worth to her, if anything.
+        leanings: leanings that are added to what goods are worth to a bidder, if any.
         first: place of the first row.
     """
     out = np.empty(values.people, dtype=np.int32)

@@ -1,23 +1,23 @@
-"""What an auction promises beyond privacy: how much is sold, to whom, and how good that is.
+"""The promises of an auction beyond privacy: how much is sold, to whom, and how good that is.
 
 While no published count is off by more than E: no good is held more than s' + 2E times; of a good with a price few
-copies are left; every holder is within alpha of what she likes best at the final prices; and by weak duality little
+copies are left; every holder is within alpha of what they like best at the final prices; and by weak duality little
 welfare is lost, but for bidders who are still outbid, or out of bids, at the end. How many these are is not known in
 advance; the certificate of a run counts everything.
 
 Source: Wu 2017, Lemmas 4.3.7 and 4.3.8 and Theorem 4.3.5, for batches and any reserve; spec allocation 3.3.
 
-What a lie can gain where the final prices are charged. Without payments nothing is claimed.
+The gain from a lie where the final prices are charged. Without payments nothing is claimed.
 
-Whatever she reports, a bidder gets at most u* = max(0, max_j v_ij - p_j) at the final prices, a number in [0, 1]. The
-prices are private, so her report moves the mean of u* by at most the total variation distance of two neighbouring
-price paths. Truth gives her u* less her regret, unless she ends unsatisfied: outbid in the last round, out of bids, not
-admitted, or cut off. How likely that is for one bidder has no bound; it is added, and may be estimated on a public
+Whatever a bidder reports, they get at most u* = max(0, max_j v_ij - p_j) at the final prices, a number in [0, 1]. The
+prices are private, so their report moves the mean of u* by at most the total variation distance of two neighbouring
+price paths. Truth gives them u* less their regret, unless they end unsatisfied: outbid in the last round, out of bids,
+not admitted, or cut off. How likely that is for one bidder has no bound; it is added, and may be estimated on a public
 prior.
 
 Source: spec allocation 7, with total variation in place of e^epsilon - 1, which is never less.
 
-What an auction of bundles is known to achieve: from its public numbers.
+The proven welfare of an auction of bundles: from its public numbers.
 """
 
 from __future__ import annotations
@@ -59,13 +59,13 @@ __all__ = [
 
 
 def mean_shift(loss: PureDP | ApproxDP | ZCDP) -> float:
-    """By how much the mean of a number in [0, 1] moves at most between two neighbours: their total variation distance.
+    """The largest shift of the mean of a number in [0, 1] between two neighbours: their total variation distance.
 
     (e^epsilon - 1 + 2 delta)/(e^epsilon + 1) for (epsilon, delta), which randomised response attains; for rho the
     lesser of what zCDP gives at epsilon = 0 and Pinsker's sqrt(rho/2). Rounded up.
 
     Args:
-        loss: for records that are replaced.
+        loss: privacy loss for records that are replaced.
 
     Source: Kairouz, Oh and Viswanath 2015; Pinsker's inequality.
 
@@ -80,11 +80,11 @@ def mean_shift(loss: PureDP | ApproxDP | ZCDP) -> float:
 
 
 def regret(increment: float, *, supply: int = 1, cut: int | None = None) -> float:
-    """How much less a bidder may get at the final prices than what she likes best at them.
+    """How much less a bidder may get at the final prices than what they like best at them.
 
     Args:
         increment: alpha.
-        supply: s', of her good; it counts with a cut alone.
+        supply: s' of the bidder's good; it counts with a cut alone.
         cut: the age up to which bidders are admitted after a final clearing; None without one.
 
     Returns:
@@ -105,12 +105,12 @@ def lie_gain(
     epsilon: float, increment: float, *, delta: float = 0.0, unsatisfied: float = 0.0, supply: int = 1,
     cut: int | None = None,
 ) -> float:
-    """What a lie gains at most, in the mean, whatever the others report, where final prices are charged.
+    """The largest gain from a lie, in the mean, whatever the others report, where final prices are charged.
 
     Args:
-        epsilon: of the prices, for a record that is replaced, >= 0.
+        epsilon: epsilon of the prices, for a record that is replaced, >= 0.
         increment: alpha.
-        delta: of the prices.
+        delta: delta of the prices.
         unsatisfied: the probability that a truthful bidder ends unsatisfied, in [0, 1].
         supply: s', with a cut.
         cut: see `regret`; whoever is not admitted is unsatisfied.
@@ -133,18 +133,18 @@ def participation(increment: float, *, returns: bool, supply: int = 1, cut: int 
         cut: see `regret`.
 
     Returns:
-        0 with returns, else -regret: her good was worth its price when she bid.
+        0 with returns, else -regret: their good was worth its price when they bid.
     """
     return 0.0 if returns else -regret(increment, supply=supply, cut=cut)
 
 
 def prices_loss(auction: PMatch) -> PureDP | ZCDP:
-    """What the price path costs for a bidder who is replaced: all releases but the final clearing and the certificate.
+    """The loss of the price path for a bidder who is replaced: all releases but the final clearing and the certificate.
 
-    Under `add_remove` a replacement is two steps: twice epsilon, four times rho.
+    Under `add_or_remove` a replacement is two steps: twice epsilon, four times rho.
 
     Args:
-        auction: not one with plenty for all, where nothing is released.
+        auction: an auction without plenty for all; with it nothing is released.
     """
     spent = auction.part(1.0) - auction.part(auction.reclear) - auction.part(auction.certify_with)
     steps = 1 if auction.neighbours == "replace" else 2
@@ -201,7 +201,7 @@ class EquilibriumPromises(Declared):
 
     @property
     def most_held(self) -> tuple[int, ...]:
-        """(k,) 1: N_j <= s'_j + 2E, for s' = s - m."""
+        """Statement 1: N_j <= s'_j + 2E, for s' = s - m; shape (k,)."""
         return tuple(copies - self.reserve + 2 * self.off for copies in self.supply)
 
     @property
@@ -211,26 +211,26 @@ class EquilibriumPromises(Declared):
 
     @property
     def shortfall(self) -> int:
-        """2: of a good whose price is positive at most m + 2E + g - 1 copies are left; 4E + 1 as printed."""
+        """Statement 2: of a good whose price is positive at most m + 2E + g - 1 copies are left; 4E + 1 as printed."""
         return self.reserve + 2 * self.off + self.batch - 1
 
     @property
     def least_held(self) -> tuple[int, ...]:
-        """(k,) 2: N_j >= s_j - shortfall, if its price is positive."""
+        """Statement 2: N_j >= s_j - shortfall, if its price is positive; shape (k,)."""
         return tuple(max(0, copies - self.shortfall) for copies in self.supply)
 
     @property
     def regret(self) -> float:
-        """3: every holder is within alpha of her best, at the final prices; whatever the error."""
+        """Statement 3: every holder is within alpha of their best, at the final prices; whatever the error."""
         return regret(self.increment)
 
     def welfare_loss(self, prices: ArrayLike, unsatisfied: int) -> float:
-        """4: OPT - SW <= alpha (holders) + U + sum over p_j > 0 of p_j shortfall.
+        """Statement 4: OPT - SW <= alpha (holders) + U + sum over p_j > 0 of p_j shortfall.
 
-        Nobody who left because no price suited her loses anything, so that alpha counts for holders alone.
+        Nobody who left because no price suited them loses anything, so that alpha counts for holders alone.
 
         Args:
-            prices: (k,) final.
+            prices: (k,) final prices.
             unsatisfied: U, bidders who are free or out of bids at the end.
         """
         at = np.asarray(prices, dtype=np.float64)
@@ -281,20 +281,20 @@ class EquilibriumPromises(Declared):
 
     @property
     def vacuous(self) -> tuple[bool, bool, bool, bool]:
-        """Which of the four statements say nothing, before a run."""
+        """Whether each of the four statements says nothing, before a run."""
         return (min(self.most_held) >= self.people, max(self.least_held) < 1, self.regret >= 1.0,
                 self.most_loss() >= self.baseline_loss)
 
 
 def auction_promises(auction: PMatch) -> tuple[Guarantee, ...]:
-    """What a `PMatch` promises in advance, beside privacy and feasibility.
+    """The promises of a `PMatch` in advance, beside privacy and feasibility.
 
     With a final clearing nothing is promised of the welfare: the certificate of a run does that. Where prices are
     charged nothing is either, since goods that are not worth their price stay on the shelf. Without charges nothing is
     claimed about lies.
 
     Args:
-        auction: its public parameters.
+        auction: the auction's public parameters.
     """
     if auction.plentiful:
         return _plenty()
@@ -366,11 +366,11 @@ def most_unsold(auction: PAlloc, error: float | None = None) -> int:
     The holders of good j are the bids from batch b0 on, the first with pub(b0 - 1) >= pub_end - s'. Its price is
     positive, so pub_end >= s'. Either b0 = 1, and N_j >= pub_end - E; or true(b0 - 1) <= true(b0 - 2) + g
     < pub_end - s' + E + g, and N_j = true_end - true(b0 - 1) > s' - 2E - g. A bidder of a batch bids on one good at
-    most, and copies that she holds of it are bids of their own, so nothing changes for bundles.
+    most, and copies that they hold of it are bids of their own, so nothing changes for bundles.
 
     Args:
-        auction: without a final clearing, whose cuts follow other counts.
-        error: E, what no published count is off by more; by default what it is not off by but with the failure
+        auction: an auction without a final clearing, whose cuts follow other counts.
+        error: E, the largest error of a published count; by default the one that holds but with the failure
             probability.
 
     Raises:
@@ -389,19 +389,20 @@ def bundle_welfare_bound(
 
     Held goods are part of a most-preferred bundle at effective prices, those at which they were won, today's for all
     others (gross substitutes). A good that is still held after the last ones were dropped costs alpha more today at
-    most. So whoever would add nothing, a satisfied bidder, is within alpha |S_i| of her best: v_i(S_i) - p(S_i) >=
-    v_i(O_i) - p(O_i) - alpha |S_i|. Whoever would, one of U, holds what was worth its price to her: v_i(S_i) >= p(S_i)
+    most. So whoever would add nothing, a satisfied bidder, is within alpha |S_i| of their best: v_i(S_i) - p(S_i) >=
+    v_i(O_i) - p(O_i) - alpha |S_i|. Whoever would, one of U, holds what was worth its price to them: v_i(S_i) >= p(S_i)
     - alpha |S_i|, and v_i(O_i) <= 1. In sum, SW >= OPT - U - alpha H - sum_j p_j (s_j - N_j).
 
     OPT is over bundles of b goods at most where b is less than the class wants.
 
     Args:
-        auction: without a final clearing.
+        auction: an auction without a final clearing.
         optimum: OPT.
         held: H, goods that all bidders hold together.
         unsatisfied: U, those who would still add a good at the final prices.
-        prices: (k,) at the end.
-        error: E; by default what no published count is off by more but with the failure probability.
+        prices: (k,) final prices.
+        error: E, the largest error of a published count; by default the one that holds but with the failure
+            probability.
 
     Raises:
         NotGuaranteed: it ends with a clearing: its certificate tells instead.

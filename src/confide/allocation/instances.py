@@ -42,7 +42,7 @@ def instance_a(people: int, goods: int, *, seed: int = 0) -> NDArray[np.float32]
     Args:
         people: n >= 1.
         goods: k >= 1; a single good has no common part.
-        seed: of the draws.
+        seed: seed of the draws.
 
     Returns:
         (n, k), in [0, 1].
@@ -69,7 +69,7 @@ def instance_b(people: int, goods: int, *, seed: int = 0) -> NDArray[np.float32]
     Args:
         people: n >= 1.
         goods: k >= 1.
-        seed: of the draws; the tastes are those of instance A.
+        seed: seed of the draws; the tastes are those of instance A.
 
     Returns:
         (n, k), in [0, 1].
@@ -116,7 +116,7 @@ def sparse_instance(people: int, goods: int, *, named: int = 20, seed: int = 0) 
         people: n >= 1.
         goods: k >= 1.
         named: goods of one bidder, in 1..k.
-        seed: of the draws.
+        seed: seed of the draws.
 
     Returns:
         (n, k) float32 in rows of `named` entries; what is left out is worth nothing.
@@ -211,17 +211,17 @@ class PriceGadgets:
 
     @classmethod
     def drawn(cls, gadgets: int, *, seed: int = 0) -> PriceGadgets:
-        """With fair bits."""
+        """Gadgets with fair bits."""
         return cls(bits=study_generator(seed, "price gadgets").random(whole("gadgets", gadgets, at_least=1)) < 0.5)
 
     @property
     def people(self) -> int:
-        """n."""
+        """The number of bidders, n."""
         return 2 * len(self.bits)
 
     @property
     def goods(self) -> int:
-        """k."""
+        """The number of goods, k."""
         return 2 * len(self.bits)
 
     @property
@@ -231,7 +231,7 @@ class PriceGadgets:
 
     @property
     def values(self) -> scipy.sparse.csr_array:
-        """(n, k) valuations."""
+        """The valuations, (n, k)."""
         wanted = np.repeat(2 * np.arange(len(self.bits)) + self.bits, 2)
         return _rows(wanted, np.ones(self.people), self.goods)
 
@@ -254,9 +254,9 @@ class PriceGadgets:
 class SpyGadgets(Declared):
     """A real bidder, s spies and two goods of s copies for each bit.
 
-    The good of her bit is worth 1 to the real bidder. All spies of a gadget want one good, drawn fairly. Spies who all
-    hold one good guess the bit of the other: where they got what she wants, she did not. Bidders b (s + 1) to
-    b (s + 1) + s are those of bit b, the real one first; goods are 2b for a 0 and 2b + 1 for a 1.
+    The good of the bit is worth 1 to the real bidder. All spies of a gadget want one good, drawn fairly. Spies who all
+    hold one good guess the bit of the other: where they got what the real bidder wants, that bidder did not. Bidders b
+    (s + 1) to b (s + 1) + s are those of bit b, the real one first; goods are 2b for a 0 and 2b + 1 for a 1.
 
     Raises:
         InvalidInput: not bits, or a number out of range.
@@ -285,23 +285,23 @@ class SpyGadgets(Declared):
 
     @classmethod
     def drawn(cls, gadgets: int, supply: int, *, worth: float | None = None, seed: int = 0) -> SpyGadgets:
-        """With fair bits and fair tastes."""
+        """Gadgets with fair bits and fair tastes."""
         draw = study_generator(seed, "spy gadgets").random((2, whole("gadgets", gadgets, at_least=1))) < 0.5
         return cls(supply=supply, bits=draw[0], tastes=draw[1], worth=worth)
 
     @property
     def people(self) -> int:
-        """n."""
+        """The number of bidders, n."""
         return len(self.bits) * (self.supply + 1)
 
     @property
     def goods(self) -> int:
-        """k."""
+        """The number of goods, k."""
         return 2 * len(self.bits)
 
     @property
     def values(self) -> scipy.sparse.csr_array:
-        """(n, k) valuations."""
+        """The valuations, (n, k)."""
         gadgets, s = len(self.bits), self.supply
         real = (np.arange(self.people) % (s + 1)) == 0
         wanted = np.repeat(2 * np.arange(gadgets), s + 1) + np.where(
@@ -309,7 +309,7 @@ class SpyGadgets(Declared):
         return _rows(wanted, np.where(real, 1.0, float(self.worth or 0.0)), self.goods)
 
     def right(self, allocation: ArrayLike) -> NDArray[np.float64]:
-        """(b,) how surely each bit is guessed right: 1, 0, or 1/2 for a toss of a coin.
+        """How surely each bit is guessed right, (b,): 1, 0, or 1/2 for a toss of a coin.
 
         Args:
             allocation: (n,) everybody's good, -1 for none; only the spies' are looked at.
@@ -331,7 +331,7 @@ class SpyGadgets(Declared):
 
     @property
     def optimum(self) -> NDArray[np.int64]:
-        """(n,) a best allocation: every real bidder is served, and as many spies as copies are left."""
+        """A best allocation, (n,): every real bidder is served, and as many spies as copies are left."""
         held = np.repeat(2 * np.arange(len(self.bits)) + self.tastes, self.supply + 1)
         held[:: self.supply + 1] = 2 * np.arange(len(self.bits)) + self.bits
         last = np.flatnonzero(self.bits == self.tastes) * (self.supply + 1) + self.supply

@@ -1,8 +1,9 @@
-"""What all matchings share: who bids for what, how private it is, and what may be claimed of the welfare.
+"""The common part of all matchings: who bids for what, how private it is, and what may be claimed of the welfare.
 
-What markets share that give each bidder one good at most: their run, and what is told and charged in its end.
+The common part of markets that give each bidder one good at most: their run, and what is published and charged in its
+end.
 
-A method says how everybody comes to her good (`_matched`), and what is published where there is enough of everything.
+A method says how everybody comes to their good (`_matched`), and what is published where there is enough of everything.
 """
 
 from __future__ import annotations
@@ -56,8 +57,8 @@ def neighbours_today(called: str, given: Any) -> Any:
     """The neighbouring relation in today's words; an old word is taken with a warning.
 
     Args:
-        called: what has it.
-        given: by a caller.
+        called: name of the class that has it.
+        given: value given by a caller.
     """
     if isinstance(given, Relation):
         return given.value
@@ -137,7 +138,7 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
 
     @property
     def copies(self) -> tuple[int, ...]:
-        """(k,) s_j."""
+        """The supply s_j of each good, (k,)."""
         return tuple(self.supply)  # type: ignore[arg-type]
 
     @property
@@ -152,22 +153,22 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
 
     @property
     def plentiful(self) -> bool:
-        """Whether everybody can have what she likes best: there is a copy of every good for everybody."""
+        """Whether everybody can have what they like best: there is a copy of every good for everybody."""
         return min(self.copies) >= self.people
 
     @property
     def overflow_delta(self) -> float:
-        """What truncation costs: both mechanisms agree but with the failure probability in each world."""
+        """The delta that truncation costs: both mechanisms agree but with the failure probability in each world."""
         return added_delta(self.epsilon, self.failure_probability) if self.on_overflow == "truncate" else 0.0
 
     @property
     def noise_law(self) -> Law:
-        """Of all noise."""
+        """The law of all noise."""
         return "laplace"
 
     @cached_property
     def budget(self) -> Fraction:
-        """What all releases may spend together: epsilon as it is written, or rho."""
+        """The budget of all releases together: epsilon as it is written, or rho."""
         if self.noise_law == "laplace":
             return written(self.epsilon)
         return Fraction(ZCDP.within(self.epsilon, self.delta - self.overflow_delta).rho)
@@ -190,10 +191,10 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
         """A release with a share of the budget.
 
         Args:
-            label: what is measured.
+            label: name of what is measured.
             share: in (0, 1).
             l1_sensitivity: how far a neighbour step moves it, in l1.
-            squared_l2_sensitivity: in squared l2.
+            squared_l2_sensitivity: the same in squared l2.
         """
         return Measure(label=label, law=self.noise_law, cost=self.part_down(share), l1_sensitivity=l1_sensitivity,
                        squared_l2_sensitivity=squared_l2_sensitivity)
@@ -208,12 +209,16 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
 
     @property
     def loss(self) -> PureDP | ApproxDP:
-        """Of the whole outcome; pure where neither the noise nor a truncation needs the delta that may be spent."""
+        """The privacy loss of the whole outcome; pure where neither the noise nor a truncation needs the delta that may
+        be spent.
+        """
         needed = self.noise_law == "gaussian" or self.on_overflow == "truncate"
         return ApproxDP(self.epsilon, self.delta) if self.delta and needed else PureDP(self.epsilon)
 
     def events(self) -> tuple[Event, ...]:
-        """What a run spends. With truncation it is one release: how often its delta counts depends on the whole."""
+        """The events that a run spends. With truncation it is one release: how often its delta counts depends on the
+        whole.
+        """
         if self.on_overflow == "truncate" and self._spent():
             return (ApproxEvent(epsilon=self.epsilon, delta=self.delta, neighbours=self.relation, label="allocation"),)
         return self._spent()
@@ -251,7 +256,7 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
         return plan.certificate(board.prices, board.surplus, board.welfare)
 
     def check(self, billboard: AnyBillboard) -> None:
-        """Whether it is of this plan, and what follows from the rest of it does.
+        """Check that a billboard is of this plan, and that everything in it follows that must.
 
         Raises:
             InvalidInput: another plan's, or numbers that no run makes.
@@ -259,7 +264,7 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
         self._own(billboard)
 
     def cut_off(self, held: NDArray[Any]) -> NDArray[np.int64] | None:
-        """(k,) the place from which on holders of a good go without all its copies, so that it fits; None with "flag".
+        """The place from which on holders of a good go without all its copies, so that it fits, (k,); None with "flag".
 
         Args:
             held: (n,) or (n, b) goods, -1 for none. Private.
@@ -273,7 +278,8 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
         return found
 
     def without_overflow(self, held: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64] | None]:
-        """What is left to everybody, and the places from which on it is cut off. Private, but for the places.
+        """The goods that are left to everybody, and the places from which on they are cut off. Private, but for the
+        places.
 
         Args:
             held: (n,) or (n, b) goods, -1 for none.
@@ -285,7 +291,7 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
         return np.where(places < cutoffs[np.maximum(held, 0)], held, -1), cutoffs
 
     def diagnose(self, values: Valuations, held: NDArray[Any]) -> dict[str, float]:
-        """What an operator may see of a study: welfare, and copies beyond the supply."""
+        """Diagnostics that an operator may see of a study: welfare, and copies beyond the supply."""
         return {"welfare": values.welfare(held), "over_allocated": float(self._over(held).sum())}
 
     def _over(self, held: NDArray[Any]) -> NDArray[np.int64]:
@@ -320,7 +326,7 @@ class OneGood(Market[B_co]):
     def run(
         self, data: Any, noise: NoiseSource, *, progress: Progress | None = None
     ) -> RunOutcome[B_co, WelfareCertificate | None]:
-        """Its rounds, its clearing, and everybody's good.
+        """Run the market: its rounds, its clearing, and everybody's good.
 
         Args:
             data: (n, k) valuations in [0, 1]: an array, a frame, an Arrow table or a file with a column for each good,

@@ -30,7 +30,7 @@ class Measure:
     """Discrete noise on whole numbers.
 
     Args:
-        label: what is measured.
+        label: name of what is measured.
         law: "laplace": pure; "gaussian": zCDP.
         cost: epsilon, or rho, > 0.
         l1_sensitivity: how far one neighbour step moves all numbers together, in l1.
@@ -56,13 +56,13 @@ class Measure:
 
     @cached_property
     def scale(self) -> float:
-        """b of Laplace noise, sigma of Gaussian noise, rounded up."""
+        """The scale of the noise: b of Laplace noise, sigma of Gaussian noise, rounded up."""
         if self.law == "laplace":
             return float_up(self.l1_sensitivity / written(self.cost))
         return math.sqrt(Fraction(self.squared_l2_sensitivity) / (2 * Fraction(self.cost))) * _ROUNDED_UP
 
     def event(self, unit: Relation) -> Event:
-        """What it spends.
+        """The event that the release spends.
 
         Args:
             unit: the relation for which the distances were shown.
@@ -76,7 +76,7 @@ class Measure:
 
         Args:
             true: any shape. Private.
-            noise: where it comes from.
+            noise: source of the noise.
             stream: name of the draw.
         """
         if self.law == "laplace":
@@ -86,11 +86,11 @@ class Measure:
                                      l2_sensitivity_squared=self.squared_l2_sensitivity)
 
     def reach(self, failure_probability: float, terms: int = 1) -> int:
-        """What a sum of so many noises is above with this probability at most; so it is for below its negative.
+        """A bound that a sum of so many noises exceeds with this probability at most; so it is for below its negative.
 
         Args:
             failure_probability: in (0, 1).
-            terms: >= 1.
+            terms: number of noises, >= 1.
 
         Source: Chernoff; spec allocation 4.1.
         """

@@ -1,6 +1,7 @@
-"""`PAlloc`: an ascending auction of bundles that publishes noisy bid counts, from which everybody finds her own goods.
+"""`PAlloc`: an ascending auction of bundles that publishes noisy bid counts, from which everybody finds their own
+goods.
 
-For gross-substitutes valuations: a rise of other prices never makes anybody let go of a good that she holds.
+For gross-substitutes valuations: a rise of other prices never makes anybody let go of a good that they hold.
 
 Source: Wu 2017, Algorithm 6, with its errata corrected, and calibrated as `PMatch` is; spec allocation 5.
 """
@@ -62,21 +63,21 @@ _REPORTS = "report"  # part of the joint session
 class PAlloc(Ascending):
     """Bundles of at most b goods for each bidder, out of goods with several copies each, by an ascending auction.
 
-    In her slot a bidder drops the goods after which too many others bid, and bids on one more. Goods that she holds
-    have the price at which she won them. Who has made C bids bids no more, and keeps what nobody outbids. In the end
-    what was outbid is dropped, or the final clearing says what is.
+    In their slot bidders drop the goods after which too many others bid, and bid on one more. Goods that they hold have
+    the price at which they won them. Who has made C bids bids no more, and keeps what nobody outbids. In the end what
+    was outbid is dropped, or the final clearing says what is.
 
-    Privacy: her bids are counted as in `PMatch`, one in a round at most. The cells of the final clearing are (good,
-    age) for each good that she holds, b at most, so a replaced bidder moves them by 2b; b of them may lie in one cell
-    where copies of a good count. Reports of who would bid once more: `bundle_exposure`.
+    Privacy: a bidder's bids are counted as in `PMatch`, one in a round at most. The cells of the final clearing are
+    (good, age) for each good that they hold, b at most, so a replaced bidder moves them by 2b; b of them may lie in one
+    cell where copies of a good count. Reports of who would bid once more: `bundle_exposure`.
 
-    Her slots never depend on what a program computes elsewhere: who declines is idle until she loses a good.
+    A bidder's slots never depend on what a program computes elsewhere: who declines is idle until they lose a good.
 
     Nothing is said of incentives.
 
     Where `bundle` is smaller than the largest bundle that the class wants, v(S) counts the best goods of S. Where
     halting is "unsatisfied", `outbid_tests` decides what reports cost and what they say: with tests in the slot nobody
-    is asked yet what she wants in place of a good that she lost after her slot.
+    is asked yet what they want in place of a good that they lost after their slot.
 
     Raises:
         InvalidInput: a number out of range.
@@ -114,7 +115,7 @@ class PAlloc(Ascending):
             goods: k, >= 1.
             supply: s_j >= 1, copies of each good: one number for all, or k.
             valuation: the class of everybody's valuation.
-            highest: what one good alone is worth at most, in (0, 1], by a public promise; by default 1 over the goods
+            highest: the largest worth of one good alone, in (0, 1], by a public promise; by default 1 over the goods
                 that one person wants.
             options: further parameters, such as bundle or neighbours; they win over what is recommended.
 
@@ -139,13 +140,13 @@ class PAlloc(Ascending):
 
     @property
     def largest_bundle(self) -> int:
-        """b."""
+        """The largest bundle, b."""
         most = self.valuation.largest(self.goods)
         return most if self.bundle is None else min(self.bundle, most)
 
     @property
     def plentiful(self) -> bool:
-        """Whether everybody can have the bundle that she likes best."""
+        """Whether everybody can have the bundle that they like best."""
         return min(self.copies) >= self.people * (self.largest_bundle if self.valuation.repeats else 1)
 
     @property
@@ -188,7 +189,7 @@ class PAlloc(Ascending):
 
     @cached_property
     def rules(self) -> BundleRules:
-        """What everybody bids by."""
+        """The public rules that everybody bids by."""
         return BundleRules(people=self.people, goods=self.goods, supply=self.effective_supply, increment=self.increment,
                            rounds=self.rounds, batch=self.batch, bid_cap=self.bid_cap, valuation=self.valuation,
                            bundle=self.largest_bundle, outbid_tests=self.outbid_tests, reports=self._asks)

@@ -1,10 +1,10 @@
-"""Which matching, with which settings, and what to expect of it: from public sizes alone.
+"""The choice of a matching and its settings, and what to expect of it: from public sizes alone.
 
 Two mechanisms keep the same promise of privacy. Measured on a grid of 8 to 100 goods, 400 to 800 copies of each and 400
 to 40,000 copies times epsilon (the table of `settings`), `SinkhornMatch` was better by .2 of the optimum at 400 copies
 times epsilon and by .06 at 4,000. At 40,000, where there is next to no noise and its lots and leanings are what costs,
 they are even, but for 100 goods with 400 copies each, where `PMatch` was better by .02. Where prices are charged it is
-better by more, .25 and .1, because everybody asks at the prices that she pays. `PMatch` is the published auction, it
+better by more, .25 and .1, because everybody asks at the prices that they pay. `PMatch` is the published auction, it
 takes other laws of noise and halting rules, and its holders are counted, not drawn by lot.
 
 Goods handed out without asking anybody are worth .5 to .65 of the optimum on these instances. At 20 goods with 800
@@ -87,12 +87,12 @@ class AllocationPlan(Plan[PMatch | SinkhornMatch]):
         crowds: figures of made-up bidders, by the name of their kind: "A" and "B", or "prior".
         alike: the share of the optimum where everybody values the goods alike, which prices cannot tell apart.
         other: the other mechanism, where it was looked at; ready to run.
-        passed_over: what the other mechanism would do on the same crowds, where it was looked at: also where options
+        passed_over: predictions of the other mechanism on the same crowds, where it was looked at: also where options
             leave no choice but `PMatch`, and it charges prices.
         refused: why the other mechanism was not looked at, or was refused; empty where it was looked at.
-        draws: of noise, k for each release.
-        seconds: of a secure run, roughly: noise at 8 microseconds a draw, and looking at the values on one core.
-        megabytes: roughly, the table of valuations included, the program itself not.
+        draws: number of draws of noise, k for each release.
+        seconds: rough time of a secure run: noise at 8 microseconds a draw, and looking at the values on one core.
+        megabytes: rough memory, the table of valuations included, the program itself not.
     """
 
     mechanism: _Advised
@@ -271,7 +271,7 @@ def plan(
         prior: (m, k) public rows of valuations, made up or published before, never bids of this market; without them,
             instances A and B.
         runs: crowds of each kind of made-up bidders, each with noise of its own.
-        seed: of the first crowd and its noise.
+        seed: seed of the first crowd and its noise.
         named: how many goods a row names, where tables are sparse; for time and memory.
         options: parameters of the mechanism, such as failure_probability, neighbours or certify_with. Options that one
             mechanism alone has, such as halting, leave no choice either.
@@ -372,7 +372,7 @@ def worth_it(expected: Mapping[str, CrowdPrediction]) -> bool:
     """Whether every kind of crowd does better than if nobody of it were asked.
 
     Args:
-        expected: by the kind of crowds.
+        expected: predictions, by the kind of crowds.
     """
     return all(one.worth_it for one in expected.values())
 
@@ -382,8 +382,9 @@ def least_epsilon(expected: Callable[[float, int], Mapping[str, CrowdPrediction]
     is found.
 
     Args:
-        expected: what made-up crowds would get at an epsilon, by how many crowds of each kind; it may refuse one.
-        epsilon: at which it is not worth it.
+        expected: function from an epsilon and the number of crowds of each kind to what made-up crowds would get; it
+            may refuse an epsilon.
+        epsilon: epsilon at which it is not worth it.
         runs: crowds with which it must be worth it. One of each kind is what it is looked for with.
     """
     def worth(at: float, tried: int) -> bool:
@@ -416,10 +417,10 @@ def hopeless(market: Market, expected: Mapping[str, CrowdPrediction], enough: fl
     """The refusal of a market that is predicted to be no better than to ask nobody, with what would do.
 
     Args:
-        market: which.
-        expected: by the kind of crowds.
+        market: the refused market.
+        expected: predictions, by the kind of crowds.
         enough: `least_epsilon`.
-        others: what else would do.
+        others: other remedies.
     """
     one = min(expected.values(), key=lambda each: each.welfare - each.baseline)
     few = (f"at epsilon = {market.epsilon:g} and {min(market.copies):,} copies of a good {wire_name(market)} does "

@@ -1,4 +1,4 @@
-"""`PMatch`: an ascending auction that publishes noisy bid counts, from which everybody finds her own good.
+"""`PMatch`: an ascending auction that publishes noisy bid counts, from which everybody finds their own good.
 
 Source: Wu 2017, Algorithm 4, with its errata corrected, and calibrated to work at 10^4 to 10^6 bidders: a cap on bids
 with a fixed number of rounds, batches, wide trees, and a final clearing; spec allocation 3 and 4.
@@ -88,7 +88,7 @@ class PMatch(OneGood[AuctionBillboard], Ascending):
 
     @cached_property
     def rules(self) -> Rules:
-        """What everybody bids by."""
+        """The public rules that everybody bids by."""
         return Rules(people=self.people, goods=self.goods, supply=self.effective_supply, increment=self.increment,
                      rounds=self.rounds, batch=self.batch, bid_cap=self.bid_cap, charge=self.charge)
 

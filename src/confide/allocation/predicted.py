@@ -1,4 +1,4 @@
-"""What a matching is likely to achieve: it is run on made-up bidders, never on anybody's bids.
+"""Predictions of what a matching achieves: it is run on made-up bidders, never on anybody's bids.
 
 Where the market is large, a smaller one takes its place. First goods are left out, with the same number of copies for
 each bidder, and gamma in proportion, so that each good's chance to be given too often is the same; not below 50 of
@@ -65,15 +65,15 @@ class CrowdPrediction:
     """Figures of made-up crowds of one kind: means over them, each with noise of its own.
 
     Args:
-        welfare: over an upper bound of the optimum.
+        welfare: welfare over an upper bound of the optimum.
         lowest: the same in the worst of the runs.
-        highest: and in the best.
-        baseline: what goods are worth that are handed out without asking anybody, the best ones first, over the same.
-        baselines: what rules do that look at everybody's values, over the same: `LOTTERY` and `SERIAL`.
-        certificate: what the public certificate claims of the welfare over the optimum; None without one.
-        runs: how many crowds.
-        people: how many bidders were made up in each.
-        goods: for how many goods.
+        highest: the same in the best of the runs.
+        baseline: worth of goods that are handed out without asking anybody, the best ones first, over the same.
+        baselines: welfare of rules that look at everybody's values, over the same: `LOTTERY` and `SERIAL`.
+        certificate: claim of the public certificate about the welfare over the optimum; None without one.
+        runs: number of crowds.
+        people: number of bidders that were made up in each.
+        goods: number of goods.
     """
 
     welfare: float
@@ -93,10 +93,10 @@ class CrowdPrediction:
 
     @classmethod
     def of(cls, found: Sequence[CrowdPrediction]) -> CrowdPrediction:
-        """Of several runs, each alone, on crowds of the same kind.
+        """The means of several runs, each alone, on crowds of the same kind.
 
         Args:
-            found: at least one.
+            found: predictions of single runs, at least one.
         """
         claimed = [one.certificate for one in found if one.certificate is not None]
         return cls(
@@ -165,7 +165,7 @@ def made_up(
         goods: k.
         prior: (m, k) rows to draw from, public: made up by whoever asks, or published before. Without them, instances
             A and B.
-        seed: of the draw.
+        seed: seed of the draw.
 
     Raises:
         InvalidInput: rows of another shape, or worth nothing.
@@ -192,7 +192,7 @@ def predicted(
         mechanism: `PMatch` or `SinkhornMatch`.
         prior: as `made_up` takes it.
         runs: crowds of each kind, each with noise of its own. Where sizes are large, several are of half the size.
-        seed: of the first crowd and its noise; those after it have the next ones.
+        seed: seed of the first crowd and its noise; those after it have the next ones.
 
     Returns:
         By the name of the bidders: "A" and "B", or "prior".
@@ -220,7 +220,7 @@ def share_of_people_alike(mechanism: Market, *, seed: int = 1) -> float:
 
     Args:
         mechanism: `PMatch` or `SinkhornMatch`.
-        seed: of its noise.
+        seed: seed of the noise.
     """
     small = reduced(mechanism)
     row = np.linspace(1.0, 0.2, small.goods, dtype=np.float32)

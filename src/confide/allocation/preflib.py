@@ -7,7 +7,7 @@ A file that is not what its head and its ending say is refused before anybody's 
 everybody after it another place. What is no order at all is its own people's loss alone.
 
 Such a file is for orders that are no secret any more: places follow its lines, so that whoever knows how it is sorted
-can tell from somebody's place what she may have ranked. Secret orders are collected under ids that mean nothing.
+can tell from somebody's place what they may have ranked. Secret orders are collected under ids that mean nothing.
 
 Source: the format of preflib.org (Mattei and Walsh 2013), with lines of "# KEY: value" at its head.
 """
@@ -50,7 +50,7 @@ class PrefLib:
     Args:
         path: the file.
         goods: their names: those of alternatives, or else all of them are alternatives' numbers.
-        unlisted: what becomes of an alternative that is no good: it stops the reading, or is left out of all orders.
+        unlisted: treatment of an alternative that is no good: it stops the reading, or is left out of all orders.
 
     Raises:
         InvalidInput: no such file, another format, or a good that is no alternative.
@@ -66,7 +66,7 @@ class PrefLib:
         return self.path.suffix.lower() == ".cat"
 
     def alternatives(self) -> tuple[int, ...]:
-        """For each alternative, from number 1, which good it is; -1 for none."""
+        """The good that each alternative is, from number 1; -1 for none."""
         head, count = self._head(), self._count()
         names = {int(found[1]): value for key, value in head.items()
                  if (found := re.fullmatch(rf"ALTERNATIVE NAME ({_NUMBER})", key))}
@@ -85,7 +85,7 @@ class PrefLib:
         return tuple(found_goods)
 
     def check(self) -> None:
-        """Whether the lines are what the head and the file's ending say.
+        """Check that the lines are what the head and the file's ending say.
 
         Raises:
             InvalidInput: other people than NUMBER VOTERS says, or an order that the format forbids; names both
@@ -142,7 +142,7 @@ class PrefLib:
         """Everybody's rows, once, in the order of the lines.
 
         Args:
-            scale: what a place is worth.
+            scale: the public rule for the worth of a place.
             roster: the public list of ids; those of whom no line is left stay without a row.
             rejected: receives id -> reason, also of lines beyond the list; the operator's alone.
             counted: receives for how many people there were lines.

@@ -1,4 +1,4 @@
-"""From what people write to values in [0, 1]: by a public rule that is the same for everybody, on each row alone."""
+"""Rules from what people write to values in [0, 1]: public, the same for everybody, on each row alone."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ class Scale(Protocol):
     """A public rule. Values have 24 bits, on everybody's device and in everybody's run."""
 
     def problems(self, numbers: _Reals) -> _Problems:
-        """(z,) what is wrong with each number: FINE, INFINITE or OUTSIDE (`confide.tables.roles`)."""
+        """The problem of each number, (z,): FINE, INFINITE or OUTSIDE (`confide.tables.roles`)."""
         ...
 
     def values(self, row: NDArray[np.int64], numbers: _Reals) -> NDArray[np.float32]:
-        """(z,) values in [0, 1].
+        """Values in [0, 1], shape (z,).
 
         Args:
-            row: (z,) whose each number is, ascending.
-            numbers: (z,) without a problem.
+            row: (z,) the row of each number, ascending.
+            numbers: (z,) numbers without a problem.
         """
         ...
 
     def limit(self) -> str:
-        """What is accepted, in words."""
+        """The accepted numbers, in words."""
         ...
 
     @property
@@ -86,7 +86,7 @@ class Points(Declared):
 
     @property
     def unit(self) -> float:
-        """From the lowest number to the highest."""
+        """The distance from the lowest number to the highest."""
         return self.highest - self.lowest
 
     def limit(self) -> str:
@@ -97,11 +97,11 @@ class Points(Declared):
 class Ranks:
     """Places in an order, 1 for the best; equal numbers tie, and what is left out is worth nothing.
 
-    Whoever is behind two others has place 3, whatever she wrote: the order counts, not the numbers.
+    Whoever is behind two others has place 3, whatever they wrote: the order counts, not the numbers.
 
     Args:
-        points: of the first place, the second, and so on; none rises, and the first is above 0. Places beyond get 0.
-            They are divided by the first.
+        points: points of the first place, the second, and so on; none rises, and the first is above 0. Places beyond
+            get 0. They are divided by the first.
         as_written: whether a place is the number that was written, as with the categories of PrefLib.
 
     Raises:
@@ -162,7 +162,7 @@ class Ranks:
 
     @property
     def unit(self) -> float:
-        """Those of the first place."""
+        """The points of the first place."""
         return float(self.points[0])
 
     def limit(self) -> str:
@@ -174,7 +174,7 @@ class PointsTogether(Points):
     """Numbers of which those of one person's goods add up to a public total at most, which is worth 1.
 
     Args:
-        total: of the numbers less `lowest`, of all goods that one person may get.
+        total: total of the numbers less `lowest`, of all goods that one person may get.
 
     Raises:
         InvalidInput: a total that one good alone may exceed.
@@ -218,7 +218,7 @@ class RanksTogether(Ranks):
 
     @property
     def unit(self) -> float:
-        """Those of b first places."""
+        """The points of b first places."""
         return super().unit * self.most
 
     def values(self, row: NDArray[np.int64], numbers: NDArray[np.float64]) -> NDArray[np.float32]:

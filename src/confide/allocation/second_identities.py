@@ -1,18 +1,18 @@
-"""What a second id of one person is handed where goods are handed out, measured on made-up crowds.
+"""The goods that a second id of one person gets where goods are handed out, measured on made-up crowds.
 
 The second id has the same record, and takes the place of somebody else in the public order. One row moves the law of
 what is published by no more than the promise of privacy says. So both ids are decoded from the same public billboard.
 
 Errors are between made-up crowds. Each crowd has its own people and its own noise, so that they cover both.
 
-What one person alone, or one with two ids, gains where goods are handed out; on made-up people.
+The gain of one person alone, or of one with two ids, where goods are handed out; on made-up people.
 
 Without prices nothing is promised of a lie. Where prices are charged, the promise of truth covers bidders who end
 satisfied. Who is left with nothing is decided by the noise and by all others, and no bound is proved for them. So their
 gain is searched for, on several made-up crowds. On each of them a few runs with simulated noise choose the people whom
 truth always leaves with nothing, and for each of them the one good that is best to ask for alone. Other runs, which
-chose nothing, measure what that gains. Her own row moves the law of the prices by no more than the promise of privacy
-says, so every report of hers is decoded from the same public prices.
+chose nothing, measure what that gains. A person's own row moves the law of the prices by no more than the promise of
+privacy says, so every report of theirs is decoded from the same public prices.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ Worth = Callable[[Any, tuple[int, ...]], float]
 
 @dataclass(frozen=True, kw_only=True)
 class Handed:
-    """What second ids are handed in one run, on average over people.
+    """The worth of what second ids are handed in one run, on average over people.
 
     Args:
-        gain: what both ids are worth to their owner together beyond the first one, less prices.
-        alone: what the second id's goods are worth to its owner by themselves, less their price.
-        both: in which share of cases both ids hold something.
+        gain: worth of both ids' goods to their owner together beyond the first one's, less prices.
+        alone: worth of the second id's goods to its owner by themselves, less their price.
+        both: share of cases in which both ids hold something.
     """
 
     gain: float
@@ -78,13 +78,13 @@ class SecondIds:
     """Means over made-up crowds, in the unit of a value; errors are standard errors between crowds.
 
     Args:
-        gain: what a second id with the same record gains its owner, who uses the better of what both ids hold.
-        error: of it.
-        alone: what it gains an owner who can use, or pass on, all that both ids hold.
-        alone_error: of it.
-        both: in which share of cases both ids hold something.
-        people: in each crowd.
-        crowds: made up.
+        gain: gain of the owner of a second id with the same record, who uses the better of what both ids hold.
+        error: standard error of `gain`.
+        alone: gain of an owner who can use, or pass on, all that both ids hold.
+        alone_error: standard error of `alone`.
+        both: share of cases in which both ids hold something.
+        people: number of people in each crowd.
+        crowds: number of made-up crowds.
     """
 
     gain: float
@@ -97,14 +97,14 @@ class SecondIds:
 
 
 def handed(market: Any, billboard: Any, record: Callable[[int], Any], held: Held, worth: Worth) -> Handed:
-    """What second ids of some people are handed in one run.
+    """The worth of what second ids of some people are handed in one run.
 
     Args:
-        market: that ran.
-        billboard: of the run.
-        record: of the person in a place.
-        held: the goods of a share.
-        worth: what goods are worth together to somebody with a record.
+        market: the market that ran.
+        billboard: the run's billboard.
+        record: function from a place to the record of the person in it.
+        held: function from a share to its goods.
+        worth: function from a record and goods to the worth of the goods together.
     """
     people = np.unique(np.linspace(0, market.people - 1, _TRIED).round().astype(int)).tolist()
     gains, alone, both = list[float](), list[float](), 0
@@ -126,10 +126,10 @@ def second_ids(
     """One run on each of some made-up crowds.
 
     Args:
-        market: that hands out.
-        crowds: what a run takes, and the record of the person in a place.
-        held: the goods of a share.
-        worth: what goods are worth together to somebody with a record.
+        market: the market that hands out goods.
+        crowds: for each crowd, the data of a run and a function from a place to the record of the person in it.
+        held: function from a share to its goods.
+        worth: function from a record and goods to the worth of the goods together.
     """
     certified: Any = replace(market, certify_with=0.0)
     found = [handed(certified, certified.run(data, Noise.simulated(seed)).billboard, record, held, worth)
@@ -142,7 +142,7 @@ def of_runs(found: Sequence[Sequence[Handed]], people: int) -> SecondIds:
 
     Args:
         found: for each crowd, what came out in each of its runs.
-        people: in each crowd.
+        people: number of people in each crowd.
     """
     gain, error = over_crowds([math.fsum(each.gain for each in runs) / len(runs) for runs in found])
     alone, alone_error = over_crowds([math.fsum(each.alone for each in runs) / len(runs) for runs in found])
@@ -155,7 +155,7 @@ def over_crowds(means: Sequence[float]) -> tuple[float, float]:
     """The mean over crowds, and its standard error; infinite where there are fewer than two, (0, 0) where none.
 
     Args:
-        means: one for each crowd.
+        means: one mean for each crowd.
 
     Example:
         >>> over_crowds([1.0, 3.0]), over_crowds([])
@@ -182,12 +182,12 @@ class LoneLies:
 
     Args:
         left: share of the made-up people whom truth leaves with nothing in each of the choosing runs.
-        gain: what one of them gains by asking for one good only; 0 where there are none.
-        gain_error: of it; infinite where one crowd alone has such people.
-        second: what a second id of the same person gains, in the measuring runs.
-        people: made up, in each crowd.
-        crowds: made up.
-        runs: that measured, on all crowds.
+        gain: gain of one of them from asking for one good only; 0 where there are none.
+        gain_error: standard error of `gain`; infinite where one crowd alone has such people.
+        second: gain from a second id of the same person, in the measuring runs.
+        people: number of made-up people in each crowd.
+        crowds: number of made-up crowds.
+        runs: number of measuring runs, on all crowds.
     """
 
     left: float
@@ -203,7 +203,7 @@ def crowd_size(market: Market) -> Market:
     """The market for which people are made up: itself, or a smaller one that behaves alike.
 
     Args:
-        market: that hands out goods, one to each person.
+        market: a market that hands out goods, one to each person.
     """
     return reduced(market, goods=False, most=_VALUES)
 
@@ -212,7 +212,7 @@ def lone_lies(market: Market, crowds: Sequence[NDArray[Any]]) -> LoneLies:
     """Search, and measure on runs that did not take part in the search.
 
     Args:
-        market: with a row of values for each bidder.
+        market: a market with a row of values for each bidder.
         crowds: (n, k) values of the made-up people of this market, of each crowd; at least one.
 
     Raises:

@@ -46,7 +46,7 @@ Batches are half of a supply throughout: smaller ones, with more releases, measu
 Settings of `PAlloc` that measured well, chosen from public sizes alone. Nothing here is a promise.
 
 What decides is how large the counts' error is beside a supply, and that grows with every good that one person may
-hold: the clearing looks at 2b cells of hers, and she needs b bids. So nobody may hold many more than there are copies
+hold: the clearing looks at 2b cells of one bidder, who needs b bids. So nobody may hold many more than there are copies
 for each: where there are 1.6 for each of people who would like 8, bundles of 2 or 3 get far more out of little epsilon
 than those of 8. With more epsilon larger ones are better, since people's needs differ.
 
@@ -164,7 +164,7 @@ def usual_error(counter: TreeCounter, failure_probability: float) -> float:
     """The error that no count exceeds but with the failure probability, nearly: exact at another scale of the noise.
 
     Args:
-        counter: of noise on the integers.
+        counter: a counter with noise on the integers.
         failure_probability: in (0, 1).
     """
     law: DiscreteLaw = "discrete_laplace" if counter.law == "discrete_laplace" else "discrete_gaussian"
@@ -176,7 +176,7 @@ def usual_error(counter: TreeCounter, failure_probability: float) -> float:
 
 
 def typical(supply: int | tuple[int, ...]) -> int:
-    """Of unequal supplies, the one at which half of all copies are of goods with at least so many.
+    """The typical one of unequal supplies: half of all copies are of goods with at least so many.
 
     Example:
         >>> typical((1, 50, 100, 100))
@@ -202,7 +202,7 @@ def recommended_settings(
         goods: k.
         supply: s_j.
         epsilon: > 0.
-        options: of the auction; those named here win over what is recommended.
+        options: options of the auction; those named here win over what is recommended.
 
     Raises:
         InvalidInput: a number out of range.
@@ -226,11 +226,11 @@ def first_that_fits(
     """The first rung whose error is small enough; with a reserve, the one that loses least by a rule of thumb.
 
     Args:
-        kind: of auction.
+        kind: class of the auction.
         common: public sizes.
-        copies: of a usual good.
+        copies: copies of a usual good.
         rungs: settings, and the largest error over supply with which they are taken.
-        reserved: what each rung loses without noise.
+        reserved: share that each rung loses without noise.
     """
     found = []
     for number, (settings, most) in enumerate(rungs):
@@ -269,7 +269,7 @@ def scaling_settings(
         goods: k.
         supply: s_j.
         epsilon: > 0.
-        options: of the mechanism; those named here win over what is recommended.
+        options: options of the mechanism; those named here win over what is recommended.
     """
     signal = typical(supply) * positive("epsilon", epsilon)
     coolest = min(_COOL[1], max(_COOL[0], round(_COOL_AT / math.sqrt(signal), 4)))
@@ -313,8 +313,8 @@ def bundle_settings(
         supply: s_j.
         epsilon: > 0.
         valuation: the class.
-        highest: what one good alone is worth at most, in (0, 1]; by default 1 over the goods that one person wants.
-        options: of the auction; those named here win over what is recommended.
+        highest: largest worth of one good alone, in (0, 1]; by default 1 over the goods that one person wants.
+        options: options of the auction; those named here win over what is recommended.
 
     Raises:
         InvalidInput: a number out of range.

@@ -3,8 +3,8 @@
 Not in the source. An ascending auction counts every bid, and its noise is that of a sum of many counts. Here each of R
 rounds releases one noisy sum of soft demands at public prices; each price moves by the temperature times the logarithm
 of its demand over its supply, as Sinkhorn's scaling does; the temperature falls from round to round. In the end
-everybody asks for her best good at the last prices; one more noisy count says which share of those who ask for a good
-can have it, and public coins say who.
+everybody asks for their best good at the last prices; one more noisy count says which share of those who ask for a good
+can have it, and public randomness says who.
 
 Source: ours. Scaling of smooth assignment problems: Sinkhorn 1967; private price adjustment: Hsu, Huang, Roth,
 Roughgarden and Wu 2014.
@@ -59,7 +59,7 @@ _COLDEST = 2.0**-20
 @wire("ScalingBillboard", "people goods demands paths asked rates seed cutoffs surplus welfare", public_seed="seed")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ScalingBillboard(AnyBillboard):
-    """What anyone may see.
+    """The public record of a run.
 
     Args:
         people: n.
@@ -67,11 +67,11 @@ class ScalingBillboard(AnyBillboard):
         demands: (R, k) noisy sums of soft demand, in units of 2^-16 bidders; no rounds where there is enough for all.
         paths: (R + 1, k) prices before each round, and at the end, in units of 2^-20.
         asked: (k,) noisy numbers of those who ask for each good at the last prices.
-        rates: (k,) a bidder gets what she asks for if her public random number is below this, out of 2^32.
-        public_seed: of these numbers; empty where there are none.
+        rates: (k,) a bidder gets what they ask for if their public random number is below this, out of 2^32.
+        public_seed: seed of these numbers; empty where there are none.
         cutoffs: as `Billboard` has it.
         surplus: as `Billboard` has it.
-        welfare: so too.
+        welfare: as `Billboard` has it.
     """
 
     people: int
@@ -87,7 +87,7 @@ class ScalingBillboard(AnyBillboard):
 
     @cached_property
     def prices(self) -> NDArray[np.float64]:
-        """(k,) at the end."""
+        """The final prices, (k,)."""
         return prices_of(self.paths[-1])
 
 
@@ -101,22 +101,22 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
     """One good for each bidder at most, out of goods with several copies each, by scaled prices and a public lottery.
 
     Privacy. Along any one history of releases each true release is a function of the data. A bidder's soft demand at
-    public prices is a vector of whole units >= 0 with a sum of at most one bidder (`soft_demand`), so replacing her row
+    public prices is a vector of whole units >= 0 with a sum of at most one bidder (`soft_demand`), so replacing a row
     moves a release by two bidders in l1, replacing it by zeros by one; so it is with the count of those who ask for
     each good at the last prices. Each release with discrete Laplace noise of scale distance/epsilon_r costs epsilon_r,
     and adaptive composition adds them up. Everything else on the billboard follows from these and from public
-    randomness that has nothing to do with anybody's row, and everybody's good follows from it and her own row
+    randomness that has nothing to do with anybody's row, and everybody's good follows from it and their own row
     (billboard lemma).
 
     Decodes equal the run bit for bit on every machine: published are prices on a grid of 2^-20, and a bidder subtracts
-    them from her row and adds her leanings, multiples of the spread, one operation each. Exponentials, which differ
+    them from their row and adds their leanings, multiples of the spread, one operation each. Exponentials, which differ
     between machines in the last bit, are only taken for soft demand, by whoever runs it, before noise. A verifier finds
     the same prices and rates (`check`).
 
-    The public randomness is drawn after all bids are in. A bidder who knew hers before could bid for another good, or
-    give her place to somebody else. An operator who draws seeds until he likes one favours some bidders over others who
+    The public randomness is drawn after all bids are in. A bidder who knew theirs before could bid for another good, or
+    give their place to somebody else. An operator who draws seeds until one suits favours some bidders over others who
     ask for the same good; it does not change what anybody learns of a row, but nobody can tell from the billboard that
-    the first seed was kept. Where that matters, let him commit himself before bids close to words that are mixed with
+    the first seed was kept. Where that matters, let the operator commit before bids close to words that are mixed with
     a public beacon's, or let somebody else draw.
 
     Ties. `spread` is how much public leanings add to the worth of a good. Where values are ranks, stars or the like, a
@@ -195,7 +195,7 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
 
     @cached_property
     def temperatures(self) -> tuple[float, ...]:
-        """Of each round, falling by the same factor."""
+        """The temperature of each round, falling by the same factor."""
         return falling(self.start_temperature, self.end_temperature, self.rounds)
 
     @cached_property
@@ -211,7 +211,7 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
         return found if written(found) <= left else math.nextafter(found, 0.0)
 
     def scale(self, budget: Fraction) -> float:
-        """Of discrete Laplace noise on numbers that one neighbour step moves by `l1_sensitivity`, rounded up.
+        """The scale of discrete Laplace noise on numbers that one neighbour step moves by `l1_sensitivity`, rounded up.
 
         Args:
             budget: epsilon of the release.
@@ -252,9 +252,9 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
 
     @property
     def prices_loss(self) -> PureDP:
-        """What the final prices lose of a bidder who is replaced: they follow from the soft demands.
+        """The loss of the final prices for a bidder who is replaced: they follow from the soft demands.
 
-        On them alone depends what a lie can get at most.
+        The largest gain from a lie depends on them alone.
         """
         steps = 1 if self.neighbours == "replace" else 2
         return PureDP(float_up(steps * sum(self.budgets, Fraction(0))))
@@ -265,18 +265,18 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
         """The prices after a round, on the grid.
 
         Args:
-            path: (k,) before it, in units of 2^-20.
-            demand: (k,) as released.
+            path: (k,) prices before it, in units of 2^-20.
+            demand: (k,) noisy demand as released.
             r: the round, from 0.
         """
         return moved_prices(path, demand, self.copies, self.people, self.step * self.temperatures[r],
                             1.0 + self.spread)
 
     def rates(self, asked: NDArray[np.int64]) -> NDArray[np.int64]:
-        """(k,) the rates at which no good is given beyond its supply, but with the failure probability: `rationing`.
+        """The rates at which no good is given beyond its supply, but with the failure probability, (k,): `rationing`.
 
         Args:
-            asked: (k,) as released.
+            asked: (k,) noisy numbers as released.
         """
         return rates(asked, self.copies, self._clearing_scale, self.failure_probability / self.goods)
 
@@ -329,9 +329,9 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
         """The good that a bidder asks for at the last prices, -1 for none.
 
         Args:
-            row: (k,) her valuations, checked.
-            index: her place.
-            billboard: of the run.
+            row: (k,) the bidder's valuations, checked.
+            index: the bidder's place.
+            billboard: the run's billboard.
         """
         gains = row - billboard.prices
         if self.spread and not self.plentiful:
@@ -345,7 +345,8 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
     # ---- what a verifier asks
 
     def check(self, billboard: AnyBillboard) -> None:
-        """Whether it is of this plan: its prices and its rates follow from what was released, on every machine.
+        """Check that a billboard is of this plan: its prices and its rates follow from what was released, on every
+        machine.
 
         Raises:
             InvalidInput: another plan's, or numbers that no run makes.

@@ -1,10 +1,10 @@
-"""What bidders would ask for at some prices, softly: shares of the goods that are nearly as good as the best.
+"""The soft demand of bidders at some prices: shares of the goods that are nearly as good as the best.
 
-At temperature tau a bidder takes part with chance 1/(1 + exp(-g/tau)), where g is her best gain v - p among the goods
-that are worth anything to her, and asks for each of these with a share in proportion to exp((v - p)/tau). Whether she
-takes part depends on her best gain alone: with one weight for each good, many goods would look as good as a better one,
-and the warmer it is, the higher all prices would go. Goods that are worth nothing to her she never asks for, at no
-price either. Sums of such demands change smoothly with prices, so that few noisy ones say where prices must go.
+At temperature tau a bidder takes part with chance 1/(1 + exp(-g/tau)), where g is their best gain v - p among the goods
+that are worth anything to them, and asks for each of these with a share in proportion to exp((v - p)/tau). Whether they
+take part depends on their best gain alone: with one weight for each good, many goods would look as good as a better
+one, and the warmer it is, the higher all prices would go. Nobody asks for goods that are worth nothing to them, at any
+price. Sums of such demands change smoothly with prices, so that few noisy ones say where prices must go.
 
 Sensitivity. Shares are rounded down to whole units of 2^-16, and a row's units are given out until 2^16 are gone: a row
 is a vector of whole numbers >= 0 with a sum of at most 2^16, whatever the rounding of an exponential or of a sum did.
@@ -19,7 +19,7 @@ are the same everywhere; logarithms and powers of a machine's library are not, s
 How many of those who ask for a good can have it, when they are counted with noise and drawn by lot.
 
 D bidders ask for a good with s copies. Published is y = D + Z, with discrete Laplace noise Z; each of them then gets it
-with probability q(y), by a public coin of her own. More than s get it with a probability of at most beta,
+with probability q(y), by public randomness of their own. More than s get it with a probability of at most beta,
 whatever D is. Noise and coins are one sum of independent errors, and are bounded together: two bounds that share the
 probability would hold back nearly twice as much.
 
@@ -158,10 +158,10 @@ def _soft(
 def soft_demand(
     values: Valuations, prices: _Reals, temperature: float, leanings: Leanings = NONE, *, first: int = 0
 ) -> _Integers:
-    """(k,) everybody's units of each good, of which a bidder has `WHOLE` at most. Private.
+    """Everybody's units of each good, (k,), of which a bidder has `WHOLE` at most. Private.
 
     Args:
-        values: everybody's.
+        values: everybody's valuations.
         prices: (k,).
         temperature: tau > 0.
         leanings: added to what goods are worth to a bidder, if anything.
@@ -242,7 +242,7 @@ def moved_prices(
         supply: (k,) s_j.
         people: n.
         step: how far a price moves for each factor e.
-        highest: what no good is worth more than.
+        highest: a worth that no good exceeds.
     """
     copies = np.array(supply, dtype=np.float64)
     wanted = np.ldexp(demand.astype(np.float64), -(WHOLE.bit_length() - 1))
@@ -263,7 +263,7 @@ def falling(first: float, last: float, rounds: int) -> tuple[float, ...]:
     Args:
         first: > 0.
         last: > 0.
-        rounds: how many, >= 1.
+        rounds: number of rounds, >= 1.
 
     Example:
         >>> falling(0.4, 0.1, 3)

@@ -1,6 +1,6 @@
 """Tables of what people would give for goods: one column for each good, or one line for each person and good.
 
-One person's bad row is hers alone: she counts as a row of zeros, which is the null record, and her id stands on the
+One person's bad row is theirs alone: it counts as a row of zeros, which is the null record, and their id stands on the
 operator's list of rejected ones. What is left out is worth nothing. PrefLib's files are in `reading_preflib`.
 """
 
@@ -74,7 +74,7 @@ def gathered(batches: Iterable[Rows], people: int, goods: int) -> Valuations:
     """Everybody's rows as what a market runs on.
 
     Args:
-        batches: of one pass.
+        batches: batches of one pass.
         people: n.
         goods: k.
 
@@ -130,7 +130,7 @@ def read_wide(
         id: the column that holds the id, or "row": the i-th row belongs to the i-th id of the list. The first row of an
             id counts.
         rejected: receives id -> reason, as `confide.tables.read_records` has it; the operator's alone.
-        rows: of a batch, at most; it changes nothing but speed.
+        rows: number of rows of a batch, at most; it changes nothing but speed.
 
     Raises:
         InvalidInput: a column is missing, or of a type that holds no numbers; never for a value.
@@ -212,7 +212,7 @@ def read_long(
         id: the column that holds the id. Of lines of the same person and good, the first counts.
         good: the column that names the good.
         value: the column of what it is worth.
-        unlisted: what becomes of a line that names no good of the list: it makes the person's record unusable, or is
+        unlisted: treatment of a line that names no good of the list: it makes the person's record unusable, or is
             left out.
         rejected: receives id -> reason, and for lines that count for nobody "row 7" -> reason; the operator's alone.
         counted: receives how many lines there were.
@@ -324,8 +324,8 @@ def coded(index: _Integers, row: _Integers, named: _Integers, cells: _Reals, sca
     """Rows of values, without zeros.
 
     Args:
-        index: (m,) whose rows they are.
-        row: (z,) which of them each cell belongs to, ascending.
+        index: (m,) ranks of the people whose rows they are.
+        row: (z,) the row that each cell belongs to, ascending.
         named: (z,) its good, ascending within a row.
         cells: (z,) what was written, without a problem.
         scale: the public rule.
@@ -337,15 +337,15 @@ def coded(index: _Integers, row: _Integers, named: _Integers, cells: _Reals, sca
 
 
 def typed(given: Mapping[str, str], *, goods: Sequence[str], scale: Scale) -> dict[int, float]:
-    """One person's record as she types it, coded as the file's row would be.
+    """One person's record as they type it, coded as the file's row would be.
 
     Args:
-        given: good -> what she would write in its cell.
+        given: good -> what the person would write in its cell.
         goods: their names.
         scale: the public rule.
 
     Raises:
-        InvalidInput: a good that is none, or a value that the campaign cannot use. The message is hers.
+        InvalidInput: a good that is none, or a value that the campaign cannot use. The message is for the person alone.
 
     Example:
         >>> from confide.allocation.scales import Ranks
@@ -370,7 +370,7 @@ def typed(given: Mapping[str, str], *, goods: Sequence[str], scale: Scale) -> di
 
 
 def reason(name: str, problem: int, scale: Scale) -> str:
-    """What a problem means, in public terms."""
+    """The meaning of a problem, in public terms."""
     words = {MISSING: "is not a number", INFINITE: "is not finite", OUTSIDE: "is out of bounds"}
     return f"{name}: {words[problem]}; {scale.limit()}"
 
@@ -405,7 +405,7 @@ class RowCodec:
     goods: int
 
     def pack(self, batch: Rows) -> tuple[np.ndarray, list[bytes]]:
-        """(slots, reports) of a batch."""
+        """The slots and the reports of a batch."""
         if self.goods <= DENSE:
             table = np.zeros((len(batch.index), self.goods), dtype="<f4")
             table[np.repeat(np.arange(len(batch.index)), np.diff(batch.starts)), batch.named] = batch.values

@@ -1,7 +1,7 @@
-"""What each bidder would give for each good: a dense table, or the few goods that each one names.
+"""The worth of each good to each bidder: a dense table, or the few goods that each one names.
 
 A row is one bidder's. It is checked alone, and what becomes of a bad one never depends on another: it is refused, to
-her and to whoever holds the table, or it counts as a row of zeros, as an absent bidder's does.
+its bidder and to whoever holds the table, or it counts as a row of zeros, as an absent bidder's does.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MOST_GOODS = 2**31 - 1
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Valuations:
-    """n rows of k valuations in [0, 1], zeros included or left out. Private.
+    """A table of n rows of k valuations in [0, 1], zeros included or left out. Private.
 
     Args:
         people: n.
@@ -58,7 +58,9 @@ class Valuations:
 
     @property
     def rows(self) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int32], bool]:
-        """What compiled loops take: values, where rows start (one zero for a dense table), named goods, dense."""
+        """The arrays that compiled loops take: values, where rows start (one zero for a dense table), named goods,
+        dense.
+        """
         starts = np.zeros(1, dtype=np.int64) if self.starts is None else self.starts
         return self.values, starts, self.named, self.dense
 
@@ -188,7 +190,7 @@ class Valuations:
         return slice(int(self.starts[row]), int(self.starts[row + 1]))
 
     def row(self, index: int) -> NDArray[np.float64]:
-        """(k,) one bidder's valuations, in full."""
+        """One bidder's valuations in full, (k,)."""
         values = self.values[self._place(index)].astype(np.float64)
         if self.starts is None:
             return values
@@ -197,7 +199,7 @@ class Valuations:
         return full
 
     def welfare(self, allocation: NDArray[Any]) -> float:
-        """The sum of what everybody gets out of her good. Private.
+        """The sum of what everybody gets out of their good. Private.
 
         Args:
             allocation: (n,) the good of each bidder, -1 for none.
@@ -205,7 +207,7 @@ class Valuations:
         return float(np.sum(self.of_goods(allocation)))
 
     def of_goods(self, allocation: NDArray[Any]) -> NDArray[np.float64]:
-        """(n,) what each bidder's own good is worth to her; 0 without one."""
+        """The worth of each bidder's own good to them, (n,); 0 without one."""
         chosen = np.asarray(allocation, dtype=np.int64)
         held = np.flatnonzero(chosen >= 0)
         out = np.zeros(self.people)
@@ -254,7 +256,7 @@ def as_row(record: Any, goods: int) -> NDArray[np.float64]:
         goods: k.
 
     Raises:
-        InvalidInput: names what is wrong with it, to her alone.
+        InvalidInput: names what is wrong with it, to the bidder alone.
     """
     if record is None:
         return np.zeros(goods)

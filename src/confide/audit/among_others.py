@@ -29,10 +29,10 @@ def among_others(run: Run, pair: Neighbours, seed: int, streams: Collection[Stre
 
     Args:
         run: the mechanism itself.
-        pair: of crowds that differ in one record.
-        seed: of their history.
+        pair: two crowds that differ in one record.
+        seed: seed of their history.
         streams: the draws, all Laplace of one scale or all Gaussian of one.
-        paid: for them: epsilon of Laplace noise, rho of Gaussian noise.
+        paid: payment for them: epsilon of Laplace noise, rho of Gaussian noise.
     """
     alone = _alone(pair)
     if alone is None:

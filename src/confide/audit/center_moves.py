@@ -27,13 +27,13 @@ _CHOSEN = "selection"
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """What one run showed.
+    """Everything that one run showed.
 
     Args:
         seen: the billboard, or how the run failed; what it said besides; what noise it asked for, and what public draws
             are added to.
         summed: all centers whose distances add up, each in its scale; a channel's inputs.
-        squared: those of Gaussian noise and of vectors, whose squares do.
+        squared: centers of Gaussian noise and of vectors, whose squared distances add up.
         chosen: logits, for each selection.
     """
 
@@ -49,12 +49,12 @@ class Shown:
 
 
 def shown(run: Callable[[Any, Noise], Any], data: Any, noise: RecordingNoise | ForcedNoise, part: str = "") -> Shown:
-    """What a run on some data shows.
+    """Everything that a run on some data shows.
 
     Args:
         run: the mechanism itself.
-        data: made up.
-        noise: writes down what is asked for.
+        data: made-up data.
+        noise: a source that writes down what is asked for.
         part: first words of the streams of which centers count; "" for all.
     """
     outcome, heard = overheard(lambda: exact_bytes(run(data, noise).billboard))
@@ -86,9 +86,9 @@ def uneven(move: tuple[Shown, Shown], other: tuple[Shown, Shown], times: float) 
     """How far one move of the centers is from so many times another one; 0 where all records weigh the same.
 
     Args:
-        move: from one run to another.
-        other: between two more.
-        times: as many records move, as a ratio.
+        move: two runs, from one to another.
+        other: two more runs.
+        times: ratio of the numbers of records that move.
     """
     def off(before: _Reals, after: _Reals, start: _Reals, end: _Reals) -> _Reals:
         return np.asarray(after - before - times * (end - start))

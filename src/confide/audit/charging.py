@@ -1,11 +1,11 @@
-"""What the ledger is charged for a run, held against the privacy loss that is promised of it: neither more nor less.
+"""The charge of the ledger for a run, held against the privacy loss that is promised of it: neither more nor less.
 
-What a run was measured to lose, held against what is charged for it: never more.
+The measured loss of a run, held against what is charged for it: never more.
 
-What the ledger is charged for a run, as a promise about all that it releases: to be walked like any other.
+The charge of the ledger for a run, as a promise about all that it releases: to be audited like any other.
 
-Promises may be about parts, and their audits listen to those alone. What is drawn in no part, or is a part twice, shows
-where everything is heard.
+Promises may be about parts, and their audits look at those alone. A draw that is in no part, or in a part twice, shows
+where everything is audited.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ def charge_rows(
     A price above the promise spends a budget that nobody has used; one below it lets a budget be used again and again.
 
     Args:
-        events: of one run, as the ledger is charged for them.
+        events: events of one run, as the ledger is charged for them.
         promised: the loss that is promised of the whole run: pure, approximate or zCDP.
-        name: of the row, where what is promised is a sum of the events themselves, and this is another.
+        name: name of the row, where what is promised is a sum of the events themselves, and this is another.
 
     Raises:
         InvalidInput: another loss, or one of nothing.
@@ -126,8 +126,8 @@ class Lost(NamedTuple):
 
     Args:
         named: the row that says so.
-        loss: in whose parameter.
-        measured: in that parameter.
+        loss: the loss in whose parameter it was measured.
+        measured: the measured number, in that parameter.
         paid: the events of the same run that pay for it.
     """
 
@@ -145,7 +145,7 @@ def covered_rows(lost: Iterable[Lost]) -> tuple[AuditRow, tuple[Control, ...]]:
     in a parameter of which the events have no price says nothing.
 
     Args:
-        lost: what was measured of the mechanism, or of something smaller with the events of that.
+        lost: measured losses of the mechanism, or of something smaller with the events of that.
 
     Example:
         >>> from confide.contract import Relation
@@ -221,14 +221,14 @@ _SOURCE = Source(document="confide", statement="the sum of what a run spends")
 
 
 def as_promise(mechanism: Mechanism, promises: Sequence[Privacy]) -> list[Privacy]:
-    """What the events of a run lose together, as a promise of the whole to whom they are charged for.
+    """The composed loss of a run's events, as a promise of the whole to those whom they are charged for.
 
     Args:
-        mechanism: whose events they are.
-        promises: of the same mechanism, that are measured.
+        mechanism: the mechanism whose events they are.
+        promises: promises of the same mechanism that are measured.
 
     Returns:
-        One; or none, where that is promised already, or the events have no price.
+        One promise; or none, where that is promised already, or the events have no price.
     """
     audiences = charged_for(promises)
     if not audiences:
@@ -241,11 +241,11 @@ def as_promise(mechanism: Mechanism, promises: Sequence[Privacy]) -> list[Privac
 
 
 def charge_of(mechanism: Mechanism, promises: Sequence[Privacy]) -> PureDP | ApproxDP | ZCDP | None:
-    """What the events of a run lose together; None where they have no price, which settlement refuses.
+    """The composed loss of a run's events; None where they have no price, which settlement refuses.
 
     Args:
-        mechanism: whose events they are.
-        promises: of the same mechanism.
+        mechanism: the mechanism whose events they are.
+        promises: promises of the same mechanism.
     """
     try:
         return composed(mechanism.events(), largest_delta(promises))  # type: ignore[arg-type] # Spend: an event
@@ -254,9 +254,9 @@ def charge_of(mechanism: Mechanism, promises: Sequence[Privacy]) -> PureDP | App
 
 
 def about_the_charge(row: AuditRow) -> AuditRow:
-    """The row of such a promise: it is the charge that is kept or broken, and nothing that the mechanism says.
+    """The row of such a promise: the charge is kept or broken, and no promise of the mechanism.
 
     Args:
-        row: that was measured.
+        row: the measured row.
     """
     return replace(row, promise=_TOGETHER, concern=Concern.BUDGET, judged=None)

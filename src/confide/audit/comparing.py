@@ -1,4 +1,4 @@
-"""What the audits compare with: the losses that can be promised, and when a measured number is above a promised one.
+"""The comparisons of audits: the losses that can be promised, and when a measured number is above a promised one.
 
 Which promise of privacy follows from which other: of the same step and part, to no fewer eyes, by a proved
 conversion.
@@ -56,7 +56,7 @@ def exceeds(measured: float, promised: float, *, scale: float = 1.0) -> bool:
     """Whether a measured number is above a promised bound, beyond rounding.
 
     Args:
-        measured: what was found.
+        measured: the measured number.
         promised: the bound.
         scale: size of the numbers that `measured` is a difference of; 1 for losses in nats.
 
@@ -165,10 +165,10 @@ def implies(one: Privacy, other: Privacy) -> bool:
 
 
 def strongest(promises: Iterable[Privacy]) -> list[tuple[Privacy, tuple[Privacy, ...]]]:
-    """Those from which all the others follow, each with what follows from it, itself included.
+    """The promises from which all the others follow, each with what follows from it, itself included.
 
     Args:
-        promises: of a mechanism.
+        promises: promises of a mechanism.
     """
     given, kept = tuple(promises), list[Privacy]()
     for one in given:
@@ -178,12 +178,12 @@ def strongest(promises: Iterable[Privacy]) -> list[tuple[Privacy, tuple[Privacy,
 
 
 def charge_and_rest(charged: Loss, promises: Iterable[Privacy]) -> tuple[Loss | Privacy, list[Privacy]]:
-    """What a walk of everything is held against: what is charged, for which a promise of just that loss stands; and the
-    other promises, but for those that follow from one of them.
+    """The losses that an audit of everything is held against: the charge, for which a promise of just that loss stands;
+    and the other promises, but for those that follow from one of them.
 
     Args:
-        charged: for everything.
-        promises: of everything, or of parts of it.
+        charged: loss that is charged for everything.
+        promises: promises about everything, or about parts of it.
     """
     kept = [promise for promise, _ in strongest(promises)]
     same = next((promise for promise in kept if promise.loss == charged), None)
@@ -197,7 +197,7 @@ def parameter_unit(loss: PrivacyLoss) -> str:
     """The unit of a loss's parameter.
 
     Args:
-        loss: such as a promise's.
+        loss: a loss, such as a promise's.
 
     Example:
         >>> from confide.privacy.losses import PureDP, ZCDP
@@ -225,7 +225,7 @@ def level_of(promise: Privacy) -> float:
     """The number of a promised loss.
 
     Args:
-        promise: of privacy.
+        promise: a promise of privacy.
 
     Raises:
         InvalidInput: no loss that an audit knows.

@@ -35,8 +35,8 @@ def completed(
     What was not measured passes only with a reason, so a guarantee that was forgotten is a problem of the report.
 
     Args:
-        report: what was measured.
-        guarantees: of the plan; printed claims that are false are kept for comparison only, and left out.
+        report: report of what was measured.
+        guarantees: guarantees of the plan; printed claims that are false are kept for comparison only, and left out.
         unpromised: concern -> why nothing is promised about it, where that may be.
         unmeasured: guarantee -> why it was not measured; "" where there is no reason.
 
@@ -85,10 +85,11 @@ def promise_rows(
     charges.
 
     Args:
-        promises: of a plan; those that cannot be claimed or promise nothing are left out.
-        events: of one run, as the ledger is charged for them; called where there is a promise.
-        paid: which of them pay for what is promised; all of them if left out. What pays for something else than the
-            ledger is charged for may be other events.
+        promises: promises of a plan; those that cannot be claimed or promise nothing are left out.
+        events: function that gives the events of one run, as the ledger is charged for them; called where there is a
+            promise.
+        paid: function from a promise and the events to those that pay for it; all of them if left out. Payments for
+            something else than the ledger is charged for may be other events too.
         alike: whether the charge should be one of the promises. Where they are conversions of it, or sums by a looser
             rule, False leaves out the row that says so, and the controls that only this row flags.
 

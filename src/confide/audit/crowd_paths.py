@@ -43,7 +43,7 @@ class CrowdPath:
     """A cluster of equal records that grows.
 
     Args:
-        length: how many slots move, the first ones, in order.
+        length: number of slots that move, the first ones, in order.
         before: (c,) the record that they have before; None where they have none.
         after: (c,) the record that they have afterwards.
         beside: (record, how many have it) in the slots after these.
@@ -107,10 +107,10 @@ def crowd_paths(roles: Sequence[Role], people: int, unit: Relation, seed: int = 
     of another column, are of a thousand people, where more are invited.
 
     Args:
-        roles: of the columns.
+        roles: roles of the columns.
         people: invited slots.
-        unit: of the promise.
-        seed: public, of which levels there are paths, where there are many.
+        unit: neighbouring relation of the promise.
+        seed: public seed of the choice of levels between which there are paths, where there are many.
     """
     first, last = _ends(roles)
     half = people // 2
@@ -133,12 +133,12 @@ def crowd_paths(roles: Sequence[Role], people: int, unit: Relation, seed: int = 
 
 
 def some_of_each(roles: Sequence[Role], people: int, seed: int = 0) -> list[SlotRows]:
-    """As many people at each of the levels between which there are paths, and numbers evenly spread.
+    """Equal numbers of people at each of the levels between which there are paths, and numbers evenly spread.
 
     Args:
-        roles: of the columns.
+        roles: roles of the columns.
         people: invited slots.
-        seed: as of `crowd_paths`.
+        seed: public seed, as `crowd_paths` takes it.
 
     Example:
         >>> some_of_each([Category(column="mood", levels=("bad", "so-so", "good"))], 5)[0].cells.ravel().tolist()

@@ -1,9 +1,9 @@
-"""One device's share of a source of noise, so that many devices can be heard at one door.
+"""One device's share of a source of noise, so that one audit can listen to many devices.
 
-What a mechanism promises to the collector, held against what its `submit` lets out of a device.
+The promises of a mechanism to the collector, held against what its `submit` lets out of a device.
 
-What a run on reports of devices publishes and pays: shares beside decodes, billboards beside the check, and what all
-others see of what one device was told. Families bring their rounds, their runs and their pairs.
+Billboards and payments of a run on reports of devices: shares beside decodes, billboards beside the check, and what all
+others see of what one device knows. Families bring their rounds, their runs and their pairs.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ class DeviceNoise(DampedNoise):
     """Sound noise, whose streams are named after the device that asks: each device asks for the same names.
 
     Args:
-        source: of all devices.
-        device: its number.
+        source: source of noise of all devices.
+        device: number of the device.
 
     Example:
         >>> from confide.privacy.noise import RecordingNoise
@@ -94,7 +94,7 @@ def to_the_collector(promises: Guarantees) -> tuple[Privacy, ...]:
 
 
 def drawn_locally(record: Any, noise: Any, mechanism: Mechanism) -> Any:
-    """What leaves a device: the whole of `submit`."""
+    """Everything that leaves a device: the whole of `submit`."""
     return mechanism.submit(record, None, given(noise))
 
 
@@ -103,10 +103,10 @@ def reports(roles: Sequence[Role], unit: Relation, tries: int = 0, seed: int = 0
     takes part is to be hidden, too; and random ones.
 
     Args:
-        roles: of the columns of a record.
-        unit: of the promise.
-        tries: random pairs besides.
-        seed: of theirs, public.
+        roles: roles of the columns of a record.
+        unit: neighbouring relation of the promise.
+        tries: number of random pairs besides.
+        seed: public seed of the random pairs.
     """
     draw = study_generator(seed, "reports")
     random = (random_change(roles, unit, draw) for _ in range(tries))
@@ -117,14 +117,14 @@ def reports(roles: Sequence[Role], unit: Relation, tries: int = 0, seed: int = 0
 
 
 def check_devices(kind: Any, mechanism: Mechanism, roles: Sequence[Role]) -> None:
-    """Whether a promise to the collector can hold: something is drawn before a record leaves its owner.
+    """Check that a promise to the collector can hold: something is drawn before a record leaves its owner.
 
     How large the loss is, the audit measures.
 
     Args:
-        kind: of the campaign.
-        mechanism: with its promises.
-        roles: of the columns of a record.
+        kind: kind of the campaign.
+        mechanism: the mechanism with its promises.
+        roles: roles of the columns of a record.
 
     Raises:
         InvalidInput: `submit` tells two records apart whatever it draws, or nobody calls it, because records of the
@@ -175,8 +175,8 @@ class MadeUpRun:
     """One run on made-up people, under simulated noise.
 
     Args:
-        people: as they were made up.
-        outcome: of the run.
+        people: the made-up people.
+        outcome: outcome of the run.
     """
 
     people: Any
@@ -187,10 +187,10 @@ class MadeUpRun:
         """Run a mechanism.
 
         Args:
-            mechanism: what runs.
-            people: as they were made up.
-            data: what a run takes of them.
-            seed: of the noise.
+            mechanism: the mechanism to run.
+            people: the made-up people.
+            data: data of these people, as a run takes it.
+            seed: seed of the noise.
         """
         outcome = mechanism.run(data, Noise.simulated(seed))
         if not isinstance(outcome, SimulatedOutcome):
@@ -211,7 +211,7 @@ class MadeUpRun:
         return self.handing(shares.take(np.roll(np.arange(shares.num_rows), 1)))
 
     def places(self, most: int) -> list[int]:
-        """So many of its people at most, evenly from the first to the last."""
+        """Places of people, so many at most, evenly from the first to the last."""
         last = self.outcome.shares.num_rows - 1
         return [int(place) for place in np.unique(np.linspace(0, last, min(most, last + 1)).astype(np.int64))]
 
@@ -223,8 +223,8 @@ def decoded_row(
 
     Args:
         rounds: outcomes, each with the places that are looked at and what the device there reported, or None.
-        decode: (report, place, billboard) -> share.
-        of: what the rounds are made of, in words.
+        decode: function from (report, place, billboard) to a share.
+        of: the made-up objects of the rounds, in words.
     """
     wrong = tried = 0
     for outcome, reported in rounds:
@@ -241,8 +241,8 @@ def checked_row(rounds: Iterable[tuple[Any, bool]], check: Callable[[Any], None]
 
     Args:
         rounds: billboards, each with whether it names these sums.
-        check: of a billboard.
-        of: what the rounds are made of, in words.
+        check: the check of a billboard.
+        of: the made-up objects of the rounds, in words.
     """
     refused = runs = 0
     for board, agrees in rounds:
@@ -262,8 +262,8 @@ def refused_row(boards: Iterable[Any], check: Callable[[Any], None]) -> AuditRow
     """Whether billboards of sound runs on made-up people pass their own check.
 
     Args:
-        boards: of the runs.
-        check: of a billboard.
+        boards: billboards of the runs.
+        check: the check of a billboard.
     """
     refused = runs = 0
     for board in boards:

@@ -62,31 +62,32 @@ class Measurement(Protocol):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Transcripts:
-    """A run that is walked over worst-case neighbours along fixed transcripts of noise, where its loss is exact.
+    """A run that is audited over worst-case neighbours along fixed transcripts of noise, where its loss is exact.
 
     These faults are injected by the harness, each into the same run: no noise; less noise than the promise needs, and
     half of the noise of each part; the noise of one draw used again; everything released twice; and the records
     themselves beside what is published. Each must be flagged on the first pairs.
 
     Args:
-        named: of its rows, in words.
-        run: of the mechanism, or of the device of a participant.
-        pairs: worst-case neighbours, the worst ones first; called for each walk.
-        seed: of the transcripts.
-        promises: of what the pairs show. The strongest ones are walked for; their rows hold what follows.
+        named: name of its rows, in words.
+        run: run of the mechanism, or of the device of a participant.
+        pairs: worst-case neighbours, the worst ones first; called for each audit.
+        seed: seed of the transcripts.
+        promises: promises about what the pairs show. The strongest ones are audited; their rows hold what follows.
         parts: part of a promise -> first words of the streams that it is about; others are about everything.
         claims: first words of streams -> the loss of this part of the noise, where no promise is about it; "" is all of
             it.
         names: first words of streams -> the name of the row of that part; by default those of the streams.
         unreleased: first words of streams -> what is published of their noisy answers.
-        histories: of each pair.
+        histories: number of histories of each pair.
         source: number of a transcript, from 0 -> its noise; `Noise.simulated` by the seed if left out.
-        other_answers: of unreleased draws, so many of each transcript.
-        faults: what is broken in words -> another run, which must be flagged on all pairs.
-        hardest: how many of the first pairs are shown to faulty runs that the harness makes.
-        among: what the pairs are of, where it is smaller than the campaign; such rows hold no promise.
-        events: of one run among these, as the ledger would be charged for them; None where nothing says so.
-        note: to every row.
+        other_answers: number of other answers of unreleased draws for each transcript.
+        faults: fault, in words -> a faulty run, which must be flagged on all pairs.
+        hardest: number of first pairs that are shown to faulty runs that the harness makes.
+        among: the crowds of the pairs, in words, where they are smaller than the campaign; such rows hold no promise.
+        events: function that gives the events of one run among these, as the ledger would be charged for them; None
+            where nothing says so.
+        note: a note for every row.
     """
 
     named: str
@@ -109,7 +110,7 @@ class Transcripts:
 
     @cached_property
     def sound(self) -> dict[str, TranscriptAudit]:
-        """What `walked` finds of the sound run."""
+        """The audits of the sound run, as `walked` finds them."""
         return self.walked()
 
     def rows(self) -> list[AuditRow]:
@@ -122,11 +123,11 @@ class Transcripts:
         return self._rows(self.sound, weak), [*self._own(), *common]
 
     def walked(self, run: Run | None = None, pairs: int | None = None) -> dict[str, TranscriptAudit]:
-        """What a walk finds of each part of the noise that is claimed, and of each promise, by its sentence.
+        """The audits of each part of the noise that is claimed, and of each promise, by its sentence.
 
         Args:
-            run: another one, held against the same claims and promises; the sound one if left out.
-            pairs: how many are walked; None for all.
+            run: another run, held against the same claims and promises; the sound one if left out.
+            pairs: number of pairs that are audited; None for all.
         """
         return self._walk(run or self.run, islice(self.pairs(), pairs), self.histories)
 
@@ -167,7 +168,7 @@ class Transcripts:
         """The source of a transcript.
 
         Args:
-            number: of the transcript, from 0.
+            number: number of the transcript, from 0.
         """
         return self.source(number) if self.source else Noise.simulated(self.seed * 1009 + number)
 
@@ -255,12 +256,12 @@ class Examined:
     """A measurement of something sound, and the same of faulty ones, which it must flag.
 
     Args:
-        named: of its controls.
-        rows: what is measured, sound or faulty -> its rows.
-        sound: what is measured; a mechanism, its run, or a part of it.
-        faults: what is broken in words -> what is measured in its place.
-        events: of one run of what is measured, as the ledger would be charged for them, where rows are of losses that
-            were measured; None where they are not, or nothing says so.
+        named: name of its controls.
+        rows: function from the measured object, sound or faulty, to its rows.
+        sound: the sound object that is measured; a mechanism, its run, or a part of it.
+        faults: fault, in words -> the object that is measured in place of the sound one.
+        events: function that gives the events of one run of the measured object, as the ledger would be charged for
+            them, where rows are of losses that were measured; None where they are not, or nothing says so.
     """
 
     named: str
@@ -281,12 +282,12 @@ class Laws:
     """Draws that a run asked for, whose laws are tested on a source's own draws: a secure one, and wrong ones.
 
     Args:
-        draws: gives one of each law and scale, such as `heard` does.
-        samples: of each law.
+        draws: function that gives one draw of each law and scale, such as `heard`.
+        samples: number of samples of each law.
         false_alarm: probability with which a sound source is called wrong, of each law.
-        seed: of wrong sources.
-        factor: of the scale of a wrong source; so far from 1 that the samples show it.
-        source: whose draws are tested; `Noise.secure()` if left out.
+        seed: seed of wrong sources.
+        factor: factor of the scale of a wrong source; so far from 1 that the samples show it.
+        source: source whose draws are tested; `Noise.secure()` if left out.
     """
 
     draws: Callable[[], Sequence[Draw]]
@@ -327,9 +328,9 @@ class FullSize:
     """A run at the campaign's own size, and the same with the least change of its noise that all its rows flag there.
 
     Args:
-        rows: what is run, sound or with less noise -> its rows.
-        sound: what is run.
-        damped: share of the noise that is left -> what is run with so much.
+        rows: function from the object that is run, sound or with less noise, to its rows.
+        sound: the sound object that is run.
+        damped: function from the share of the noise that is left to the object that is run with so much.
         factors: shares that are tried, the largest first.
     """
 
@@ -361,16 +362,16 @@ class FullSize:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Audited:
-    """What the harness needs to know of a mechanism.
+    """Everything that the harness needs to know of a mechanism.
 
     Args:
-        promises: of the plan.
-        events: of one run, as the ledger is charged for them.
-        measured: what is measured, in the order in which it stands in the report.
+        promises: promises of the plan.
+        events: function that gives the events of one run, as the ledger is charged for them.
+        measured: measurements, in the order in which they stand in the report.
         charged: the loss of the whole charge that the parameters name, where the promises do not say it: where they are
             sums of the events, or conversions of them. What is measured is then held against the charge, too, so that
             a charge is not too small though the parameters name it. By default the charge is held against the promises.
-        paid: which events pay for a promise; all of them if left out.
+        paid: function from a promise and the events to those that pay for it; all of them if left out.
         unpromised: concern -> why nothing is promised about it; where it is given, the report has a row for every
             guarantee and every concern.
         unmeasured: guarantee -> why nothing was measured of it; "" where there is no reason.
@@ -389,8 +390,8 @@ def audit(it: Audited, progress: Progress | None = None) -> AuditReport:
     """Hold every promise against what is measured, with faults that must be flagged.
 
     Args:
-        it: what is known of the mechanism.
-        progress: told of each measurement.
+        it: the facts about the mechanism.
+        progress: function that is called after each measurement.
 
     Example:
         >>> from confide.contract import Audience, Relation, Source
@@ -460,9 +461,9 @@ def heard(run: Run, data: Any, seed: int) -> list[Draw]:
     """One draw of each law that a run asks for under each first word of a stream, in order; public ones are left out.
 
     Args:
-        run: whose noise is heard.
-        data: for the run.
-        seed: of its noise.
+        run: run whose noise is heard.
+        data: data for the run.
+        seed: seed of its noise.
     """
     return list({(draw.law, str(draw.stream[0])): draw for draw in reversed(_draws(run, data, seed))}.values())[::-1]
 

@@ -26,11 +26,11 @@ _ORDERS = np.unique(np.concatenate([[1.0], 1.0 + np.geomspace(1e-3, 1e4, 48), np
 
 @dataclass(frozen=True, kw_only=True)
 class ExactAudit:
-    """What enumerating the output laws showed.
+    """The result of enumerating the output laws.
 
     Args:
         claim: the promised loss.
-        quantity: what was measured, in the parameter of the claim.
+        quantity: the measured quantity, in the parameter of the claim.
         promised: its promised value.
         measured: its worst value over all pairs, in both directions.
         pair: the two data sets that attain it.

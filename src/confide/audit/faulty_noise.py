@@ -1,11 +1,11 @@
 """Broken sources of noise, for controls: a mechanism that is run with one of them must be flagged.
 
-Each wraps the source that it is given, so that an audit which listens at the door hears what really happens. (A source
+Each wraps the source that it is given, so that an audit that listens to the noise hears what really happens. (A source
 that answers with bare centers is `ForcedNoise` with an empty transcript.)
 
 Mechanisms broken on purpose, from sound ones: the same parameters with other code on top of their class.
 
-Half of the noise of one part of a release, planted for each part: whoever walks a mechanism must see each of them.
+Half of the noise of one part of a release, injected for each part: an audit must flag each of these faults.
 
 Less noise in all parts at once is seen by the part whose loss the pairs attain, whatever the others do. So each part is
 damped alone, and its own claim must be what is broken.
@@ -41,8 +41,8 @@ def inject_fault(made: _Made, code: type[Any], **changes: Any) -> _Made:
 
     Args:
         made: a mechanism, or a part of one.
-        code: what is put on top of its class.
-        changes: of fields.
+        code: class that is put on top of the mechanism's own.
+        changes: changed fields.
 
     Example:
         >>> from dataclasses import dataclass
@@ -71,9 +71,10 @@ class DampedNoise(PassingNoise):
 
     Args:
         source: the sound source.
-        factor: what every scale is multiplied with; logits, and logarithms of a channel's weights, are divided by it.
-        part: the first words of the streams that are damped, as a door audit names a part ("release", "release/gram");
-            all others are as they were asked for. "" is every stream.
+        factor: factor that every scale is multiplied with; logits, and logarithms of a channel's weights, are divided
+            by it.
+        part: first words of the streams that are damped, as a fixed-transcript audit names a part ("release",
+            "release/gram"); all others are as they were asked for. "" is every stream.
 
     Example:
         >>> noise, sound = DampedNoise(Noise.simulated(1), 0.001, "certificate"), Noise.simulated(1)
@@ -206,7 +207,7 @@ class ShiftedNoise(DampedNoise):
 
     Args:
         source: the sound source.
-        shift: by how many scales.
+        shift: distance of the move, in scales.
     """
 
     def __init__(self, source: Noise, shift: float) -> None:
@@ -259,14 +260,14 @@ Walk = Callable[[Callable[[Noise], Noise]], Mapping[str, TranscriptAudit]]
 
 
 def part_controls(sound: Mapping[str, TranscriptAudit], walk: Walk, named: Callable[[str], str]) -> list[Control]:
-    """A walk with half of the noise of each part in turn, held against what is claimed of that part.
+    """Controls with half of the noise of each part in turn, held against what is claimed of that part.
 
     Args:
         sound: the audits of the mechanism as it is, by part, of `fixed_transcript_audit`; those of promises are left
-            out. Of a part whose pairs do not attain half of its claim nothing is planted: its row says how little
+            out. A part whose pairs do not attain half of its claim gets no fault: its row says how little
             noise would show.
-        walk: the same with other noise.
-        named: part -> what its row is called.
+        walk: function that makes the same audit with other noise.
+        named: function from a part to the name of its row.
 
     Example:
         >>> from confide.audit import Neighbours, fixed_transcript_audit

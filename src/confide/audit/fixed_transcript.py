@@ -60,18 +60,20 @@ class Neighbours:
 
 @dataclass(frozen=True)
 class TranscriptAudit:
-    """What a walk along common histories found.
+    """The result of an audit along common histories.
 
     Args:
         claim: the promised loss.
         measured: the worst loss over the pairs, in the claim's own parameter.
         promised: the claim's parameter.
-        leaks: what reached the public past the noise, or depended on the data; empty for a sound mechanism.
-        pairs: how many pairs of data sets were walked.
+        leaks: outputs that reached the public past the noise, or depended on the data; empty for a sound mechanism.
+        pairs: number of pairs of data sets that were compared.
         flagged: a leak, a loss above the claim, or a doubt.
-        promise: whose loss the claim is; None where the claim is about a part of the noise alone.
-        doubts: hidden parts of which nothing shows that they are hidden, each in words, so that the loss is not known.
-        formulas: hidden parts whose loss is computed by a formula of the mechanism's own, which nobody checks.
+        promise: promise whose loss the claim is; None where the claim is about a part of the noise alone.
+        doubts: unreleased intermediates of which nothing shows that they are unreleased, each in words, so that the
+            loss is not known.
+        formulas: unreleased intermediates whose loss is computed by a formula of the mechanism's own, which nobody
+            checks.
         shown: below which share of its scale the noise would be flagged by the same histories; None where that does not
             follow from what was measured: beside noise that is added, a loss is in no simple proportion to a scale.
     """
@@ -88,7 +90,7 @@ class TranscriptAudit:
     shown: float | None = None
 
     def row(self, promise: str = "privacy") -> AuditRow:
-        """The result as a row of an `AuditReport`; it can hold what follows from the promise that was walked for."""
+        """The result as a row of an `AuditReport`; it can hold what follows from the promise that was audited."""
         measured, evidence = self.measured, (f"its own run on {self.pairs} pairs of neighbours: published alike on "
                                              f"equal noise, {exactly(self.formulas)}")
         if self.leaks:
@@ -109,7 +111,7 @@ def fixed_transcript_audit(
     noise: Callable[[int], Noise], unreleased: Mapping[str, UnreleasedIntermediate] | None = None, histories: int = 1,
     promises: Sequence[Privacy] = (), other_answers: int = 4,
 ) -> dict[str, TranscriptAudit]:
-    """Walk a mechanism's own run over pairs of neighbouring data sets.
+    """Audit a mechanism's own run over pairs of neighbouring data sets.
 
     Args:
         run: `run(data, noise)`: the mechanism itself.
@@ -120,11 +122,11 @@ def fixed_transcript_audit(
         unreleased: parts whose noisy answers are not published themselves, such as those of a sparse vector
             (`SPARSE_VECTOR`). Their loss is that of what is published; and with other answers, from which the same
             follows, the same must be published. Other answers that keep one of them show nothing: that is flagged.
-        histories: how many histories of each pair are walked. What happens in some of them only, such as a cut that
-            rare noise meets, is seen where one of them meets it.
-        promises: of everything together, each held by its own number. The pairs must differ by the step that they are
-            about, and show what their audience sees.
-        other_answers: how many other answers of hidden parts are tried in each history, >= 1.
+        histories: number of histories of each pair. Events in some of them only, such as a cut that rare noise meets,
+            are seen where one of them meets it.
+        promises: promises about everything together, each held by its own number. The pairs must differ by the step
+            that they are about, and show what their audience sees.
+        other_answers: number of other answers of unreleased intermediates that are tried in each history, >= 1.
 
     Returns:
         One audit per claim, and one per promise, by its sentence; a leak flags all of them. Every noisy answer of a

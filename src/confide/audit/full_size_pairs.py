@@ -36,7 +36,7 @@ def built(people: int, columns: int) -> bool:
 
     Args:
         people: invited slots.
-        columns: of a record.
+        columns: number of columns of a record.
 
     Example:
         >>> built(2_000_000, 10), built(2_000_000, 20), built(3_000_000, 1)
@@ -70,14 +70,15 @@ def of_records(start: int, parts: Sequence[tuple[_Row, int]]) -> list[SlotRows]:
 
 
 def whole_pairs(roles: Sequence[Role], people: int, unit: Relation) -> Iterator[Neighbours]:
-    """Pairs of everybody, some of each, of whom one has no record, or the last ends of all columns for the first.
+    """Pairs of crowds of everybody, some of each record, in which one has no record, or the last ends of all columns
+    for the first.
 
-    None where `confide.audit.worst_case_neighbours` has more of such pairs, nor where the crowd is too large.
+    There are none where `confide.audit.worst_case_neighbours` has more of such pairs, nor where the crowd is too large.
 
     Args:
-        roles: of the columns.
+        roles: roles of the columns.
         people: invited slots.
-        unit: of the promise.
+        unit: neighbouring relation of the promise.
 
     Example:
         >>> from confide.tables import Category

@@ -49,12 +49,12 @@ class Exhibit:
     """One bug, and the audit that must see it.
 
     Args:
-        bug: what was broken, in words.
-        consequence: what that gives away.
-        method: which audit looks at it.
+        bug: the fault, in words.
+        consequence: information that the fault gives away.
+        method: name of the audit that looks at it.
         audit: True for the broken form, False for the sound one -> the audit's row.
         power: probability that the broken form is flagged, at least.
-        false_alarm: probability that the sound form is.
+        false_alarm: probability that the sound form is flagged.
     """
 
     bug: str

@@ -77,7 +77,7 @@ def history_loss(draws: Sequence[Pair], claim: Loss, unreleased: Unreleased) -> 
     """The loss of one history.
 
     Args:
-        draws: its requests, as the two runs made them.
+        draws: requests of the history, as the two runs made them.
         claim: the promise, which says in what parameter the loss is counted.
         unreleased: parts whose noisy answers are not published themselves.
 
@@ -128,11 +128,11 @@ def _cost(draws: Sequence[Pair], claim: Loss, unreleased: Unreleased, *, ranged:
 
 
 def spent(events: Iterable[Event], claim: Loss) -> float:
-    """What events cost together, in a claim's own parameter; infinite where no such number follows from them.
+    """The cost of events together, in a claim's own parameter; infinite where no such number follows from them.
 
     Args:
-        events: of one neighbouring relation.
-        claim: which says in what parameter they are counted, and at which delta.
+        events: events of one neighbouring relation.
+        claim: claim that says in what parameter they are counted, and at which delta.
 
     Example:
         >>> from confide.contract import Relation
@@ -238,7 +238,7 @@ is public), and whether it went on after an alarm."""
 
 
 def own_formulas(unreleased: Unreleased, part: str = "") -> list[str]:
-    """Hidden parts within a part of the noise, or around it, whose loss is a formula of the mechanism's own.
+    """Unreleased intermediates within a part of the noise, or around it, with a loss by the mechanism's own formula.
 
     Args:
         unreleased: first words of streams -> what is known of them.
@@ -254,10 +254,10 @@ def own_formulas(unreleased: Unreleased, part: str = "") -> list[str]:
 
 
 def exactly(formulas: Sequence[str]) -> str:
-    """How the loss of a walk was found, in words.
+    """How the loss of an audited run was found, in words.
 
     Args:
-        formulas: hidden parts whose loss is the mechanism's own to say.
+        formulas: unreleased intermediates whose loss is the mechanism's own to say.
 
     Example:
         >>> exactly([]), exactly(["counts"])

@@ -1,7 +1,8 @@
-"""Best-response search: the best lie that one participant has, over her whole report space.
+"""Best-response search: the best lie that one participant has, over their whole report space.
 
-The family brings her utility as a function of her report, everything else held fixed or averaged. It must be
-deterministic (expected utility, or an average over one fixed set of draws): the best of many noisy values is biased up.
+The family brings the participant's utility as a function of their report, everything else held fixed or averaged. It
+must be deterministic (expected utility, or an average over one fixed set of draws): the best of many noisy values is
+biased up.
 """
 
 from __future__ import annotations
@@ -52,16 +53,16 @@ class BestResponse:
 
     @property
     def regret(self) -> float:
-        """What telling the truth costs against the best report found: max(gain, 0)."""
+        """The cost of telling the truth against the best report found: max(gain, 0)."""
         return max(0.0, self.gain)
 
     def row(self, promise: str = "truthfulness", promised: float = 0.0, *, unit: str = "") -> AuditRow:
         """The result as a row of an `AuditReport`.
 
         Args:
-            promise: what is promised, in words.
+            promise: the promise, in words.
             promised: the largest gain that any lie may have; infinity is vacuous.
-            unit: of the utilities, such as a currency.
+            unit: unit of the utilities, such as a currency.
         """
         evidence = f"best lie {self.lie:.6g} against the truth {self.truth:.6g}; {self.searched}"
         if not math.isinf(self.gain_bound):

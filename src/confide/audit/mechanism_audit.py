@@ -1,5 +1,5 @@
 """The audit that any mechanism can be put to: its own run on made-up neighbours, its sampler, its decodes, its charge,
-and planted bugs.
+and mutants.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def audit_mechanism(
     common histories, where the loss is exact: those that stretch it (`confide.audit.worst_case_neighbours`), and random
     ones. A promise to the collector is held against what `submit` lets out, in the same way. A run that fails, and one
     that warns, prints, logs or tells of its progress another thing of two neighbours, breaks the promise. That the
-    noise really has the law that was asked for is tested on secure draws. Planted bugs are the same mechanism with half
+    noise really has the law that was asked for is tested on secure draws. Mutants are the same mechanism with half
     of the noise that the promise needs, and with none. Shares are decoded again, one by one. What the releases cost by
     the ledger's rules must cover every promise, as settlement asks for, and is held against the loss that the public is
     promised, or else the others; all noisy answers of a run together may lose no more, whatever is promised of which
@@ -79,12 +79,12 @@ def audit_mechanism(
     (`confide.audit.full_size_pairs`), pairs are of smaller crowds: such a row says so and holds no promise.
 
     Args:
-        mechanism: with its public parameters.
-        roles: of the columns of a record.
+        mechanism: the mechanism with its public parameters.
+        roles: roles of the columns of a record.
         people: invited slots.
-        seed: of the made-up noise and people.
-        progress: told of steps.
-        measured: what the kind has measured itself, each row holding its promise.
+        seed: seed of the made-up noise and people.
+        progress: function that is called at each step.
+        measured: rows that the kind has measured itself, each holding its promise.
         tries: random pairs for each promise; default 500, and fewer where more than 300 are invited, down to 50. What
             shows in a share p of such pairs is missed with probability (1 - p)^tries.
     """

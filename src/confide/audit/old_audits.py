@@ -1,5 +1,5 @@
-"""Old doors of families' audits: they work until 1.0.0, with a warning. A family's `audited` says what is measured,
-and `confide.audit.audit` measures it.
+"""Old entry points of families' audits: they work until 1.0.0, with a warning. A family's `audited` says what is
+measured, and `confide.audit.audit` measures it.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ _Whole = NDArray[np.int64]
 
 
 def armings(draws: Sequence[Draw]) -> list[tuple[int, int]]:
-    """Where each threshold stands among a sparse vector's draws, and where its answers end."""
+    """The place of each threshold among a sparse vector's draws, and the end of its answers."""
     starts = [k for k, draw in enumerate(draws) if draw.stream[-1] == "threshold"]
     return list(zip(starts, [*starts[1:], len(draws)], strict=True)) if starts else []
 
@@ -82,7 +82,7 @@ def kept_entries(draws: Sequence[Draw], others: Sequence[Draw]) -> bool:
     """Whether other answers keep an entry that has another possible value, or leave it out.
 
     Args:
-        draws: of a part.
+        draws: draws of a part.
         others: the same with other answers.
 
     Example:

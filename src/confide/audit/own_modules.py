@@ -24,7 +24,7 @@ def own_modules(*objects: object) -> list[str]:
     """The names of the modules in which the classes of objects and their bases lie, but for confide's and Python's own.
 
     Args:
-        objects: such as a mechanism, and its kind.
+        objects: objects, such as a mechanism and its kind.
 
     Example:
         >>> own_modules(1, "text")
@@ -38,7 +38,7 @@ def outermost(module: str) -> ModuleType | None:
     """The outermost package with an `__init__` file that a module lies in, or the module; None where no file is known.
 
     Args:
-        module: its name.
+        module: name of the module.
     """
     words = module.split(".")
     tops = (sys.modules.get(".".join(words[: k + 1])) for k in range(len(words)))
@@ -52,16 +52,17 @@ def place(module: ModuleType) -> Path | None:
 
 
 def first_run(mechanism: Any, act: Callable[[Any], Any]) -> Callable[[], Any] | None:
-    """What a mechanism does in a process that has not run it yet: its modules are imported anew, and then forgotten.
+    """A call on a mechanism whose modules are imported anew, and then forgotten, as in a process that has not run it
+    yet.
 
     What they keep between runs, in a global, a cache or on a class, is not there. Other packages are as they were.
 
     Args:
-        mechanism: of somebody's own.
-        act: what is done with it.
+        mechanism: a mechanism of somebody's own.
+        act: function that is called on it.
 
     Returns:
-        Does it; None where its modules cannot be imported anew.
+        A function that does it; None where its modules cannot be imported anew.
     """
     tops = [outermost(name) for name in own_modules(mechanism)]
     if not tops or any(top is None or top.__name__ == "__main__" for top in tops):
@@ -80,13 +81,12 @@ def first_run(mechanism: Any, act: Callable[[Any], Any]) -> Callable[[], Any] | 
 
 
 def kept(mechanism: Any) -> dict[str, bytes]:
-    """What the modules of a mechanism hold in their globals, of Python's own kinds of values and numpy's: name -> all
-    of it, as bytes.
+    """The globals of a mechanism's modules, of Python's own kinds of values and numpy's: name -> all of it, as bytes.
 
     Where modules cannot be imported anew, whether a run changes that is all that can be seen of what it keeps.
 
     Args:
-        mechanism: of somebody's own.
+        mechanism: a mechanism of somebody's own.
     """
     plain = (bool, int, float, str, bytes, bytearray, tuple, list, dict, set, deque, np.ndarray, type(None))
     found = dict[str, bytes]()

@@ -50,11 +50,11 @@ class Underpaid:
 
     Args:
         name: the stream or session that was paid for, or the line of parallel groups.
-        streams: of the draws.
-        paid: in the notion in which it was paid; 0 of public randomness.
+        streams: streams of the draws.
+        paid: the payment, in the notion in which it was made; 0 of public randomness.
         true: the loss between two neighbours, in the same notion.
         notion: "epsilon" or "rho".
-        how: what was declared, in words.
+        how: the declaration, in words.
     """
 
     name: str
@@ -75,13 +75,13 @@ class Underpaid:
 def underpaid(
     first: Sequence[Draw], second: Sequence[Draw], unreleased: Unreleased, charge: Loss | None = None
 ) -> list[Underpaid]:
-    """What two runs on neighbouring data drew along one history, held against what was paid for it.
+    """Draws of two runs on neighbouring data along one history that cost more than was paid for them.
 
     Args:
         first: draws of one run.
-        second: those of the other, with the same answers.
+        second: draws of the other run, with the same answers.
         unreleased: streams whose noisy answers are not published; those of one part are held against all that was paid.
-        charge: what the ledger is charged for the whole run; where a run pays for some draws, and makes others around
+        charge: charge of the ledger for the whole run; where a run pays for some draws, and makes others around
             its meter, all of them are held against it. None where it has no price.
     """
     pairs = [(one, other) for one, other in zip(first, second, strict=False) if one.stream == other.stream
@@ -166,14 +166,14 @@ def _over(
 
 @dataclass(eq=False)
 class PaidFor:
-    """What was heard of payments in the runs of a walk.
+    """The payments that were heard of in audited runs.
 
     Args:
         run: the sound run.
-        unreleased: as of `underpaid`.
-        charge: likewise.
-        words: of a pair.
-        pairs: that were met.
+        unreleased: unreleased streams, as `underpaid` takes them.
+        charge: charge of the ledger, as `underpaid` takes it.
+        words: function from a pair to its description.
+        pairs: number of pairs met.
         unheard: draws of which the run's meter never heard.
         beyond: draws that cost more than was paid, by name, each with the pairs on which they cost most.
     """
@@ -189,13 +189,13 @@ class PaidFor:
     def meet(
         self, first: RecordingNoise | ForcedNoise, second: RecordingNoise | ForcedNoise, pair: Neighbours, seed: int
     ) -> None:
-        """Two runs along one history.
+        """Compare two runs along one history.
 
         Args:
-            first: what the run on the first data set was given.
-            second: what that on the other one was.
-            pair: these two.
-            seed: of the history.
+            first: noise of the run on the first data set.
+            second: noise of the run on the other one.
+            pair: these two data sets.
+            seed: seed of the history.
         """
         self.pairs += 1
         self.unheard |= dict.fromkeys((*first.unheard, *second.unheard))
@@ -228,11 +228,11 @@ def paid_for(
     """The row that says whether lines of its charge pay for all that a run draws. Nobody adds up what is drawn around.
 
     Args:
-        mechanism: to be run once more, as far as it gets.
-        roles: of the columns of a record.
+        mechanism: the mechanism, to be run once more, as far as it gets.
+        roles: roles of the columns of a record.
         people: invited slots.
-        seed: of the made-up noise.
-        walked: what was heard in walks over neighbours.
+        seed: seed of the made-up noise.
+        walked: payments that were heard of in audits over neighbours.
     """
     heard, overspent = RecordingNoise(Noise.simulated(seed)), list[str]()
 

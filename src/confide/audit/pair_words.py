@@ -26,7 +26,7 @@ def record_words(record: Any, roles: Sequence[Role]) -> str:
 
     Args:
         record: (c,) its cells as a run has them; None where there is none.
-        roles: of the columns.
+        roles: roles of the columns.
 
     Example:
         >>> record_words(np.array([1.0, -1.0]), [Category(column="smokes", levels=("no", "yes")),
@@ -46,11 +46,11 @@ def _value(role: Role, cell: float) -> str:
 
 
 def pair_words(pair: Neighbours, roles: Sequence[Role]) -> str:
-    """What differs in a made-up pair, and how large the crowd is.
+    """The difference within a made-up pair, and the size of the crowd, in words.
 
     Args:
-        pair: of crowds, as lists of `SlotRows`, or of two single records.
-        roles: of the columns.
+        pair: two crowds, as lists of `SlotRows`, or two single records.
+        roles: roles of the columns.
 
     Example:
         >>> crowd = SlotRows(np.array([0, 1]), np.array([[0.0], [0.0]]))

@@ -28,7 +28,7 @@ def detectable(
     delta + e^epsilon_true * rate under the other, and the first half of the samples to find it.
 
     Args:
-        epsilon_true: what the mechanism really leaks at `delta`, in nats, > 0.
+        epsilon_true: true loss of the mechanism at `delta`, in nats, > 0.
         samples: runs under each of the two data sets, both halves together, >= 2.
         alpha: the audit's false-alarm probability, in (0, 1).
         power: probability of a flag, in (0, 1).
@@ -72,7 +72,7 @@ def flag_probability(
     """Probability, at least, that `statistical_audit` refutes a claim; the counterpart of `detectable`.
 
     Args:
-        epsilon_true: what the mechanism really leaks at `delta`, in nats, > 0.
+        epsilon_true: true loss of the mechanism at `delta`, in nats, > 0.
         claim: the epsilon that it promises at `delta`, in nats.
         samples: runs under each of the two data sets, >= 2.
         alpha: the audit's false-alarm probability, in (0, 1).
@@ -107,7 +107,7 @@ def samples_needed(
     """Runs under each of two data sets that let `statistical_audit` refute `claim`, for a mechanism that leaks more.
 
     Args:
-        epsilon_true: what the mechanism really leaks at `delta`, in nats.
+        epsilon_true: true loss of the mechanism at `delta`, in nats.
         claim: the epsilon that it promises at `delta`, in nats, below `epsilon_true`.
         alpha: the audit's false-alarm probability, in (0, 1).
         power: probability of a flag, in (0, 1).

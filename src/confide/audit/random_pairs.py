@@ -28,7 +28,7 @@ def met(pairs: int) -> float:
     probability of 99%.
 
     Args:
-        pairs: how many are drawn, >= 1.
+        pairs: number of pairs drawn, >= 1.
 
     Example:
         >>> round(met(500), 5), round(1 - (1 - met(500)) ** 500, 12)
@@ -41,15 +41,15 @@ def random_pairs(roles: Sequence[Role], people: int, unit: Relation, count: int,
     """Pairs of data sets that differ in one record, each drawn for itself.
 
     Any number of others up to two hundred, or now and then everybody; any slots; every column of theirs with a law of
-    its own, at ends alone or between; her record another one in one column or all, or none; rows in any order and
-    batches.
+    its own, at ends alone or between; the changed record another one in one column or all, or none; rows in any order
+    and batches.
 
     Args:
-        roles: of the columns.
+        roles: roles of the columns.
         people: invited slots.
-        unit: of the promise: one record replaced, or added or removed.
-        count: of pairs.
-        seed: public.
+        unit: neighbouring relation of the promise: one record replaced, or added or removed.
+        count: number of pairs.
+        seed: public seed.
     """
     draw = study_generator(seed, "neighbours")
     for _ in range(count):
@@ -63,12 +63,12 @@ def random_pairs(roles: Sequence[Role], people: int, unit: Relation, count: int,
 
 
 def random_change(roles: Sequence[Role], unit: Relation, draw: Any) -> Change:
-    """What becomes of one record.
+    """A random change of one record.
 
     Args:
-        roles: of the columns.
-        unit: of the promise.
-        draw: what `study_generator` gives.
+        roles: roles of the columns.
+        unit: neighbouring relation of the promise.
+        draw: a generator, as `study_generator` gives it.
     """
     first, second = (np.array([_cells(role, 1, draw)[0] for role in roles]) for _ in range(2))
     if unit is Relation.ADD_OR_REMOVE or draw.random() < 0.2:

@@ -28,8 +28,8 @@ class ReplayedAudit:
         claim: the promised loss.
         promised: its epsilon in nats.
         measured: the largest absolute log ratio, in nats.
-        at: which transcript had it, counted from 0; None for an analytic supremum.
-        transcripts: how many were replayed; 0 for an analytic supremum.
+        at: number of the transcript that had it, from 0; None for an analytic supremum.
+        transcripts: number of transcripts that were replayed; 0 for an analytic supremum.
         flagged: True where the measured loss is above epsilon (1 + 1e-9) + 1e-12.
     """
 
@@ -85,7 +85,7 @@ def supremum_audit(supremum: float, claim: Loss) -> ReplayedAudit:
     """Hold the supremum of the absolute log-density ratio, over all transcripts and neighbours, against a claim.
 
     Args:
-        supremum: in nats, [0, inf].
+        supremum: the supremum in nats, in [0, inf].
         claim: `PureDP`, or another loss that promises a finite epsilon at delta = 0.
 
     Raises:

@@ -33,7 +33,7 @@ __all__ = ["AuditReport", "AuditRow", "Concern", "Control", "Finding", "Mutant",
 
 
 class Concern(StrEnum):
-    """What a promise is about, in the order in which a report shows them."""
+    """The concern of a promise, in the order in which a report shows them."""
 
     PRIVACY = "privacy"
     """what others can learn"""
@@ -48,7 +48,7 @@ class Concern(StrEnum):
 
     @classmethod
     def of(cls, promise: Guarantee) -> Concern:
-        """What a guarantee is about.
+        """The concern of a guarantee.
 
         Raises:
             InvalidInput: a guarantee of another type than those of the contract.
@@ -74,7 +74,7 @@ Side = Literal["", "at most", "at least", "exactly"]
 
 
 class Verdict(StrEnum):
-    """What an audit says about one promise."""
+    """The verdict of an audit about one promise."""
 
     KEPT = "kept"
     """measured, and nothing above the promise was found by the evidence named"""
@@ -89,7 +89,7 @@ class Verdict(StrEnum):
 
 
 class Finding(Protocol):
-    """What every audit shows: whether it flags what it was given."""
+    """The common part of every audit's result: whether it flags what it was given."""
 
     @property
     def flagged(self) -> bool: ...
@@ -106,22 +106,23 @@ class AuditRow:
     """One promise held against what was measured.
 
     Args:
-        promise: what is promised, in words (for a `Guarantee`, its `sentence()`).
+        promise: the promise, in words (for a `Guarantee`, its `sentence()`).
         promised: the promised number, with its unit when it is a text.
         measured: the measured number; None where nothing was measured.
         evidence: how it was measured, and what that can and cannot see.
         verdict: kept, broken, vacuous, not measured or no promise.
-        note: what a reader must know besides; a vacuous row, one that was not measured, and one without a
+        note: further information for a reader; a vacuous row, one that was not measured, and one without a
             promise do not pass without one.
         false_alarm: probability that this row says "broken" of a kept promise; 0 for exact evidence.
-        concern: what it is about: privacy, incentives, accuracy, participation or budget.
+        concern: concern of the promise: privacy, incentives, accuracy, participation or budget.
         holds: sentences of the guarantees that it is evidence for; see `holding`.
         side: "at most", "at least" or "exactly", of the promised number; empty where it is none of them.
-        unit: of both numbers, such as "nats", a currency or "people"; of what they are a share, such as "of the runs".
+        unit: unit of both numbers, such as "nats", a currency or "people"; or the whole that they are a share of, such
+            as "of the runs".
         judged: the promise of privacy whose own number is the promised one, as `of_privacy` makes it; None where what
             is promised is no loss.
-        among: what it was measured on, where that is smaller than the campaign, such as "8 made-up bidders"; empty at
-            the campaign's own size. Counts are made apart of these.
+        among: the measured objects, where they are smaller than the campaign, such as "8 made-up bidders"; empty at
+            the campaign's own size. Such rows are counted apart.
 
     Raises:
         InvalidInput: an unknown verdict or concern, or "kept" or "broken" without a measurement; or it is judged by a
@@ -182,16 +183,16 @@ class AuditRow:
         """The row of a promised upper bound: broken where `exceeds(measured, bound)`.
 
         Args:
-            promise: what is promised, in words.
+            promise: the promise, in words.
             bound: the promised bound; infinity is vacuous.
-            measured: what was found.
-            evidence: how.
-            concern: what it is about.
+            measured: the measured number.
+            evidence: how it was measured.
+            concern: concern of the promise.
             vacuous: True where the bound says nothing although it is finite; needs a `note` to pass.
-            note: what a reader must know besides.
+            note: further information for a reader.
             false_alarm: probability of a wrong "broken".
             scale: size of the numbers that `measured` is a difference of.
-            unit: of both numbers.
+            unit: unit of both numbers.
 
         Example:
             >>> AuditRow.at_most("largest payment", 5.0, 5.5, "10 000 settlements", concern="budget").verdict
@@ -227,14 +228,14 @@ class AuditRow:
         """The row of a privacy audit that has already decided whether the loss is above the promise.
 
         Args:
-            promise: what is promised, in words.
+            promise: the promise, in words.
             claim: the promised loss; the row is vacuous where it is.
             promised: its parameter that was measured.
-            measured: what was found.
-            evidence: how.
+            measured: the measured number.
+            evidence: how it was measured.
             flagged: whether the audit refutes the claim.
             false_alarm: probability of a wrong "broken".
-            unit: of both numbers, where it is not that of the loss's parameter.
+            unit: unit of both numbers, where it is not that of the loss's parameter.
         """
         verdict, note = Verdict.BROKEN if flagged else Verdict.KEPT, ""
         if claim.vacuous:
@@ -250,11 +251,11 @@ class AuditRow:
         """The row of a loss that was measured, against the number of a promise itself.
 
         Args:
-            promise: of a plan, or of the small mechanism that was measured; the row is vacuous where it is.
-            measured: what was found, in the parameter of the promise's loss.
-            evidence: how.
-            named: in words; its sentence if left out.
-            note: what a reader must know besides.
+            promise: promise of a plan, or of the small mechanism that was measured; the row is vacuous where it is.
+            measured: the measured number, in the parameter of the promise's loss.
+            evidence: how it was measured.
+            named: name of the row, in words; the promise's sentence if left out.
+            note: further information for a reader.
             flagged: whether the audit refutes it; where the measured number exceeds the promised one, if left out.
             false_alarm: probability of a wrong "broken".
 
@@ -281,7 +282,7 @@ class AuditRow:
         """The row of a concern about which nothing is promised.
 
         Args:
-            concern: what nothing is promised about.
+            concern: a concern about which nothing is promised.
             reason: why, in words.
 
         Example:
@@ -295,7 +296,7 @@ class AuditRow:
         """The row of a promise that was not measured; vacuous where it says nothing.
 
         Args:
-            promise: of a plan.
+            promise: a promise of a plan.
             reason: why nothing was measured, in words.
         """
         verdict = Verdict.VACUOUS if promise.vacuous else Verdict.NOT_MEASURED
@@ -310,7 +311,7 @@ class AuditRow:
         other: a smaller loss, another step, another part of the outcome, or more eyes do not follow from it.
 
         Args:
-            promises: of a plan; none changes nothing.
+            promises: promises of a plan; none changes nothing.
 
         Raises:
             InvalidInput: one of another concern, or a promise of privacy that does not follow from the row's.
@@ -334,7 +335,7 @@ class AuditRow:
         """The same row, measured on something smaller than the campaign.
 
         Args:
-            among: what it is, in words; "" changes nothing.
+            among: the smaller objects, in words; "" changes nothing.
 
         Example:
             >>> row = AuditRow.at_most("privacy", 1.0, 0.98, "all pairs enumerated", concern="privacy")
@@ -390,8 +391,8 @@ class Control:
     """A mechanism broken on purpose, which the audit must flag.
 
     Args:
-        name: which audit it tests.
-        mutant: what was broken.
+        name: name of the audit that it tests.
+        mutant: the fault, in words.
         flagged: whether the audit flagged it.
     """
 
@@ -409,9 +410,9 @@ class Mutant:
     """A broken mechanism for a gallery of controls.
 
     Args:
-        name: which audit it tests.
-        bug: what was broken.
-        mechanism: whatever the attack takes in place of the sound mechanism.
+        name: name of the audit that it tests.
+        bug: the fault, in words.
+        mechanism: object that the attack takes in place of the sound mechanism.
     """
 
     name: str
@@ -420,7 +421,7 @@ class Mutant:
 
 
 def controls(bugs: Iterable[Mutant], attack: Callable[[Any], Finding]) -> tuple[Control, ...]:
-    """Run one attack on every planted bug.
+    """Run one attack on every mutant.
 
     Args:
         bugs: the broken mechanisms.

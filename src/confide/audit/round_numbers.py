@@ -29,7 +29,7 @@ def off_grids(role: Role) -> list[tuple[float, float]]:
     has one for each of these.
 
     Args:
-        role: of the column.
+        role: role of the column.
 
     Example:
         >>> from confide.tables import Measured
@@ -56,7 +56,7 @@ def special(role: Role) -> list[tuple[float, float]]:
     """Cells of a number on no round grid, each with that of one that often says "no answer"; none of levels.
 
     Args:
-        role: of the column.
+        role: role of the column.
 
     Example:
         >>> from confide.tables import Measured

@@ -1,4 +1,4 @@
-"""Whether a source of noise draws the law that was asked for; the other half of an audit through the door."""
+"""Whether a source of noise draws the law that was asked for; the other half of a fixed-transcript audit."""
 
 from __future__ import annotations
 

@@ -26,8 +26,8 @@ def published(outcome: Any, index: int | None = None) -> bytes:
     but one, and how shares are laid out.
 
     Args:
-        outcome: of a run.
-        index: whose share is left out; None where nobody has one.
+        outcome: outcome of a run.
+        index: place of the person whose share is left out; None where nobody has one.
     """
     shares = outcome.shares
     others = {name: _but_one(shares.column(name), index) for name in shares.column_names}
@@ -49,11 +49,11 @@ def _but_one(column: pa.ChunkedArray, index: int | None) -> Any:
 
 
 def received(report: Any) -> bytes:
-    """What one device sends, by its values: how it shows itself in Python, or of which type of number it is, is not
-    sent.
+    """The bytes that one device sends, by its values: how it shows itself in Python, or of which type of number it is,
+    is not sent.
 
     Args:
-        report: of numbers, texts and bytes; or several of them, by place or by name.
+        report: a report of numbers, texts and bytes; or several of them, by place or by name.
 
     Raises:
         InvalidInput: something else, of which nobody knows what is sent.

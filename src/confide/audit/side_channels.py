@@ -1,11 +1,11 @@
-"""What a run says besides what it returns: how it fails, what it warns of, prints and logs, at any level.
+"""The side channels of a run: how it fails, what it warns of, prints and logs, at any level.
 
 The threads that it starts are heard, too, as long as it is waited for. Of the standard streams, as they are now and as
 Python found them, text and bytes are heard. Files, the network and the time that a run takes are not, nor is what other
 processes say, what a compiled library writes by itself, what goes to a file descriptor past the streams (`os.write`,
 `/dev/stdout`), or what is said through a stream or a handler that was set up before and is no standard one.
 
-What a run tells of its progress, which a terminal and the service show: it must be the same of two neighbours.
+Progress that a run reports, which a terminal and the service show: it must be the same of two neighbours.
 
 A run of an audit as a settlement makes it: records and noise are of the very types that settlement gives.
 """
@@ -43,9 +43,9 @@ def told_run(mechanism: Mechanism, data: Any, noise: Any) -> Any:
     """The run of a mechanism as settlement makes it; what it tells meanwhile is heard by the audit that runs it.
 
     Args:
-        mechanism: to be run.
-        data: as its `run` takes it.
-        noise: likewise.
+        mechanism: the mechanism to run.
+        data: data as its `run` takes them.
+        noise: noise as its `run` takes it.
     """
     heard = _HEARD.get()
     return ran(mechanism, data, noise, None if heard is None else lambda *step: heard.append(step))
@@ -73,14 +73,14 @@ def telling() -> Iterator[_Steps]:
 
 
 def settled_run(data: Sequence[SlotRows], noise: Noise, mechanism: Mechanism) -> Any:
-    """What a mechanism makes of made-up records. It calls itself what the noise calls itself, and is no release: it
+    """The outcome of a mechanism on made-up records. It calls itself what the noise calls itself, and is no release: it
     never leaves the audit.
 
     Args:
         data: batches. The run gets copies of them at each pass, as a store gives them, and none without anybody; what
             it does to one, neither the next pass nor the next run finds.
-        noise: of the audit.
-        mechanism: to be run.
+        noise: noise of the audit.
+        mechanism: the mechanism to run.
     """
     return told_run(mechanism, Batches(_Copies(data)), given(noise))
 
@@ -104,7 +104,7 @@ _PATIENCE = 2.0  # seconds that are waited for threads which a run left behind
 
 @dataclass(frozen=True)
 class Failed:
-    """In place of an outcome.
+    """A failure in place of an outcome.
 
     Args:
         how: the type of what was raised; its words may quote records.
@@ -115,7 +115,7 @@ class Failed:
 
 @dataclass
 class Overheard:
-    """What one run said.
+    """Everything that one run said.
 
     Args:
         said: one after the other, each with the way in which it was said.
@@ -137,7 +137,7 @@ def overheard(run: Callable[[], Any]) -> tuple[Any, Overheard]:
     r"""The outcome of a run, or `Failed`; and what it said meanwhile, which goes nowhere else.
 
     Args:
-        run: what to do.
+        run: function to call.
 
     Example:
         >>> def vain():

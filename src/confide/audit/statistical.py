@@ -105,7 +105,7 @@ class ThresholdEvent:
 
 @dataclass(frozen=True, kw_only=True)
 class StatisticalAudit:
-    """What the samples show about epsilon.
+    """The evidence of the samples about epsilon.
 
     Args:
         claim: the promised loss.

@@ -12,7 +12,7 @@ goes on where a record weighs most on average, so that the neighbours in the end
 where all records weigh the same.
 
 What is compared is the billboard, what is said besides, what noise is asked for and what it is added to; not the
-shares, which follow from records that differ. The search judges nothing: a walk measures the loss between the two
+shares, which follow from records that differ. The search judges nothing: an audit measures the loss between the two
 neighbours, along a history of their own. What comes and goes again between two places beside each other is not found.
 """
 
@@ -53,10 +53,10 @@ def stepping(
 
     Args:
         run: the mechanism itself.
-        roles: of the columns.
+        roles: roles of the columns.
         people: invited slots.
-        unit: of the promise.
-        seed: of the noise.
+        unit: neighbouring relation of the promise.
+        seed: seed of the noise.
         part: first words of the streams that the promise is about; "" for all.
     """
     if not built(people, len(roles)):
@@ -84,7 +84,7 @@ def places(path: CrowdPath) -> list[int]:
     One of many paths has parts of its own number; where records are added, no places but its ends and its first step.
 
     Args:
-        path: of one person or more.
+        path: a path of one person or more.
 
     Example:
         >>> one, other = np.zeros(1), np.ones(1)

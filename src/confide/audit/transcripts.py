@@ -1,4 +1,4 @@
-"""A mechanism's own run, walked over pairs of neighbours: what it publishes, how it fails, and what else it says."""
+"""A mechanism's own run, audited over pairs of neighbours: what it publishes, how it fails, and what else it says."""
 
 from __future__ import annotations
 
@@ -39,15 +39,16 @@ _PROBED = 5  # pairs above the promise on which is looked for what is not publis
 
 @dataclass(frozen=True, eq=False)
 class Walk:
-    """What a walk found.
+    """The result of an audit over pairs of neighbours.
 
     Args:
         claim: the promised loss.
         promised: its parameter.
         measured: the worst loss over the pairs, in that parameter.
-        leaks: what tells two neighbours apart whatever is drawn, and so ended the walk; empty for a sound mechanism.
+        leaks: differences that tell two neighbours apart whatever is drawn, and so ended the audit; empty for a sound
+            mechanism.
         failure: how the run failed on both of two neighbours; "" where it did not.
-        pairs: how many were walked.
+        pairs: number of pairs that were audited.
         worst: the pair with the worst loss; None where every loss is 0.
         shown: the pair that tells of the leak, or else of the failure; None where there is neither.
         spoke: whether the run said something besides, the same for the two of every pair.
@@ -80,11 +81,11 @@ class Walk:
         return bool(self.leaks) or exceeds(self.measured, self.promised)
 
     def row(self, promise: Privacy, words: Callable[[Neighbours], str]) -> AuditRow:
-        """As a row of a report, judged by the promise that was put to it, or not measured.
+        """The result as a row of a report, judged by the promise that was put to it, or not measured.
 
         Args:
-            promise: which.
-            words: of a pair, which is made up.
+            promise: the promise.
+            words: function from a made-up pair to its description.
         """
         measured, evidence = self.measured, (f"its own run on {self.pairs:,} pairs of neighbours: published alike on "
                                              f"equal noise, {exactly(self.formulas)}")
@@ -106,18 +107,18 @@ def walk(
     unreleased: Mapping[str, UnreleasedIntermediate] | None = None, named: bool = True, probed: bool = True,
     paid: PaidFor | None = None,
 ) -> Walk:
-    """Walk until something tells two neighbours apart whatever is drawn, or to the end.
+    """Audit a run until something tells two neighbours apart whatever is drawn, or to the end of the pairs.
 
     Args:
         run: the mechanism itself.
-        pairs: of made-up neighbours.
-        claim: what is promised of it.
-        seed: of the made-up noise; every pair has a history of its own.
+        pairs: pairs of made-up neighbours.
+        claim: the promised loss.
+        seed: seed of the made-up noise; every pair has a history of its own.
         part: first words of the streams that the promise is about; "" for all.
         unreleased: streams whose noisy answers are not published, as `fixed_transcript_audit` takes them.
         named: False where the promise is about a part of the noise, and nobody says which.
         probed: whether to ask, above the promise, whether that is the loss of what is published.
-        paid: is told of what each pair's runs drew; None where nobody asks whether it was paid for.
+        paid: receives what each pair's runs drew; None where nobody asks whether it was paid for.
 
     Raises:
         InvalidInput: no pair, or draws of hidden streams that are not what they are said to be.

@@ -40,7 +40,7 @@ def unpublished(
         run: the mechanism itself.
         histories: pairs of neighbours, of which the first is run, each with the seed of its noise.
         unreleased: streams that are known to be hidden.
-        streams: those that are looked at; all, where it is left out.
+        streams: streams that are looked at; all, where it is left out.
     """
     unseen: Counter[str] = Counter()
     for pair, seed in histories:

@@ -229,7 +229,7 @@ def _hidden(kind: type) -> bool:
 
 
 def attributes(value: Any) -> dict[str, Any]:
-    """What an object holds, fields, slots or neither, but for what it computed from the rest of it."""
+    """The content of an object, fields, slots or neither, but for what it computed from the rest of it."""
     known = {one.name: getattr(value, one.name, None) for one in fields(value)} if is_dataclass(value) else {}
     slots = (_mangled(each, name) for each in type(value).__mro__ for name in _names(vars(each).get("__slots__", ())))
     known |= {name: getattr(value, name) for name in slots if not _dunder(name) and hasattr(value, name)}

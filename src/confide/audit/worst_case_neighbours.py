@@ -46,11 +46,11 @@ _Row = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """What one person's record is in one data set, and in its neighbour.
+    """One person's record in one data set, and in its neighbour.
 
     Args:
-        first: (c,) her record.
-        second: another one; None where she has none there.
+        first: (c,) the person's record.
+        second: (c,) another record; None where they have none there.
     """
 
     first: _Row
@@ -74,7 +74,7 @@ def corners(roles: Sequence[Role]) -> list[_Row]:
     column alone.
 
     Args:
-        roles: of the columns.
+        roles: roles of the columns.
 
     Example:
         >>> [row.tolist() for row in corners([Category(column="mood", levels=("bad", "so-so", "good"))])]
@@ -94,10 +94,10 @@ def corners(roles: Sequence[Role]) -> list[_Row]:
 
 
 def ends_moved(roles: Sequence[Role], moved: Iterable[int]) -> _Row:
-    """(c,) the record with the first end of every column, but for some columns with the last one.
+    """The record with the first end of every column, but for some columns with the last one, (c,).
 
     Args:
-        roles: of the columns.
+        roles: roles of the columns.
         moved: places of those columns.
 
     Example:
@@ -112,8 +112,8 @@ def interior(roles: Sequence[Role], seed: int) -> list[_Row]:
     """Some records between the ends, at random; none where no column holds numbers.
 
     Args:
-        roles: of the columns.
-        seed: public.
+        roles: roles of the columns.
+        seed: public seed.
 
     Example:
         >>> [row.round(2).tolist() for row in interior([Numeric(column="age", lower=20, upper=60)], 1)]
@@ -137,7 +137,7 @@ def records(roles: Sequence[Role]) -> list[_Row]:
     column among the first ends of the others, and among the last ones.
 
     Args:
-        roles: of the columns.
+        roles: roles of the columns.
 
     Example:
         >>> [row.tolist() for row in records([Numeric(column="age", lower=20, upper=60)])]
@@ -167,12 +167,12 @@ def _values(role: Role) -> tuple[float, ...]:
 
 
 def changes(roles: Sequence[Role], unit: Relation) -> list[Change]:
-    """What a neighbour step may do to one record: any two corners of few, one column's end for another of many, and a
-    record for none.
+    """The changes of one record by a neighbour step: any two corners of few, one column's end for another of many, and
+    a record for none.
 
     Args:
-        roles: of the columns.
-        unit: of the promise; where a record is added or removed, none is replaced by another.
+        roles: roles of the columns.
+        unit: neighbouring relation of the promise; where a record is added or removed, none is replaced by another.
     """
     records = corners(roles)
     found = [Change(row, None) for row in records]
@@ -189,7 +189,7 @@ def crowds(roles: Sequence[Role], people: int) -> list[_Row]:
     everybody, unless these would be more than a million cells: of such `confide.audit.full_size_pairs` has a few pairs.
 
     Args:
-        roles: of the columns.
+        roles: roles of the columns.
         people: invited slots.
     """
     records = corners(roles)
@@ -212,9 +212,9 @@ def neighbours(roles: Sequence[Role], people: int, unit: Relation) -> Iterator[N
       and halves of every size.
 
     Args:
-        roles: of the columns.
+        roles: roles of the columns.
         people: invited slots.
-        unit: of the promise: one record replaced, or added or removed.
+        unit: neighbouring relation of the promise: one record replaced, or added or removed.
     """
     moves, others = changes(roles, unit), crowds(roles, people)
     few = _few(roles, unit)
@@ -257,8 +257,8 @@ def changes_between(roles: Sequence[Role], unit: Relation) -> list[Change]:
     """Every record of `records` for none or for the first one, but for what `changes` has.
 
     Args:
-        roles: of the columns.
-        unit: of the promise.
+        roles: roles of the columns.
+        unit: neighbouring relation of the promise.
     """
     known, rows = {_cells(move) for move in changes(roles, unit)}, records(roles)
     found = [Change(row, None) for row in rows]
@@ -311,15 +311,15 @@ def together(
     index: NDArray[np.int64], crowd: _Row, slot: int, move: Change, order: NDArray[np.int64] | None = None,
     batches: int = 1,
 ) -> Neighbours:
-    """A pair in which she stands among the others, in batches of about one size.
+    """A pair in which one person stands among the others, in batches of about one size.
 
     Args:
         index: (m,) the others' slots.
         crowd: (m, c) their records.
-        slot: hers.
-        move: what becomes of her record.
-        order: (m + 1,) in which all rows come, hers counted last; by slot where it is left out.
-        batches: into which they are cut.
+        slot: slot of that person.
+        move: change of their record.
+        order: (m + 1,) order in which all rows come, theirs counted last; by slot where it is left out.
+        batches: number of batches into which they are cut.
     """
     slots = np.append(index, slot)
     order = np.argsort(slots) if order is None else order

@@ -14,7 +14,7 @@ everything is piecewise linear, so that the right pieces give the root exactly.
 At any (m, p) whoever has no weight comes last in the order of psi, and whoever is capped is one of the first or (only
 away from the optimum, where p < 2 r cap) one of the last, since (m + p t) - cap a is convex in h. So all sums over the
 free and the capped are differences of sums over the first 0, 1, 2, ..., and one solve costs O(log n). One user may be
-taken out, and one put in: she stands beside the others' sums.
+taken out, and one put in: that user stands beside the others' sums.
 
 The value is the dual's,
 
@@ -38,9 +38,9 @@ report changes:
 * S is one of `capped_spreads`;
 * nothing is bought where that is cheaper, at the fixed cost `outside`.
 
-Everybody's difference of levels still falls in her own virtual cost, and payments by differences of these values make
-truth best. Rents run up to the ceiling and no further: beyond it she sells nothing, while the value jumps to that
-without her.
+Everybody's difference of levels still falls in their own virtual cost, and payments by differences of these values make
+truth best. Rents run up to the ceiling and no further: beyond it a person sells nothing, while the value jumps to that
+without them.
 
 With all psi in [phi, 1] every w has phi + (1 - phi)/n <= Q(w) <= 1, since Q rises in every psi and is 1 where all are
 1. So the best S of any weights, sqrt(Q/kappa), lies between the ends of the grid: fact 5 of the spec without its g.
@@ -103,13 +103,13 @@ class Crowd(NamedTuple):
         cap: the largest weight.
         room: 1/cap; whole where the cap is one over a whole number.
         anchor: where eases are measured from.
-        lean: (n,) t, falling.
+        `lean`: (n,) t, falling.
         price: (n,) a.
         zeroth: (n + 1,) sums of 1/a over the first 0..n, less that over the first `centre`.
-        leans: of t/a.
-        squares: of t^2/a.
-        all_leans: of t.
-        all_prices: of a.
+        `leans`: (n + 1,) the same of t/a.
+        squares: (n + 1,) the same of t^2/a.
+        all_leans: (n + 1,) the same of t.
+        all_prices: (n + 1,) the same of a.
     """
 
     r: float
@@ -127,18 +127,18 @@ class Crowd(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Who is capped and who is free at one (m, p), with their sums.
+    """The capped and the free at one (m, p), with their sums.
 
     Args:
-        first: so many of the first are capped.
-        end: those between these and this place are free.
+        first: number of the first who are capped.
+        end: end of the free, who begin at `first`.
         last: from this place on all are capped.
-        capped: how many are, in all.
+        capped: number of the capped, in all.
         zeroth: sum of 1/a over the free.
-        leans: of t/a.
-        squares: of t^2/a.
+        `leans`: sum of t/a over the free.
+        squares: sum of t^2/a over the free.
         capped_leans: sum of t over the capped.
-        capped_prices: of a.
+        capped_prices: sum of a over the capped.
     """
 
     first: int
@@ -159,8 +159,8 @@ class Best(NamedTuple):
         level: m.
         pull: p.
         value: V(r).
-        own: the weight of who was put in.
-        first: so many of the first are capped.
+        own: weight of the user who was put in.
+        first: number of the first who are capped.
         settled: the weights' sum is 1, p is r B, and the value has its digits; else the anchor must be moved.
     """
 
@@ -222,7 +222,7 @@ def _over(total: Floats, start: int, end: int, out: int) -> float:
 
 @compiled
 def group_at(crowd: Crowd, out: int, lean: float, price: float, level: float, pull: float) -> Group:
-    """Who is capped and who free at (m, p); the arguments are those of `best_weights`."""
+    """The capped and the free at (m, p); the arguments are those of `best_weights`."""
     t, a, cap, n = crowd.lean, crowd.price, crowd.cap, crowd.lean.size
     start, with_weight = 0, n
     while start < with_weight:
@@ -306,9 +306,9 @@ def best_weights(crowd: Crowd, out: int, lean: float, price: float, level: float
 
     Args:
         crowd: everybody.
-        out: the place of who is taken out; n for nobody.
-        lean: t of who is put in.
-        price: her a; infinite for nobody.
+        out: place of the user who is taken out; n for nobody.
+        lean: t of the user who is put in.
+        price: a of that user; infinite for nobody.
         level: a guess of m.
         pull: a guess of p.
     """
@@ -362,7 +362,7 @@ def best_of_all(crowd: Crowd, level: float, pull: float) -> Best:
 
 
 def weights_at(crowd: Crowd, found: Best) -> NDArray[np.float64]:
-    """(n,) everybody's weights."""
+    """Everybody's weights, (n,)."""
     wanted = (found.level + found.pull * crowd.lean) / crowd.price
     return np.clip(wanted, 0.0, crowd.cap)
 
@@ -399,10 +399,11 @@ def capped_spreads(people: int, approximation: float, *, noise_price: float, psi
 
 @dataclass(frozen=True, eq=False)
 class CappedSolution(Solution):
-    """As `Solution`; where nothing is bought all weights are 0, the value is that of the outside option, and S is nan.
+    """A `Solution` under a cap: where nothing is bought all weights are 0, the value is that of the outside option, and
+    S is nan.
 
     Attributes:
-        bought: whether anything is.
+        bought: whether anything is bought.
     """
 
     @property
@@ -425,7 +426,7 @@ def solve_capped(
         variance_price: g >= 0.
         noise_price: kappa > 0.
         approximation: in (0, 1].
-        outside: what it costs to buy nothing, > 0; infinite where that is no option but for want of people.
+        outside: cost of buying nothing, > 0; infinite where that is no option but for want of people.
         psi_floor: public lower bound of all virtual costs.
 
     Returns:
@@ -433,7 +434,7 @@ def solve_capped(
 
     Raises:
         InvalidInput: a virtual cost that is NaN, below the floor, or finite above 1; a parameter out of range.
-        SolverFailed: weights could not be told apart in doubles.
+        SolverFailed: weights could not be distinguished in doubles.
 
     Example:
         >>> prices = {"variance_price": 0.1, "noise_price": 1.0, "approximation": 0.001}
@@ -485,7 +486,7 @@ def checked_capped_costs(virtual_costs: ArrayLike, psi_floor: float, field: str 
 
 
 class CapPlan(NamedTuple):
-    """What is public, in units where kappa = 1.
+    """The public numbers, in units where kappa = 1.
 
     Args:
         g: price of variance.
@@ -540,7 +541,7 @@ class Sorted(NamedTuple):
 
 
 def ease_of(costs: Floats) -> Floats:
-    """1 - sqrt(psi), without cancellation."""
+    """The ease 1 - sqrt(psi), without cancellation."""
     return np.asarray((1.0 - costs) / (1.0 + np.sqrt(costs)))
 
 

@@ -59,7 +59,7 @@ def replaced_capped_values(
     virtual_costs: ArrayLike, people: ArrayLike, replacements: ArrayLike, *, weight_cap: float, variance_price: float,
     noise_price: float, approximation: float, outside: float = math.inf, psi_floor: float = 0.0,
 ) -> Replaced:
-    """V of `solve_capped`, and the user's own difference of levels, with her virtual cost replaced.
+    """The value V of `solve_capped`, and the user's own difference of levels, with their virtual cost replaced.
 
     Values are those of `solve_capped` but for a relative 1e-14 or so. n = 10^5 with 10^4 people takes a few seconds.
 
@@ -67,12 +67,12 @@ def replaced_capped_values(
         virtual_costs: (n,) psi in [psi_floor, 1]; inf for absentees and whoever is above the ceiling.
         people: (m,) positions of users, once or more often.
         replacements: (m, k) or (m,) virtual costs that replace that user's own. A rent runs up to the ceiling: at inf
-            she is not there, which is dearer than at the ceiling though she sells nothing above it.
+            the user is not there, which is dearer than at the ceiling though they sell nothing above it.
         weight_cap: in (0, 1].
         variance_price: g >= 0.
         noise_price: kappa > 0.
         approximation: in (0, 1].
-        outside: what it costs to buy nothing.
+        outside: cost of buying nothing.
         psi_floor: public lower bound of all virtual costs.
 
     Returns:

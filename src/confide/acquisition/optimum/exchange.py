@@ -1,7 +1,7 @@
 """The inner solve with one user's virtual cost replaced, in O(log n) from sums over all.
 
 At one r the sums of 1/a, b/a, b^2/a and of the same over a^2 are kept for the first users 0, 1, 2, ... Taking a user
-out and putting her back elsewhere changes each by two terms; the threshold is then found by bisection, and with it
+out and putting them back elsewhere changes each by two terms; the threshold is then found by bisection, and with it
 V = theta/sum (theta - b)/a, sum w^2 and Q = (V - g sum w^2)/r. All in twice the digits, so that nothing is lost where
 one user makes up nearly all of a sum.
 
@@ -50,7 +50,7 @@ def product(a: float, b: float) -> Twice:
 
 @compiled
 def add(a: Twice, b: Twice) -> Twice:
-    """a + b."""
+    """The sum a + b."""
     high = a[0] + b[0]
     taken = high - a[0]
     low = ((a[0] - (high - taken)) + (b[0] - taken)) + (a[1] + b[1])
@@ -60,7 +60,7 @@ def add(a: Twice, b: Twice) -> Twice:
 
 @compiled
 def subtract(a: Twice, b: Twice) -> Twice:
-    """a - b."""
+    """The difference a - b."""
     return add(a, (-b[0], -b[1]))
 
 
@@ -75,7 +75,7 @@ def scale(a: Twice, factor: float) -> Twice:
 
 @compiled
 def multiply(a: Twice, b: Twice) -> Twice:
-    """a b."""
+    """The product a b."""
     high, low = product(a[0], b[0])
     low += a[0] * b[1] + a[1] * b[0]
     found = high + low
@@ -84,7 +84,7 @@ def multiply(a: Twice, b: Twice) -> Twice:
 
 @compiled
 def divide(a: Twice, b: Twice) -> Twice:
-    """a/b."""
+    """The quotient a/b."""
     first = a[0] / b[0]
     rest = subtract(a, scale(b, first))
     second = rest[0] / b[0]
@@ -311,10 +311,10 @@ def exchanged(
         psi: (n,) sorted: the users who can have weight.
         b: their square roots.
         g: >= 0.
-        sums: at r.
-        persons: (t,) who is exchanged, as a place in psi; n for somebody who is not there.
-        costs: (t,) her new virtual cost; inf: she leaves.
-        places: (t,) how many of the others come before her then.
+        sums: sums at r.
+        persons: (t,) user who is exchanged, as a place in psi; n for somebody who is not there.
+        costs: (t,) new virtual cost of that user; inf: they leave.
+        places: (t,) number of the others who come before that user then.
         out: (t, 3) V, Q, difference; changed.
     """
     r, rows = sums.r, sums.rows
@@ -373,9 +373,9 @@ def searched(
         b: their square roots.
         g: >= 0.
         ends: (t, 2) the interval of r.
-        persons: (t,) who is exchanged, as a place in psi; n for somebody who is not there.
-        costs: (t,) her new virtual cost; inf: she leaves.
-        places: (t,) how many of the others come before her then.
+        persons: (t,) user who is exchanged, as a place in psi; n for somebody who is not there.
+        costs: (t,) new virtual cost of that user; inf: they leave.
+        places: (t,) number of the others who come before that user then.
         tolerance: relative gap.
         out: (t, 3) value, difference, lower bound; changed.
     """

@@ -2,7 +2,7 @@
 
 V(r) = min over weights of g sum w^2 + r Q(w), users sorted by psi. With a_i = g + r (1 - psi_i), those with a_i > 0
 come first and make a convex problem whose optimum is a threshold theta on b = sqrt(psi): w_i ~ (theta - b_i)+/a_i. At
-most one user with a_i <= 0 has weight, the next one, and only beside all those before her. Both cases are one formula
+most one user with a_i <= 0 has weight, the next one, and only beside all those before them. Both cases are one formula
 in the last user k who has weight,
 
     u_k = (1/r - T_k)/(b_k + a_k A_k),    u_i = (a_k u_k + b_k - b_i)/a_i,
@@ -67,10 +67,10 @@ class Inner(NamedTuple):
         lower: a lower bound of V(r).
         squares: sum w^2.
         quadratic: Q(w), the slope of V at r.
-        active: how many users have weight: the first ones.
+        active: number of users who have weight: the first ones.
         lead: theta - anchor.
         anchor: a b from which all other users' b are subtracted.
-        own: u of the last user, times her b.
+        own: u of the last user, times their b.
         total: sum of u times the last user's b.
     """
 
@@ -217,7 +217,7 @@ def inner(psi: Floats, b: Floats, g: float, r: float) -> Inner:
 
 @compiled
 def weights_of(psi: Floats, b: Floats, g: float, r: float, found: Inner) -> Floats:
-    """(k,) the weights of the users who have weight."""
+    """The weights of the users who have weight, (k,)."""
     last = found.active - 1
     scale = b[last] if b[last] > 0.0 else 1.0
     weights = np.empty(found.active)

@@ -1,4 +1,4 @@
-"""What the platform minimises: error and payments of a weighted mean of noisy records, and its reduction to weights.
+"""The objective of the platform: error and payments of a weighted mean of noisy records, and its reduction to weights.
 
 The problem: over weights w >= 0 that sum to 1 and local levels y,
 
@@ -57,12 +57,12 @@ def checked_costs(virtual_costs: ArrayLike) -> Floats:
 
 
 def usable(costs: Floats) -> NDArray[np.bool_]:
-    """Which virtual costs can be computed with."""
+    """Whether each virtual cost can be computed with."""
     return np.asarray((costs >= 0) & ((costs <= MOST) | np.isinf(costs)))
 
 
 def checked_prices(variance_price: float, noise_price: float) -> tuple[float, float]:
-    """(g, kappa).
+    """The checked prices (g, kappa).
 
     Raises:
         InvalidInput: not finite, g < 0, kappa <= 0, or g beyond 1e100 sqrt(kappa).
@@ -138,7 +138,7 @@ def problem7(
 
 @dataclass(frozen=True)
 class Levels:
-    """What given weights mean for everybody.
+    """The levels of everybody under given weights.
 
     Args:
         spread: S.
@@ -196,7 +196,7 @@ def spread_bounds(people: int, *, variance_price: float, noise_price: float) -> 
 
 
 def single_seller_value(*, variance_price: float, noise_price: float) -> float:
-    """V of one user, g + 2 sqrt(kappa): she gives sqrt(kappa) to the platform and to the public alike."""
+    """V of one user, g + 2 sqrt(kappa): they give sqrt(kappa) to the platform and to the public alike."""
     return variance_price + 2.0 * math.sqrt(noise_price)
 
 

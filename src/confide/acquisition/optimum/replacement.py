@@ -43,7 +43,7 @@ FEW = 3 * 10**6
 
 
 class Replaced(NamedTuple):
-    """What `replaced_values` returns.
+    """The result of `replaced_values`.
 
     Args:
         values: (m, k) V with one virtual cost replaced.
@@ -58,7 +58,8 @@ def replaced_values(
     virtual_costs: ArrayLike, people: ArrayLike, replacements: ArrayLike, *, variance_price: float, noise_price: float,
     approximation: float | None = None,
 ) -> Replaced:
-    """V, and the user's own difference of levels, with her virtual cost replaced and all others as they are.
+    """The value V, and the user's own difference of levels, with their virtual cost replaced and all others as they
+    are.
 
     A value is at most a relative 1e-13 above the optimum, and never below it but for rounding. Differences are good to
     some 1e-9 of the local level. Where two optima are nearly tied the one that `solve` (or `solve_grid`) finds is
@@ -67,10 +68,10 @@ def replaced_values(
     Args:
         virtual_costs: (n,) psi in [0, inf].
         people: (m,) positions of users, once or more often.
-        replacements: (m, k) or (m,) virtual costs in [0, inf] that replace that user's own; inf: she is absent.
+        replacements: (m, k) or (m,) virtual costs in [0, inf] that replace that user's own; inf: the user is absent.
         variance_price: g >= 0.
         noise_price: kappa > 0.
-        approximation: of `solve_grid`, whose values are wanted; default the exact optimum.
+        approximation: approximation of `solve_grid`, whose values are wanted; default the exact optimum.
 
     Returns:
         Values and differences, of the shape of `replacements`. The value is inf where nobody would be left.
@@ -121,7 +122,7 @@ def replaced_values(
 
 @dataclass(frozen=True, eq=False)
 class Exchanges:
-    """Who is exchanged for whom.
+    """The exchanges: who is exchanged for whom.
 
     Args:
         persons: (t,) places among the sorted users; their number for somebody who cannot have weight.
@@ -225,7 +226,7 @@ def _on_nodes(
 
 
 class Points(NamedTuple):
-    """What some exchanges have at an r each: (t, 4) r, V, Q, difference."""
+    """The numbers of some exchanges at an r each: (t, 4) r, V, Q, difference."""
 
     rows: Floats
 

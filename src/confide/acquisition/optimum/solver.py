@@ -17,7 +17,7 @@ The cheapest weights and noise where S may only be one of a few values that no r
 
 The cost is at most 1 + delta times the optimum, whatever the parameters: kappa S + Q/S at x times the best S costs
 (x + 1/x)/2 times its least value. Since the values of S depend on public parameters alone and the inner solve is exact,
-the outcome minimises over a fixed set: everybody's difference of levels falls in her own virtual cost, exactly, and
+the outcome minimises over a fixed set: everybody's difference of levels falls in their own virtual cost, exactly, and
 payments by differences of these values make truth best, which an approximate optimum found otherwise does not.
 
 Source: spec two_part_acquisition section 8; it repairs Theorem 3 of Fallah, Makhdoumi, Malekian and Ozdaglar.
@@ -57,14 +57,14 @@ LAST_DIGITS = 1e-15
 
 
 class Minimum(NamedTuple):
-    """Where h is least.
+    """The minimum of h.
 
     Args:
-        weights: of the first users, in their order.
+        weights: weights of the first users, in their order.
         value: G of these weights.
         quadratic: Q of them; the best S is its root.
         lower: no weights cost less.
-        evaluations: inner solves.
+        evaluations: number of inner solves.
     """
 
     weights: Floats
@@ -184,7 +184,7 @@ class Solution:
         weights: (n,) w >= 0 that sum to 1.
         levels: S and everybody's local and central levels.
         lower_bound: no weights cost less.
-        evaluations: inner solves.
+        evaluations: number of inner solves.
 
     Attributes:
         gap: (value - lower_bound)/value.
@@ -273,7 +273,7 @@ class Ordered:
     """The users who can have weight at any r of an interval, in the order of (psi, position).
 
     Args:
-        position: (k,) of each among all users.
+        position: (k,) position of each among all users.
         psi: (k,) ascending.
         b: (k,) their square roots.
         low: least r.

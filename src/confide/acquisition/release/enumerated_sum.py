@@ -43,8 +43,8 @@ def sum_divergence(shift: int, variances: ArrayLike, order: float) -> float:
     """The exact Renyi divergence of a sum of discrete Gaussian noises from itself moved by `shift`.
 
     Args:
-        shift: by how many steps one record moves the sum, >= 0.
-        variances: (k,) of the noises, in squared steps, >= 1, so many and so large as can be enumerated.
+        shift: number of steps by which one record moves the sum, >= 0.
+        variances: (k,) variances of the noises, in squared steps, >= 1, so many and so large as can be enumerated.
         order: alpha > 1.
 
     Example:
@@ -83,12 +83,12 @@ def _folded(law: Floats, first: int) -> Floats:
 
 @dataclass(frozen=True)
 class Enumerated:
-    """What going through all values of a published sum showed.
+    """The result of going through all values of a published sum.
 
     Args:
-        divergence: of the published number, when one record moves from one end of the range to the other.
-        sums: how many combinations of noisy records were gone through.
-        distinct: how many different numbers they publish; as many as sums, if each number tells all its summands.
+        divergence: divergence of the published number, when one record moves from one end of the range to the other.
+        sums: number of combinations of noisy records that were gone through.
+        distinct: number of different numbers that they publish; as many as sums, if each number tells all its summands.
     """
 
     divergence: float
@@ -110,7 +110,7 @@ def enumerated_divergence(
         noise_stds: standard deviations of the noises, in the records' unit.
         step: 1/step is a whole number.
         order: alpha > 1.
-        reach: in standard deviations.
+        reach: reach of the enumeration, in standard deviations.
 
     Raises:
         InvalidInput: a parameter out of range, or more sums than can be gone through.

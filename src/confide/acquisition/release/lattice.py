@@ -87,7 +87,7 @@ Integers = NDArray[np.int64]
 @renamed(sigma="noise_std")
 @dataclass(frozen=True)
 class LatticeContract(Declared):
-    """What one participant is asked for, and what she is promised; her client needs nothing else.
+    """The request to one participant, and what they are promised; their client needs nothing else.
 
     Raises:
         InvalidInput: a parameter out of range.
@@ -133,12 +133,13 @@ class LatticeContract(Declared):
 
 @dataclass(frozen=True)
 class Perturbed:
-    """What a participant's client made of her record.
+    """The message that a participant's client made of their record.
 
     Args:
-        message: all that leaves her side, a whole number of 64 bits; None where her contract asks for nothing.
-        clamped: whether her record was outside the range and counts as its nearer end. For her alone: how often this
-            happens would be a function of private data.
+        message: all that leaves the participant's side, a whole number of 64 bits; None where the contract asks for
+            nothing.
+        clamped: whether the record was outside the range and counts as its nearer end. For the participant alone: how
+            often this happens would be a function of private data.
     """
 
     message: int | None
@@ -151,18 +152,18 @@ class Perturbed:
 
 
 def perturb(value: object, contract: LatticeContract, noise: Noise, *, stream: Stream = "record") -> Perturbed:
-    """A participant's side: her record clamped, measured in the lattice's steps, and noise added, all exactly.
+    """A participant's side: their record clamped, measured in the lattice's steps, and noise added, all exactly.
 
     Each call draws anew, and two messages of one record compose: send one, and keep it for a retry.
 
     Args:
-        value: her record, in the unit of the range.
-        contract: her own.
+        value: the participant's record, in the unit of the range.
+        contract: the participant's own contract.
         noise: `Noise.secure()`.
         stream: name of the draw.
 
     Raises:
-        InvalidInput: no record, or one that is not a number. It says so to her; then she is absent.
+        InvalidInput: no record, or one that is not a number. It says so to the participant, who is then absent.
 
     Example:
         >>> contract = LatticeContract(steps=1000, noise_std=500, epsilon_local=4.0, epsilon_central=1.0, order=2.0)
@@ -218,8 +219,8 @@ class LatticeContracts(Declared):
         index: (k,) ranks of those who send something, increasing.
         steps: (k,) a_i >= 1.
         noise_std: (k,) s_i in 8..2^55.
-        epsilon_local: (k,) promised towards the platform, of this order.
-        epsilon_central: (k,) promised towards the public.
+        epsilon_local: (k,) levels promised towards the platform, of this order.
+        epsilon_central: (k,) levels promised towards the public.
 
     Raises:
         InvalidInput: a parameter out of range.
@@ -270,7 +271,7 @@ class LatticeContracts(Declared):
 
     @cached_property
     def noise_variance(self) -> int:
-        """sum s_j^2, the variance of the sum's noise in steps, exactly."""
+        """The variance of the sum's noise in steps, sum s_j^2, exactly."""
         return sum(s * s for s in self.noise_std.tolist())
 
     @property
@@ -280,23 +281,25 @@ class LatticeContracts(Declared):
 
     @cached_property
     def losses(self) -> ReleaseLosses:
-        """What the integers cost each of the n registered towards every audience, to within the rounding of doubles."""
+        """The cost of the integers for each of the n registered towards every audience, to within the rounding of
+        doubles.
+        """
         shifts, variances = np.zeros(self.people), np.zeros(self.people)
         shifts[self.index], variances[self.index] = self.steps, np.square(self.noise_std.astype(np.float64))
         return ReleaseLosses(shifts, variances, self.order)
 
     @property
     def delivered_local(self) -> Floats:
-        """(k,) alpha a_i^2/(2 s_i^2): what the integers cost towards the platform, rounded up by at most 2^-48."""
+        """The integers' cost towards the platform, alpha a_i^2/(2 s_i^2), (k,), rounded up by at most 2^-48."""
         return self.losses.local[self.index] * _UP
 
     @property
     def delivered_central(self) -> Floats:
-        """(k,) alpha a_i^2/(2 sum s_j^2), and room for t: what they cost towards the public, rounded up likewise."""
+        """The integers' cost towards the public, alpha a_i^2/(2 sum s_j^2), and room for t, (k,); rounded up too."""
         return self.losses.central[self.index] * _UP
 
     def of(self, person: int) -> LatticeContract:
-        """One participant's contract, by her rank among the registered."""
+        """One participant's contract, by their rank among the registered."""
         if whole("person", person) >= self.people:
             raise InvalidInput("person", f"{person} is out of range", f"must be in 0..{self.people - 1}")
         k = int(np.searchsorted(self.index, person))
@@ -309,9 +312,9 @@ class LatticeContracts(Declared):
         """Mean squared error of the estimate for records of this variance, in squared widths of the range.
 
         Args:
-            variance: of a record in widths, [0, 1/4].
-            present: (k,) who of the active sent her message; all of them if left out. The platform's noise in the
-                place of the others counts.
+            variance: variance of a record in widths, in [0, 1/4].
+            present: (k,) whether each of the active sent their message; all of them if left out. The platform's noise
+                in the place of the others counts.
 
         Returns:
             variance sum a_i^2/A'^2 + sum s_i^2/A'^2. The records' rounding is left out: `rounding_bias`.
@@ -449,7 +452,7 @@ def integer_contracts(
 
 @dataclass(frozen=True)
 class LatticeRelease:
-    """What is published.
+    """The published numbers.
 
     Args:
         total: Y, the sum of the messages and of the platform's noise for absentees.
@@ -465,7 +468,7 @@ class LatticeRelease:
 
     @property
     def estimate(self) -> float:
-        """low + (high - low) Y/A', without bias where all records lie in the range."""
+        """The estimate low + (high - low) Y/A', without bias where all records lie in the range."""
         low, high = Fraction(self.low), Fraction(self.high)
         return float(low + (high - low) * Fraction(self.total, self.steps))
 
@@ -485,7 +488,7 @@ def aggregate(
     not depend on records, and nothing that arrives later may be added: two messages of one record compose.
 
     Args:
-        contracts: as they were signed.
+        contracts: the contracts as they were signed.
         index: (m,) ranks of the senders among the registered, in any order.
         messages: (m,) what they sent, whole numbers of 64 bits.
         noise: `Noise.secure()`; needed where somebody is absent.

@@ -1,9 +1,9 @@
-"""What one record costs towards each audience: the platform, the public, a fellow participant, a coalition.
+"""The cost of one record towards each audience: the platform, the public, a fellow participant, a coalition.
 
-A record moves a sum by at most `shift` (its weight), and everybody adds noise of a variance of her own. Towards an
+A record moves a sum by at most `shift` (its weight), and everybody adds noise of a variance of their own. Towards an
 audience that does not know a part of the noise with variance V, replacing the record costs alpha shift^2/(2 V) in
 Renyi divergence of order alpha, and for every other order in proportion: continuous noise exactly, discrete noise on
-whole numbers at most that. The platform faces one person's own noise, the public all of it, a fellow all but her own.
+whole numbers at most that. The platform faces one person's own noise, the public all of it, a fellow all but their own.
 
 Two records are compared while all reports stay the same: nothing is said of people whose report tells their record.
 
@@ -60,12 +60,12 @@ Integers = NDArray[np.int64]
 
 
 def plausible(messages: Any, steps: Any, sigma: Any) -> Any:
-    """Which messages an honest client can have sent on these contracts: within 64 sigma of 0..steps.
+    """Whether an honest client can have sent each message on its contract: within 64 sigma of 0..steps.
 
     Args:
         messages: whole numbers, one or an array.
-        steps: of the contract of each.
-        sigma: of the contract of each.
+        steps: steps of the contract of each.
+        sigma: standard deviation of the contract of each.
     """
     return (messages >= -REACH * sigma) & (messages <= steps + REACH * sigma)
 
@@ -81,7 +81,7 @@ def covering_sigma(variance: int) -> int:
 
 
 def exact_sum(messages: Integers) -> int:
-    """Of numbers of 64 bits: their sum could overflow, those of their halves of 32 bits cannot."""
+    """The sum of numbers of 64 bits: it could overflow, the sums of their halves of 32 bits cannot."""
     return (int((messages >> 32).sum()) << 32) + int((messages & 0xFFFFFFFF).sum())
 
 
@@ -106,7 +106,7 @@ def least_right(level: float, order: float) -> float:
 
     Args:
         level: Renyi divergence of Gaussian noise between the ends, in nats, >= 0.
-        order: of the divergence.
+        order: order of the divergence.
 
     Example:
         >>> least_right(1.0, 2.0) == NormalDist().cdf(0.5)
@@ -183,8 +183,8 @@ def lattice_delta(epsilon: float, shift: int, variance: int) -> float:
 
     Args:
         epsilon: in nats, >= 0.
-        shift: by how many steps one record moves the sum, >= 0.
-        variance: of the noise that the audience does not know, in squared steps, >= 64 in parts of 64 or more.
+        shift: number of steps by which one record moves the sum, >= 0.
+        variance: variance of the noise that the audience does not know, in squared steps, >= 64 in parts of 64 or more.
 
     Returns:
         delta, rounded up.
@@ -215,8 +215,8 @@ class ReleaseLosses:
     """Everybody's losses in one release.
 
     Args:
-        shifts: (n,) by how much a record moves the published sum, at most; 0 of who sends nothing.
-        variances: (n,) of the noise that each adds to the sum.
+        shifts: (n,) largest move of the published sum by a record; 0 of who sends nothing.
+        variances: (n,) variances of the noise that each adds to the sum.
         order: alpha > 1.
 
     Example:
@@ -231,17 +231,17 @@ class ReleaseLosses:
 
     @property
     def local(self) -> Floats:
-        """(n,) towards whoever collects the messages."""
+        """The losses towards whoever collects the messages, (n,)."""
         return self._against(self.variances)
 
     @property
     def central(self) -> Floats:
-        """(n,) towards the public."""
+        """The losses towards the public, (n,)."""
         return self.eps_central()
 
     @property
     def fellow(self) -> Floats:
-        """(n,) towards the worst other participant, who knows her own noise."""
+        """The losses towards the worst other participant, who knows their own noise, (n,)."""
         v = self.variances
         if len(v) < 2:
             return self.central
@@ -254,7 +254,7 @@ class ReleaseLosses:
         return self._against(unknown)
 
     def eps_central(self, coalition: Iterable[int] = ()) -> Floats:
-        """(n,) towards the public when the members of a coalition reveal their noise, or never added it.
+        """The losses towards the public when the members of a coalition reveal their noise, or never added it, (n,).
 
         Args:
             coalition: ranks of its members. Of themselves nothing is promised: their entries are infinite.

@@ -1,6 +1,6 @@
-"""What bundles of goods are worth: classes of gross-substitutes valuations, their demand, and a test that refutes.
+"""The worth of bundles of goods: classes of gross-substitutes valuations, their demand, and a test that refutes.
 
-The class is public and one for all bidders; what it says of one bidder is her record.
+The class is public and one for all bidders; a bidder's record says which valuation of the class is theirs.
 
 >>> from confide.allocation.bundles import CappedAdditiveValuation, falsify_gross_substitutes
 >>> bidder = CappedAdditiveValuation(cap=2).bidder([0.5, 0.25, 0.4], goods=3)

@@ -2,34 +2,35 @@
 
 Between two releases nobody's bid depends on another's. Tables are played by compiled slots, programs one by one.
 
-How far one bidder moves what an auction of bundles counts: her bids, and her reports at the end of each round.
+How far one bidder moves what an auction of bundles counts: bids, and reports at the end of each round.
 
-Write b_r, b'_r in {0, 1} for whether she bids in round r in either of two neighbouring worlds, u_r, u'_r for her report
-at its end (she would bid once more, and has a bid left), x_r for the l1 distance of her bids, y_r = |u_r - u'_r|.
-Everybody else's state follows from the public record and her own row, so along one history only these differ. She bids
-once a round at most, C times in all, so x_r <= b_r + b'_r <= 2 and the x_r add up to 2 min(C, R) at most. Nobody asks
-after the last round.
+Write b_r, b'_r in {0, 1} for whether the bidder bids in round r in either of two neighbouring worlds, u_r, u'_r for the
+report at its end (they would bid once more, and have a bid left), x_r for the l1 distance of their bids,
+y_r = |u_r - u'_r|. Everybody else's state follows from the public record and their own row, so along one history only
+these differ. A bidder bids once a round at most, C times in all, so x_r <= b_r + b'_r <= 2 and the x_r add up to
+2 min(C, R) at most. Nobody asks after the last round.
 
-Whoever declines in her slot is idle: she neither bids nor reports until she loses a good. (At prices that only rise
+Whoever declines in their slot is idle: they neither bid nor report until they lose a good. (At prices that only rise
 that changes nothing for any valuation; the auction enforces it, so a program that contradicts itself is bound too.)
 
-Her first bid is in round 1, in either world: who declines then holds nothing that she could lose. A report leaves a
-bid, so she reports after min(C, R) - 1 of her bids at most, and what she says in round 1 counts once for both worlds.
+The first bid is in round 1, in either world: who declines then holds nothing that they could lose. A report leaves a
+bid, so bidders report after min(C, R) - 1 of their bids at most, and what they say in round 1 counts once for both
+worlds.
 
-*Slot tests* (the print). Goods are dropped in her slot, right before she bids or declines. So u_r = 1 only where
-b_r = 1: had she declined in slot r she would be idle at its end. After round 1 that leaves min(C, R) - 2 reports in
-either world. All together, with C, R >= 2,
+*Slot tests* (the print). Goods are dropped in the bidder's slot, right before they bid or decline. So u_r = 1 only
+where b_r = 1: had they declined in slot r they would be idle at its end. After round 1 that leaves min(C, R) - 2
+reports in either world. All together, with C, R >= 2,
 
     x + y <= 2 min(C, R) + min(R - 1, 2 min(C, R) - 3).
 
-Without a cap, and with a report after the last round as in the print, that is 3R, and it is reached: she may hold all
-that she wants when the round ends, and lose a good before her next slot. The printed proof has 2R.
+Without a cap, and with a report after the last round as in the print, that is 3R, and it is reached: a bidder may hold
+all that they want when the round ends, and lose a good before their next slot. The printed proof has 2R.
 
-*Round-end tests.* Goods are dropped at the end of a round, before the report. So u_r = 1 where b_r = 1, or where she
-lost a good at the end of round r; she loses no more goods than she bid on, so after round 1 there are 2 min(C, R) - 3
-reports in either world. And a report u_r = 0 keeps her from bidding in round r + 1, since no good is dropped in
-between: y_r = 1 leaves one possible bidder, x_{r+1} + y_r <= 2. With x_1 <= 2 all together are 2R at most, or 2R + 1
-with a report after the last round.
+*Round-end tests.* Goods are dropped at the end of a round, before the report. So u_r = 1 where b_r = 1, or where the
+bidder lost a good at the end of round r; they lose no more goods than they bid on, so after round 1 there are 2
+min(C, R) - 3 reports in either world. And a report u_r = 0 keeps them from bidding in round r + 1, since no good is
+dropped in between: y_r = 1 leaves one possible bidder, x_{r+1} + y_r <= 2. With x_1 <= 2 all together are 2R at most,
+or 2R + 1 with a report after the last round.
 
 So where no cap binds (C >= R), reports cost nothing beside round-end tests if their noise is large enough: with blocks
 of bids at scale a, a bid of round r + 1 in M >= 1 of them, and blocks of reports at scale q a, a report in q of them at
@@ -39,10 +40,10 @@ most, x M/a + y q/(q a) <= 2M/a, which is what the bids are paid for. With C < R
 
 Source: Wu 2017, Algorithm 6 (Theorem 4.4.1, corrected); spec allocation 3.2 and 5, for bid caps and free reports ours.
 
-A bidder's slot in an auction of bundles, in plain numbers: the same steps on her device and in the auction.
+A bidder's slot in an auction of bundles, in plain numbers: the same steps on their device and in the auction.
 
-What she holds has the price that it was won at; one more good has today's. In her slot she drops what was outbid, then
-bids on one good of a most-preferred superset of what she still holds, if that is strictly better.
+Goods that bidders hold have the price that they were won at; one more good has today's. In their slot they drop what
+was outbid, then bid on one good of a most-preferred superset of what they still hold, if that is strictly better.
 
 Source: Wu 2017, Algorithm 6, corrected; spec allocation 5.
 
@@ -95,7 +96,8 @@ def report_distance(*, rounds: int, bid_cap: int, tests: OutbidTests, worlds: in
         rounds: R >= 1.
         bid_cap: C >= 1.
         tests: when goods are dropped: "slot" or "round_end".
-        worlds: in how many of the two she has a row that is not zero: 2, or 1 where she is replaced by zeros.
+        worlds: number of worlds in which the bidder has a row that is not zero: 2, or 1 where they are replaced by
+            zeros.
 
     Example:
         >>> [report_distance(rounds=30, bid_cap=8, tests=tests) for tests in ("slot", "round_end")]
@@ -149,13 +151,13 @@ def free_reports(*, rounds: int, bid_cap: int, tests: OutbidTests, worlds: int) 
 @wire("BundleRules", "people goods supply increment rounds batch bid_cap charge valuation bundle outbid_tests reports")
 @dataclass(frozen=True, kw_only=True)
 class BundleRules(Rules):
-    """What everybody has to know to bid on bundles.
+    """The public rules that everybody bids on bundles by.
 
     Args:
         valuation: the class of everybody's valuation.
         bundle: b, goods that one bidder may hold; who holds as many does not bid.
         outbid_tests: when goods are dropped: in the "slot" of who holds them, or at "round_end".
-        reports: whether everybody is asked at the end of a round if she would bid once more.
+        reports: whether everybody is asked at the end of a round if they would bid once more.
     """
 
     valuation: BundleClass
@@ -169,10 +171,10 @@ class Standing:
     """How one bidder stands. Private.
 
     Args:
-        goods: that she holds, as she won them.
-        seen: the count of each just before her bid.
-        bids: that she made.
-        idle: whether nothing adds more than its price to what she holds; so it stays until she loses a good.
+        goods: goods that the bidder holds, in the order in which they were won.
+        seen: the count of each just before the bid on it.
+        bids: number of bids made.
+        idle: whether nothing adds more than its price to what is held; so it stays until the bidder loses a good.
     """
 
     goods: list[int] = field(default_factory=list)
@@ -181,11 +183,11 @@ class Standing:
     idle: bool = False
 
     def drop(self, counts: NDArray[np.int64], rules: Rules) -> None:
-        """Goods after whose bid too many others were counted.
+        """Drop the goods after whose bid too many others were counted.
 
         Args:
-            counts: (k,) as published.
-            rules: the auction's.
+            counts: (k,) counts as published.
+            rules: the auction's rules.
         """
         if self.bids >= rules.bid_cap:  # she never bids again: the end decides
             return
@@ -196,12 +198,12 @@ class Standing:
             self.idle = False
 
     def wants(self, bidder: Bidder, prices: NDArray[Any], rules: BundleRules) -> int:
-        """The good that she would bid on, -1 for none.
+        """The good that the bidder would bid on, -1 for none.
 
         Args:
-            bidder: her valuation.
-            prices: (k,) of one more of each good.
-            rules: the auction's.
+            bidder: the bidder's valuation.
+            prices: (k,) prices of one more of each good.
+            rules: the auction's rules.
         """
         if self.bids >= rules.bid_cap or self.idle or len(self.goods) >= rules.bundle:
             return -1
@@ -210,13 +212,13 @@ class Standing:
         return good
 
     def slot(self, bidder: Bidder, prices: NDArray[Any], counts: NDArray[np.int64], rules: BundleRules) -> int:
-        """Her slot; returns the good that she bids on, -1 for none.
+        """Play the bidder's slot; returns the good that they bid on, -1 for none.
 
         Args:
-            bidder: her valuation.
-            prices: (k,) of the last release.
-            counts: (k,) of the last release.
-            rules: the auction's.
+            bidder: the bidder's valuation.
+            prices: (k,) prices of the last release.
+            counts: (k,) counts of the last release.
+            rules: the auction's rules.
         """
         if rules.outbid_tests == "slot":
             self.drop(counts, rules)
@@ -228,7 +230,7 @@ class Standing:
         return good
 
     def round_end(self, bidder: Bidder, prices: NDArray[Any], counts: NDArray[np.int64], rules: BundleRules) -> bool:
-        """The end of a round; returns whether she would bid once more, where anybody asks."""
+        """Play the end of a round; returns whether the bidder would bid once more, where anybody asks."""
         if rules.outbid_tests == "round_end":
             self.drop(counts, rules)
         return rules.reports and self.wants(bidder, prices, rules) >= 0
@@ -363,7 +365,7 @@ class BundleAuction(Running):
 
     @abstractmethod
     def units(self) -> tuple[NDArray[np.int32], _Integers]:
-        """(n, b) goods that everybody holds, -1 for none, and the counts that they saw; before the last are dropped."""
+        """Goods that everybody holds, (n, b), -1 for none, and counts that they saw; before the last are dropped."""
 
 
 class _TableAuction(BundleAuction):
@@ -454,7 +456,7 @@ def start_bundles(
         counter: the counters' public parameters.
         noise: where the noise comes from.
         stepwise: as `Running` has it; programs are always played so.
-        session: what pays for the noise, as `Running` has it.
+        session: the session that pays for the noise, as `Running` has it.
     """
     if population.table is None:
         return _ListAuction(rules, population, counter, noise, session)
@@ -462,7 +464,7 @@ def start_bundles(
 
 
 def favourite_bundles(population: Population, bundle: int) -> NDArray[np.int32]:
-    """(n, b) what everybody likes best where all is free; -1 for none. Private.
+    """The goods that everybody likes best where all is free, (n, b); -1 for none. Private.
 
     Args:
         population: everybody's valuations.

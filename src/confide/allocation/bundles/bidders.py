@@ -1,4 +1,4 @@
-"""What every valuation of bundles can be asked, of one bidder and of all.
+"""The questions that every valuation of bundles answers, of one bidder and of all.
 
 A bundle is a tuple of goods, a good as often as copies of it are in it; its order does not matter.
 
@@ -33,7 +33,7 @@ _Reals = NDArray[np.float64]
 
 
 def refuse_total(total: float, row: int | None = None) -> InvalidInput:
-    """The error for a record whose goods are together worth more than 1: to her alone."""
+    """The error for a record whose goods are together worth more than 1: for the bidder alone."""
     whose = "record" if row is None else "values"
     what = "" if row is None else f"row {row}: "
     return InvalidInput(whose, f"{what}all goods together are worth {total:.6g}", "must be at most 1")
@@ -47,30 +47,30 @@ class Bidder(ABC):
 
     @property
     def named(self) -> NDArray[np.int64]:
-        """Goods that she may ever want, ascending."""
+        """Goods that the bidder may ever want, ascending."""
         return np.arange(self.goods, dtype=np.int64)
 
     @abstractmethod
     def value(self, bundle: Bundle) -> float:
-        """v(bundle)."""
+        """The value v(bundle)."""
 
     @abstractmethod
     def gains(self, held: Bundle) -> _Reals:
-        """(k,) what one more of each good adds to a bundle: v(held + j) - v(held)."""
+        """The gain from one more of each good, v(held + j) - v(held), shape (k,)."""
 
     @abstractmethod
     def surplus(self, prices: _Reals) -> float:
-        """max over bundles S of v(S) - p(S)."""
+        """The surplus at some prices: max over bundles S of v(S) - p(S)."""
 
     def pick(self, held: Bundle, prices: ArrayLike) -> int:
-        """The good that adds most above its price to what she holds, the smallest of equals; -1 where none adds more.
+        """The good that adds most above its price to what is held, the smallest of equals; -1 where none adds more.
 
-        For gross substitutes it is in a most-preferred superset of what she holds, and there is none strictly better
-        than that itself where it is -1: a contraction of gross substitutes is gross substitutes, and greedy is exact.
+        For gross substitutes it is in a most-preferred superset of what is held, and there is none strictly better than
+        that itself where it is -1: a contraction of gross substitutes is gross substitutes, and greedy is exact.
 
         Args:
-            held: goods whose price is sunk.
-            prices: (k,) of one more of each.
+            held: goods that are held; their price is sunk.
+            prices: (k,) prices of one more of each good.
 
         Source: spec allocation 5.
         """
@@ -82,9 +82,9 @@ class Bidder(ABC):
         """A most-preferred superset of at most so many goods: `pick` until nothing adds more.
 
         Args:
-            held: goods whose price is sunk.
-            prices: (k,).
-            most: goods in a bundle.
+            held: goods that are held; their price is sunk.
+            prices: (k,) prices of one more of each good.
+            most: largest number of goods in a bundle.
 
         Example:
             >>> from confide.allocation.bundles import SymmetricConcave
@@ -109,7 +109,7 @@ class Table:
         values: float32 or float64.
         starts: int64 (n + 1,) where each row begins in `values`; (1,) for a dense table of n k.
         named: int32 goods of `values`; empty where rows hold all goods.
-        dense: whether they do.
+        dense: whether rows hold all goods.
         counted: whether a row holds what 0, 1, 2... goods of any type are worth, instead of a value for each good.
     """
 
@@ -121,7 +121,7 @@ class Table:
 
 
 class Population(ABC):
-    """n bidders' valuations of bundles, checked. Private."""
+    """The valuations of bundles of n bidders, checked. Private."""
 
     people: int
     goods: int
@@ -140,7 +140,7 @@ class Population(ABC):
 
     @abstractmethod
     def worth(self, held: NDArray[Any]) -> _Reals:
-        """(n,) what everybody's bundle is worth to her.
+        """The worth of everybody's bundle to them, (n,).
 
         Args:
             held: (n, b) goods, -1 for none.
@@ -148,7 +148,7 @@ class Population(ABC):
 
     @abstractmethod
     def surpluses(self, prices: _Reals) -> _Reals:
-        """(n,) max over bundles S of v_i(S) - p(S)."""
+        """Everybody's surplus at some prices, (n,): max over bundles S of v_i(S) - p(S)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,7 +177,7 @@ class BundleClass(Declared, ABC):
             goods: k.
 
         Raises:
-            InvalidInput: names what is wrong with it, to her alone.
+            InvalidInput: names what is wrong with it, to the bidder alone.
         """
 
     def population(self, data: Any, *, people: int, goods: int, unusable: Unusable = "refuse") -> Population:

@@ -102,7 +102,8 @@ class _Counted(Population):
 @wire("SymmetricConcave", "most")
 @dataclass(frozen=True, kw_only=True)
 class SymmetricConcave(BundleClass):
-    """v(S) = f(|S|), copies counted: f(0) = 0, f rises, and by no more with each good. A record is f(0), ..., f(most).
+    """A symmetric concave valuation v(S) = f(|S|), copies counted: f(0) = 0, f rises, and by no more with each good. A
+    record is f(0), ..., f(most).
 
     Steps of a concave f that were rounded may grow by 2^-40.
 
@@ -291,7 +292,7 @@ def _emptied(values: Valuations, rows: NDArray[np.int64]) -> Valuations:
 @wire("UnitDemand", "")
 @dataclass(frozen=True, kw_only=True)
 class UnitDemandValuation(_SumClass):
-    """v(S) = max of v_j over S: one good is wanted.
+    """A unit-demand valuation, v(S) = max of v_j over S: one good is wanted.
 
     Example:
         >>> UnitDemandValuation().bidder([0.5, 1.0], goods=2).value((0, 1))
@@ -305,7 +306,7 @@ class UnitDemandValuation(_SumClass):
 @wire("Additive", "")
 @dataclass(frozen=True, kw_only=True)
 class Additive(_SumClass):
-    """v(S) = sum of v_j over S.
+    """An additive valuation, v(S) = sum of v_j over S.
 
     Example:
         >>> Additive().bidder([0.5, 0.25], goods=2).value((0, 1))
@@ -319,7 +320,7 @@ class Additive(_SumClass):
 @wire("CappedAdditive", "cap")
 @dataclass(frozen=True, kw_only=True)
 class CappedAdditiveValuation(_SumClass):
-    """v(S) = sum of the largest v_j over S, at most `cap` of them.
+    """A capped additive valuation, v(S) = sum of the largest v_j over S, at most `cap` of them.
 
     Example:
         >>> CappedAdditiveValuation(cap=2).bidder([0.5, 0.25, 0.5], goods=3).value((0, 1, 2))
@@ -380,7 +381,8 @@ class _PlaceBidder(Bidder):
 @wire("Assignment", "places")
 @dataclass(frozen=True, kw_only=True)
 class Assignment(BundleClass):
-    """v(S) = the heaviest matching of places and copies of S; copies counted. A record is (places, k) numbers >= 0.
+    """An assignment valuation: v(S) is the heaviest matching of places and copies of S; copies counted. A record is
+    (places, k) numbers >= 0.
 
     Each number is rounded down to a multiple of 2^-40. What everything is worth, the sum over places of their best
     goods, is 1 at most.

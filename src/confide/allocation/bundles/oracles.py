@@ -1,9 +1,9 @@
 """Valuations that are programs: a value for each bundle, or the next good at some prices.
 
-A program runs where its bidder's good is found: in the auction and on her own device, with the same answers. Whatever
+A program runs where its bidder's good is found: in the auction and on their own device, with the same answers. Whatever
 it answers or raises there, the auction goes on: a program that fails, or answers with what is no number or no good, or
-a good that she holds where copies are worth nothing, wants nothing. It is still a program: who runs others' programs
-lets them do what programs can, so run them apart from everything else.
+a good that is held already where copies are worth nothing, wants nothing. It is still a program: who runs others'
+programs lets them do what programs can, so run them apart from everything else.
 
 A test that may refute gross substitutes: it looks for one of the local patterns that such valuations cannot have.
 
@@ -45,7 +45,7 @@ class NotSubstitutes:
             "uneven" (of three sums of pairs one alone is the largest).
         bundle: S.
         goods: i, j, l, those of the pattern.
-        gap: by how much it is one.
+        gap: amount by which the pattern violates gross substitutes.
     """
 
     pattern: str
@@ -75,9 +75,9 @@ def falsify_gross_substitutes(
     Args:
         valuation: a bidder, or a function from bundles (goods in ascending order) to values.
         goods: k.
-        trials: patterns that are looked at, drawn with public coins.
-        seed: of these.
-        copies: of one good in a bundle at most.
+        trials: number of patterns that are looked at, drawn with public randomness.
+        seed: public seed of these draws.
+        copies: number of copies of one good in a bundle at most.
         tolerance: gaps up to this are rounding.
 
     Raises:
@@ -157,9 +157,10 @@ class OracleRecord:
     """One bidder's programs, at least one of them; both always give the same answers to the same questions.
 
     Args:
-        value: of a bundle, goods in ascending order, copies repeated: a number in [0, 1].
-        demand: (prices (k,), held) to the good that is bid on next, in a most-preferred superset of what is held, or -1
-            where there is none strictly better. Without `value`, welfare counts her as 0, and certificates as 1.
+        value: function from a bundle, goods in ascending order, copies repeated, to a number in [0, 1].
+        demand: function from (prices (k,), held) to the good that is bid on next, in a most-preferred superset of what
+            is held, or -1 where there is none strictly better. Without `value`, welfare counts the bidder as 0, and
+            certificates as 1.
     """
 
     value: Callable[[tuple[int, ...]], float] | None = None

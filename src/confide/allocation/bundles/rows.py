@@ -55,7 +55,7 @@ def record_of(valuation: BundleClass, row: dict[int, float]) -> Any:
 def population_of(
     valuation: BundleClass, data: Any, *, people: int, goods: int, unusable: Unusable = "refuse"
 ) -> Population:
-    """Everybody's valuations, of whatever a run may be given.
+    """Everybody's valuations, from whatever a run may be given.
 
     Args:
         valuation: the class.
@@ -64,7 +64,7 @@ def population_of(
             an empty one: what becomes of it never depends on another's.
         people: n.
         goods: k.
-        unusable: what becomes of a bad record that is no row of a batch: as `BundleClass.population`.
+        unusable: treatment of a bad record that is no row of a batch: as `BundleClass.population`.
 
     Raises:
         InvalidInput: as the class has it; never for a row of a batch.
@@ -97,11 +97,11 @@ def _summed(steps: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def usable(valuation: BundleClass, batch: Rows, goods: int) -> NDArray[np.bool_]:
-    """(m,) which rows of a batch are records of the class. Private.
+    """Whether each row of a batch is a record of the class, (m,). Private.
 
     Args:
         valuation: the class.
-        batch: of numbers in (0, 1].
+        batch: rows of numbers in (0, 1].
         goods: k.
 
     Example:

@@ -1,7 +1,7 @@
 """Everybody's best bundle at given prices, and the goods that small changes of the prices could bring into it.
 
 A bidder takes up to b different goods, so the b-th largest surplus, or 0, is the mark that a good must reach. Where
-several goods lie at the mark, she keeps what she held, and takes what there is room for.
+several goods lie at the mark, they keep what they held, and take what there is room for.
 
 Prices at which supply meets a smoothed demand: a start where many goods would make for long searches.
 
@@ -178,11 +178,11 @@ class Window:
     """Bidders whose bundle may change while no two prices move apart by more than a width, and their goods in doubt.
 
     Args:
-        rows: (m,) who.
+        rows: (m,) the bidders.
         bounds: (m + 1,) where the goods of each begin.
         found: the goods; k stands for nothing.
-        worth: to her; 0 for nothing.
-        holds: how many of each she has: 0 or 1, of nothing as many as she has places left.
+        worth: worth of each to its bidder; 0 for nothing.
+        holds: number of copies of each that the bidder has: 0 or 1, of nothing as many as they have places left.
     """
 
     rows: _Integers
@@ -194,10 +194,10 @@ class Window:
 
 @dataclass(kw_only=True, eq=False)
 class Choices:
-    """What everybody holds, and how many hold each good.
+    """The goods that everybody holds, and how many hold each good.
 
     Args:
-        values: everybody's.
+        values: everybody's valuations.
         supply: (k,) int64.
         each: b, goods of one bidder at most.
     """
@@ -216,7 +216,7 @@ class Choices:
         _choose(*of.rows, prices, self.supply, self.held, self.used)
 
     def window(self, prices: _Reals, width: float) -> Window:
-        """Who may change, and between what."""
+        """The bidders who may change, and between what."""
         of, none = self.values, np.empty(0, dtype=np.int64)
         counts = np.zeros(of.people + 1, dtype=np.int64)
         _window(*of.rows, prices, width, self.held, False, counts[1:], none,
@@ -275,12 +275,12 @@ def _soft_demand(
 def smoothed_prices(
     values: Valuations, supply: NDArray[np.int64], prices: _Reals, temperatures: tuple[float, ...]
 ) -> _Reals:
-    """(k,) minima of the smoothed dual, each from the one before; private.
+    """The prices at the minimum of the smoothed dual, (k,), at each temperature from those before; private.
 
     Args:
-        values: everybody's.
+        values: everybody's valuations.
         supply: (k,) copies.
-        prices: (k,) to start from.
+        prices: (k,) prices to start from.
         temperatures: falling, > 0.
     """
     from scipy.optimize import minimize

@@ -2,7 +2,7 @@
 there is room, along the cheapest chain of bidders who change over.
 
 Nodes are goods, and nothing (number k), which anybody may have instead and any copy may be left to. A bidder who holds
-j and could hold l is an arc whose cost is what she loses by it at the prices. All costs are kept at 0 or above, so that
+j and could hold l is an arc whose cost is what they lose by it at the prices. All costs are kept at 0 or above, so that
 each path is found as in Dijkstra's algorithm, and prices move by its distances: Busacker and Gowen's algorithm, on
 nodes that are types and not bidders. When all is balanced, everybody holds a best bundle at the prices and every good
 with a price is full, so that weak duality proves both the allocation and the prices optimal.
@@ -42,9 +42,9 @@ class Doubts(NamedTuple):
     Args:
         bounds: (m + 1,) where each bidder's entries begin.
         found: the goods; k for nothing.
-        worth: to her.
-        holds: how many she has; changed.
-        owner: of each entry.
+        worth: worth of each to its bidder.
+        holds: number of copies of each that the bidder has; changed.
+        owner: bidder of each entry.
         first: (k + 1,) an entry that holds each good, -1 for none; the others follow.
         following: the next of them.
         before: the one before.
@@ -65,9 +65,9 @@ class Arcs(NamedTuple):
 
     Args:
         root: (k + 1, k + 1) the cheapest arc from one good to another, -1 for none; (0, 0) where none are kept.
-        loss: what an arc costs her apart from prices.
-        leaves: the entry she holds.
-        enters: the one she could hold.
+        loss: loss of the bidder by an arc, apart from prices.
+        leaves: the entry that the bidder holds.
+        enters: the entry that the bidder could hold.
         left: arcs below it.
         right: arcs below it.
         pool: (2,) arcs that were ever in use, and the first of those that are free again.
@@ -129,7 +129,7 @@ def offer(leaves: int, enters: int, doubts: Doubts, arcs: Arcs) -> None:
 
 @kernel
 def offer_all(entry: int, doubts: Doubts, arcs: Arcs) -> None:
-    """All arcs from what one bidder holds to what she could."""
+    """Offer all arcs from what one bidder holds to what they could hold."""
     row, nothing = doubts.owner[entry], len(doubts.first) - 1
     for x in range(doubts.bounds[row], doubts.bounds[row + 1]):
         if x != entry and (doubts.holds[x] == 0 or doubts.found[x] == nothing):
@@ -169,7 +169,7 @@ def enqueue(node: int, size: int, heap: _Nodes, place: _Nodes, keys: NDArray[np.
         size: nodes in the queue.
         heap: nodes, the first `size` of them; changed.
         place: where each node stands; changed.
-        keys: of each node.
+        keys: key of each node.
     """
     at = place[node]
     if at < 0:
@@ -195,7 +195,7 @@ def take(size: int, heap: _Nodes, place: _Nodes, keys: NDArray[np.float64]) -> i
         size: nodes in the queue, >= 1.
         heap: changed.
         place: changed.
-        keys: of each node.
+        keys: key of each node.
     """
     first, last = heap[0], heap[size - 1]
     place[first] = -1

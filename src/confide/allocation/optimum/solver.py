@@ -33,10 +33,10 @@ def cells(people: int, supply: NDArray[np.int64]) -> int:
 def replicated(
     values: Valuations, supply: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-    """(k,) prices and (n, 1) goods, -1 for none.
+    """Best prices, (k,), and goods, (n, 1), -1 for none.
 
     Args:
-        values: everybody's.
+        values: everybody's valuations.
         supply: (k,) copies.
     """
     from scipy.optimize import linear_sum_assignment
@@ -78,7 +78,7 @@ class Handout:
     """An allocation without any privacy: for studies with made-up bidders, and for an operator's own eyes.
 
     Args:
-        method: that found it.
+        method: the method that found it.
         allocation: (n,) the good of each bidder, -1 for none; (n, b) where bidders may have several, ascending and
             -1 behind them.
         welfare: the sum of what everybody's goods are worth to them, rounded once.
@@ -96,7 +96,7 @@ class Handout:
                 f"welfare {self.welfare:,.6g}, {self.label}>")
 
     def given(self, goods: int) -> NDArray[np.int64]:
-        """(k,) how many copies of each good are handed out.
+        """The number of copies of each good that are handed out, (k,).
 
         Args:
             goods: k.
@@ -138,7 +138,7 @@ class OptimalAllocation(Handout):
 
     Args:
         prices: (k,) an optimum of the dual: everybody holds a best bundle at them, goods with a price are full.
-        bound: what the prices prove of every allocation, OPT <= bound.
+        bound: bound that the prices prove for every allocation, OPT <= bound.
         gap: bound - welfare, >= 0; computed exactly and rounded once, like both of them.
         each: b, goods of one bidder at most.
     """
@@ -161,7 +161,7 @@ def exact_optimum(
         method: "paths", the usual one; or "assignment", scipy's, for b = 1 and n times all copies at most 2^24.
 
     Returns:
-        Goods, prices and the proof. Nobody is given a good that is worth nothing to her.
+        Goods, prices and the proof. Nobody is given a good that is worth nothing to them.
 
     Raises:
         InvalidInput: no such table, supply or method; or too large for "assignment".
@@ -205,7 +205,7 @@ def _ascending(held: NDArray[np.int32]) -> NDArray[np.int32]:
 
 
 def as_supply(supply: ArrayLike, goods: int) -> _Integers:
-    """(k,) copies of each good."""
+    """The number of copies of each good, (k,)."""
     found = np.asarray(supply)
     if found.dtype.kind not in "iu" or found.shape not in ((), (goods,)) or not bool(
             ((found >= 1) & (found <= _MOST_COPIES)).all()):
