@@ -122,7 +122,7 @@ def privacy_distortion(
         prior_provenance: source of the prior, "public" or "released privately"; needed for a release from `.mechanism`
             with secure noise.
         solve: False answers at once: where no formula is known, by bounds.
-        progress: called with the share of the solver's work that is done. Where that takes long and there is no such
+        progress: called with how far the solver is, as (done, all). Where that takes long and there is no such
             function, a terminal shows a bar.
 
     Returns:

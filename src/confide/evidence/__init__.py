@@ -1,4 +1,5 @@
-"""What the sources publish, checked: one folder a source, with its claims, its printed mechanisms and its studies.
+"""Checks of the sources' published statements: one folder a source, with its claims, its printed mechanisms and its
+studies.
 
 `confide claims` shows the table of claims, `confide reproduce NAME` runs a study. Nothing below imports this package.
 """

@@ -50,12 +50,12 @@ TOLERANCE = 1e-6
 
 
 class Recomputed(NamedTuple):
-    """What the evidence says.
+    """The result of the evidence for a claim.
 
     Args:
-        verdict: what follows for the claim.
-        claimed: the number that the claim gives.
-        found: the number that we find.
+        verdict: verdict on the claim.
+        claimed: number that the claim gives.
+        found: number that we find.
     """
 
     verdict: Verdict
@@ -88,13 +88,13 @@ class Evidence:
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredEvidence:
-    """What evidence that takes long said when it last ran.
+    """The last result of evidence that takes long.
 
     Args:
-        claimed: the number that the claim gives.
-        found: the number that we found.
-        day: when.
-        seconds: how long it took, on two cores.
+        claimed: number that the claim gives.
+        found: number that we found.
+        day: day of that run.
+        seconds: duration on two cores, in seconds.
     """
 
     claimed: float
@@ -105,14 +105,14 @@ class MeasuredEvidence:
 
 @dataclass(frozen=True, kw_only=True)
 class Pin:
-    """What the evidence of one row said when it was pinned.
+    """The result of the evidence of one row, when it was pinned.
 
     Args:
-        verdict: of the row.
-        claimed: the number that the claim gives.
-        found: the number that was found.
-        within: how far apart a figure may be from its pin, as a share of it; more than TOLERANCE where it is measured
-            in a way that differs from machine to machine.
+        verdict: verdict of the row.
+        claimed: number that the claim gives.
+        found: number that was found.
+        within: allowed difference of a figure from its pin, as a share of it; more than TOLERANCE where its measurement
+            differs from machine to machine.
     """
 
     verdict: Verdict
@@ -141,20 +141,20 @@ def _same(one: float, other: float, within: float) -> bool:
 @renamed(ours="correction")
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """One published claim, what became of it, and how to see that.
+    """One published claim, its verdict, and the command that shows it.
 
     Args:
         id: family or part of it, and a name.
-        family: whose claims it stands among.
+        family: family in which the claim is listed.
         document: the source.
-        statement: which theorem, algorithm, figure or section of it.
-        line: of the source's text as it was read.
-        claim: what is claimed, in our words.
+        statement: theorem, algorithm, figure or section of the source.
+        line: line of the source's text as it was read.
+        claim: claim, in our words.
         verdict: whether it holds.
-        correction: what holds instead, and the figures that show it.
-        evidence: recomputes what decides the verdict.
-        measured: the stored figures of evidence that takes long; None where it is fast.
-        pin: the figures that the evidence is held against; None for rows that pin none.
+        correction: correct statement, and the figures that show it.
+        evidence: function that recomputes what decides the verdict.
+        measured: stored figures of evidence that takes long; None where it is fast.
+        pin: figures with which the evidence is compared; None for rows that pin none.
     """
 
     id: str
@@ -171,7 +171,7 @@ class Claim:
 
     @property
     def part(self) -> str:
-        """What the id begins with: the family, or a part of it, such as threshold of market."""
+        """The first part of the id: the family, or a part of it, such as threshold of market."""
         return self.id.partition("/")[0]
 
     @property
@@ -181,7 +181,7 @@ class Claim:
 
     @property
     def command(self) -> str:
-        """What recomputes this row alone."""
+        """The command that recomputes this row alone."""
         return f"confide claims {self.id} --verify{' --slow' if self.cost == 'slow' else ''}"
 
     def says(self, text: str) -> bool:
@@ -196,7 +196,7 @@ class ClaimsOf:
 
     Args:
         document: the source, as citations name it.
-        family: what its rows belong to.
+        family: family that its rows belong to.
     """
 
     document: str
@@ -264,24 +264,24 @@ _NUMBERS = {"inf": math.inf, "nan": math.nan}
 
 
 def claims_of(document: str, *, family: str) -> ClaimsOf:
-    """The decorator with which one module says what its functions are the evidence of.
+    """The decorator with which one module marks its functions as evidence of claims.
 
     Args:
         document: the source, as citations name it, such as Wang 2016.
-        family: what its rows belong to, such as market.
+        family: family that its rows belong to, such as market.
     """
     return ClaimsOf(document, family)
 
 
 def rows_of_text(text: str, module: str) -> Iterator[Claim]:
-    """The rows of one module, from its text: the list of claims needs none of the numbers.
+    """The rows of one module, from its text: listing the claims needs none of the numbers.
 
     Args:
-        text: of the module.
+        text: text of the module.
         module: its dotted name.
 
     Raises:
-        InvalidInput: a decorator is not written out, or says something that is no row.
+        InvalidInput: a decorator is not written out, or its arguments are no row.
     """
     decorators: dict[str, ClaimsOf] = {}
     for node in ast.parse(text).body:

@@ -42,10 +42,10 @@ class Erratum:
     """One erratum.
 
     Args:
-        specification: whose list it stands in, such as data_market.
-        number: in that list, from 1.
+        specification: specification that lists it, such as data_market.
+        number: number in that list, from 1.
         claims: ids of the rows that show it.
-        none: why no row does; empty where one does.
+        none: reason why no row shows it; empty where one does.
     """
 
     specification: str

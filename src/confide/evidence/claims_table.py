@@ -53,7 +53,7 @@ _MODULES = (
 
 
 def parts_of_families(rows: Sequence[Claim]) -> dict[str, str]:
-    """What ids begin with that is no family, and the family of which it is a part.
+    """The first parts of ids that are no family, and the family of each part.
 
     Args:
         rows: as `claims` gives them.
@@ -69,17 +69,17 @@ def claims(
     name: str | None = None, *, family: str | None = None, document: str | None = None, verdict: str | None = None,
     search: str | None = None,
 ) -> tuple[Claim, ...]:
-    """The rows that fit all that is given; all rows where nothing is.
+    """The rows that match all given conditions; all rows where none is given.
 
     Args:
         name: the id of one row.
-        family: such as market, or a part of one, such as threshold: what an id begins with.
-        document: its name, or a part that no other document has, such as Wang.
+        family: family, such as market, or a part of one, such as threshold: the first part of an id.
+        document: name of the document, or a part that no other document has, such as Wang.
         verdict: holds, holds-with-correction, false or vacuous-at-practical-size.
-        search: what must stand in the row, in any case.
+        search: text that the row must contain, in upper or lower case.
 
     Raises:
-        InvalidInput: no such id, family, document or verdict; names the nearest one.
+        InvalidInput: no such id, family, document or verdict; the message names the nearest one.
 
     Example:
         >>> from confide.evidence import claims
@@ -107,11 +107,11 @@ def read_claims(family: str, package: str) -> tuple[Claim, ...]:
     """The claims of one package outside confide: those of its modules, by name, or of its `claims.toml`.
 
     Args:
-        family: what the rows of a `claims.toml` belong to; modules say it themselves.
+        family: family of the rows of a `claims.toml`; modules name it themselves.
         package: dotted name of the package.
 
     Raises:
-        InvalidInput: the package is not there, a row lacks something or says too much, or a table names a function
+        InvalidInput: the package is missing, a row lacks an entry or has an unknown one, or a table names a function
             that none of its modules defines.
     """
     place = f"claims of {package}"

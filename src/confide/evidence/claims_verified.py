@@ -23,15 +23,15 @@ __all__ = ["Verified", "pinned", "pins_toml", "verify_claims"]
 
 @dataclass(frozen=True, kw_only=True)
 class Verified:
-    """What the evidence for one claim says.
+    """The result of the evidence for one claim.
 
     Args:
         claim: the row.
         recomputed: False where stored figures are cited.
-        verdict: what follows from the evidence; "fault" where the evidence failed.
-        claimed: the number that the claim gives; not a number where the evidence failed.
-        found: the number that we find; likewise.
-        seconds: how long it took; what the stored figures say of it, where those are cited.
+        verdict: verdict that follows from the evidence; "fault" where the evidence failed.
+        claimed: number that the claim gives; not a number where the evidence failed.
+        found: number that we find; not a number where the evidence failed.
+        seconds: duration in seconds; that of the stored run, where its figures are cited.
         fault: type of the exception that the evidence raised; empty where it raised none.
     """
 
@@ -50,7 +50,7 @@ class Verified:
 
     @property
     def pin(self) -> Pin | None:
-        """What was pinned of the row; None for rows that pin nothing."""
+        """The figures that the row pins; None for rows that pin nothing."""
         return self.claim.pin
 
     @property
@@ -113,10 +113,11 @@ def pinned() -> Mapping[str, Pin]:
 
 
 def pins_toml(found: Sequence[Verified]) -> str:
-    """What evidence finds, one line a row: what differs from a row's `pinned` is read before it is put there.
+    """The results of evidence, one line a row; somebody reads each difference from a row's `pinned` before it is put
+    there.
 
     Args:
-        found: of all rows of the table. Wider tolerances of rows stay.
+        found: results for all rows of the table. Wider tolerances of rows stay.
 
     Raises:
         InvalidInput: evidence of a row failed.

@@ -1,4 +1,4 @@
-"""What a study is: a published statement, figure or table, computed again and set beside what the source says."""
+"""Studies: a published statement, figure or table, computed again and set beside the source's numbers."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def evaluated(place: str) -> str:
     """The origin of a number that we computed by a formula which the source prints, at the sizes of the study.
 
     Args:
-        place: of the formula.
+        place: place of the formula.
     """
     return f"{KINDS[1]}: {place}"
 
@@ -55,16 +55,16 @@ def read_off(place: str) -> str:
     """The origin of a number that was read off a figure of the source.
 
     Args:
-        place: of the figure.
+        place: place of the figure.
     """
     return f"{KINDS[2]}: {place}"
 
 
 def in_words(place: str) -> str:
-    """The origin of what the source says without a number, such as that nothing exceeds its supply.
+    """The origin of a statement of the source without a number, such as that nothing exceeds its supply.
 
     Args:
-        place: of the sentence.
+        place: place of the sentence.
     """
     return f"{KINDS[3]}: {place}"
 
@@ -75,18 +75,18 @@ class Compared:
     """One number beside the source's.
 
     Args:
-        quantity: what it is, with its unit.
-        published: the source's number, as its origin says: printed, or evaluated from what is printed, or read off;
-            None where the source gives none.
-        ours: what was computed.
+        quantity: name and unit of the number.
+        published: number of the source, of the kind that its origin names: printed, or evaluated from what is printed,
+            or read off; None where the source gives none.
+        ours: computed number.
         agreement: whether the source's number, bound or statement stands.
-        remark: why it does not, in a few words.
-        relation: of ours to the source's, in words; by itself where the source has a sentence.
-        origin: how the source says it, and where: by `as_printed`, `evaluated`, `read_off` or `in_words`;
+        remark: reason why it does not, in a few words.
+        relation: relation of our number to the source's, as text; where it is empty, it follows from the agreement.
+        origin: kind and place of the source's number: by `as_printed`, `evaluated`, `read_off` or `in_words`;
             OWN_CERTIFICATE or OWN_COMPARISON where another number of ours stands beside it; empty where nothing does.
 
     Raises:
-        InvalidInput: something stands beside it, and no origin says where that comes from.
+        InvalidInput: a number stands beside it without an origin.
 
     Example:
         >>> where = in_words("Wu 2017, Theorem 5.5.3, line 4816")
@@ -124,7 +124,7 @@ class Compared:
 
 @dataclass(frozen=True, kw_only=True)
 class Findings:
-    """What a study found.
+    """The findings of a study.
 
     Args:
         compared: numbers of the source and ours; at least one.
@@ -153,7 +153,7 @@ class Findings:
         """The whole as a section of a page.
 
         Args:
-            title: of the section.
+            title: title of the section.
         """
         rows = tuple((c.quantity, c.published, c.ours, c.told, c.remark, c.origin) for c in self.compared)
         table = Table(columns=("quantity", "set beside", "ours", "relation", "remark", "origin of what is set beside"),
@@ -166,12 +166,12 @@ class Study:
     """One study.
 
     Args:
-        name: how `confide reproduce` knows it.
-        title: a line.
+        name: name for `confide reproduce`.
+        title: title, one line.
         source: document, and theorem, figure or table.
-        statement: what the source says, in our words.
-        run: (quick, progress) -> findings. Quick runs use smaller sizes and fewer repetitions. Simulated noise with
-            fixed seeds: a study gives the same numbers every time.
+        statement: statement of the source, in our words.
+        run: function (quick, progress) -> findings. Quick runs use smaller sizes and fewer repetitions. Simulated noise
+            with fixed seeds: a study gives the same numbers every time.
     """
 
     name: str
@@ -185,7 +185,8 @@ class Study:
 
 
 def crossing(points: Sequence[tuple[float, float]], level: float) -> float:
-    """Where a rising curve, given as (x, y) points, reaches a level, by linear interpolation; nan where it does not.
+    """The place at which a rising curve, given as (x, y) points, reaches a level, by linear interpolation; nan where
+    there is none.
 
     Example:
         >>> crossing([(0.0, 0.0), (2.0, 4.0)], 1.0)
@@ -204,13 +205,13 @@ def bound(
     """A number beside a bound: the bound holds where the number keeps to it.
 
     Args:
-        quantity: what it is.
-        ours: what was computed.
-        at_least: the bound from below; give this or `at_most`.
-        at_most: the bound from above.
-        remark: such as how far it is from the bound.
-        slack: for rounding.
-        origin: where the bound comes from; see `Compared`.
+        quantity: name of the number.
+        ours: computed number.
+        at_least: lower bound; give this or `at_most`.
+        at_most: upper bound.
+        remark: remark, such as the distance from the bound.
+        slack: allowance for rounding.
+        origin: origin of the bound; see `Compared`.
 
     Example:
         >>> bound("pi", 3.14159, at_most=22 / 7, origin=OWN_COMPARISON).told
@@ -228,15 +229,15 @@ def bound(
 def near(
     quantity: str, published: float, ours: float, *, within: float, remark: str = "", origin: str,
 ) -> Compared:
-    """A number beside one of the source: it stands where they are no further apart than is told.
+    """A number beside one of the source: it stands where their difference is at most `within`.
 
     Args:
-        quantity: what it is.
-        published: the source's number.
-        ours: what was computed.
-        within: how far apart they may be, in the number's own unit; 0 where they have to be equal.
-        remark: why they differ, or what decides how far apart they may be.
-        origin: where the number comes from; see `Compared`.
+        quantity: name of the number.
+        published: number of the source.
+        ours: computed number.
+        within: allowed difference, in the number's own unit; 0 where they have to be equal.
+        remark: reason why they differ, or why they may differ by this much.
+        origin: origin of the number; see `Compared`.
 
     Example:
         >>> near("pi", 3.14, 3.14159, within=0.01, origin=OWN_COMPARISON).told
@@ -251,14 +252,14 @@ def near(
 
 
 def printed_digits(quantity: str, printed: str, ours: float, remark: str = "", *, origin: str) -> Compared:
-    """A number beside one that was printed with so many digits: it stands where it rounds to it.
+    """A number beside one that was printed with some digits: it stands where it rounds to the printed one.
 
     Args:
-        quantity: what it is.
-        printed: as it stands in the source.
-        ours: what was computed.
-        remark: why it differs.
-        origin: where it is printed; see `Compared`.
+        quantity: name of the number.
+        printed: number as it stands in the source.
+        ours: computed number.
+        remark: reason why it differs.
+        origin: place where it is printed; see `Compared`.
 
     Example:
         >>> printed_digits("e", "2.7", 2.71828, origin=as_printed("a book, page 1")).told

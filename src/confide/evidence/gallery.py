@@ -40,22 +40,22 @@ _ROOMS = {
 @wire("Exhibit", "name quick seconds day quantity published ours relation origin stand differ picture alt")
 @dataclass(frozen=True, kw_only=True)
 class GalleryEntry:
-    """What the gallery shows of a study.
+    """A study as the gallery shows it.
 
     Args:
-        name: of the study.
+        name: name of the study.
         quick: whether a quick run is shown.
-        seconds: how long that run took.
-        day: when it was shown, as YYYY-MM-DD.
-        quantity: of its headline number.
-        published: what is set beside ours; None where nothing is.
-        ours: what was computed; as text where it is not finite.
-        relation: of ours to it, in words.
-        origin: how the source says what is set beside ours, and where; empty where nothing is.
-        stand: how many of the numbers, bounds and statements beside the study's stand.
-        differ: how many differ.
+        seconds: duration of that run, in seconds.
+        day: day on which it was shown, as YYYY-MM-DD.
+        quantity: name of its headline number.
+        published: number beside ours; None where there is none.
+        ours: computed number; as text where it is not finite.
+        relation: relation of our number to it, as text.
+        origin: kind and place of the number beside ours; empty where there is none.
+        stand: number of the numbers, bounds and statements beside the study's that stand.
+        differ: number of those that differ.
         picture: name of the file.
-        alt: what it shows, in words.
+        alt: description of the picture, as text.
     """
 
     name: str
@@ -77,7 +77,7 @@ def shown_quick(name: str) -> bool:
     """Whether the gallery shows a quick run: where a full one takes 90 s or more, or was not measured.
 
     Args:
-        name: of the study.
+        name: name of the study.
 
     Example:
         >>> shown_quick("regression-threshold")
@@ -91,11 +91,11 @@ def write_gallery(folder: Path, found: Iterable[Reproduced], day: datetime.date)
 
     Args:
         folder: such as docs/gallery, for docs/gallery.md; made if it is not there. Pictures of other studies go.
-        found: what was reproduced, as it comes.
+        found: reproduced studies, one after another.
         day: today.
 
     Returns:
-        The page, and how many studies it shows.
+        The page, and the number of studies that it shows.
 
     Raises:
         InvalidInput: the extra `[plots]` is not installed, or the folder cannot be written.
@@ -118,10 +118,10 @@ def write_gallery(folder: Path, found: Iterable[Reproduced], day: datetime.date)
 
 
 def exhibits(folder: Path) -> list[GalleryEntry]:
-    """What a gallery's folder says.
+    """The entries of a gallery's folder.
 
     Args:
-        folder: as `write_gallery` left it.
+        folder: folder that `write_gallery` wrote.
     """
     return [from_parts(GalleryEntry, each) for each in json.loads((folder / NUMBERS).read_text(encoding="utf-8"))]
 
@@ -152,7 +152,7 @@ def gallery_markdown(shown: Sequence[GalleryEntry], folder: str) -> str:
     """The page; titles, sources and statements are those of the catalogue.
 
     Args:
-        shown: what it shows; studies stand in the order of the catalogue.
+        shown: entries to show; studies stand in the order of the catalogue.
         folder: name of the pictures' folder, beside the page.
 
     Returns:

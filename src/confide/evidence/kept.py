@@ -39,12 +39,12 @@ _SPARE = 3  # entries of one study and size that are left: a few versions may ta
 
 @dataclass(frozen=True, kw_only=True)
 class Kept:
-    """What was computed.
+    """The kept result of a study.
 
     Args:
-        findings: of the study.
-        seconds: how long it took, then.
-        processor: seconds of processor time that it took, of all threads.
+        findings: findings of the study.
+        seconds: duration of the computation, in seconds.
+        processor: processor time of all threads, in seconds.
     """
 
     findings: Findings
@@ -88,12 +88,12 @@ class StudyCache:
         return cls(user_cache_path("confide", appauthor=False) / "studies")
 
     def find(self, name: str, module: str, quick: bool) -> Kept | None:
-        """What was kept; None where there is nothing, or nothing whole.
+        """Look a kept result up; None where there is none, or no whole one.
 
         Args:
-            name: of the study.
-            module: dotted name of the one that computes it.
-            quick: its size.
+            name: name of the study.
+            module: dotted name of the module that computes it.
+            quick: whether the run was a quick one.
         """
         content = _content(name, module, quick)
         try:
@@ -107,13 +107,13 @@ class StudyCache:
             return None
 
     def keep(self, name: str, module: str, quick: bool, kept: Kept) -> None:
-        """Keep it; where nothing can be written nothing is, since all can be computed again.
+        """Keep a result; where no file can be written nothing is kept, since all can be computed again.
 
         Args:
-            name: of the study.
-            module: dotted name of the one that computes it.
-            quick: its size.
-            kept: what was computed.
+            name: name of the study.
+            module: dotted name of the module that computes it.
+            quick: whether the run was a quick one.
+            kept: result to keep.
         """
         content = _content(name, module, quick)
         body = {"content": content, "seconds": kept.seconds, "processor": kept.processor,
@@ -165,7 +165,7 @@ def source_digest(package: str) -> str:
     """SHA-256 of every source file that a study of this package can import, names and texts.
 
     Args:
-        package: of its source, such as "confide.evidence.wang_2016".
+        package: package of its source, such as "confide.evidence.wang_2016".
 
     Returns:
         64 hexadecimal digits; computed once in a process.
@@ -205,7 +205,7 @@ def to_json(findings: Findings) -> dict[str, Any]:
     """Findings as JSON values; numbers of numpy become Python's.
 
     Args:
-        findings: of a study.
+        findings: findings of a study.
     """
     raw = {"compared": [wire_parts(each) for each in findings.compared],
            "blocks": [{"block": wire_name(block), **wire_parts(block)} for block in findings.blocks]}
@@ -218,10 +218,10 @@ def _plain(value: Any) -> Any:
 
 
 def from_json(values: dict[str, Any]) -> Findings:
-    """What `to_json` wrote.
+    """The findings that `to_json` wrote.
 
     Args:
-        values: as it gives them.
+        values: result of `to_json`.
 
     Raises:
         LookupError, TypeError: something else.

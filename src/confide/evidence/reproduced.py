@@ -22,11 +22,11 @@ class Reproduced:
     """A study with its findings.
 
     Args:
-        study: which.
-        quick: its size.
-        findings: what it found.
-        seconds: how long the computation took; of findings that were kept, when they were computed.
-        processor: seconds of processor time of all threads, which say more where other work runs too.
+        study: study that was run.
+        quick: whether the run was a quick one.
+        findings: findings of the run.
+        seconds: duration of the computation, in seconds; for kept findings, that of their computation.
+        processor: processor time of all threads, in seconds, which says more where other work runs too.
         cached: whether they were kept.
     """
 
@@ -39,7 +39,7 @@ class Reproduced:
 
     @property
     def name(self) -> str:
-        """Of its folder: a quick run never stands in the place of a full one."""
+        """The name of its folder: a quick run never takes the place of a full one."""
         return f"{self.study.name}-quick" if self.quick else self.study.name
 
     def section(self) -> Section:
@@ -57,8 +57,8 @@ class NotReproduced:
     """A study that could not be computed here.
 
     Args:
-        study: which.
-        error: what it lacks, such as a data set of an extra.
+        study: study that was asked for.
+        error: error that names what is missing, such as a data set of an extra.
     """
 
     study: Study
@@ -69,10 +69,10 @@ def marked_quick(spec: dict[str, Any]) -> dict[str, Any]:
     """A picture whose title says that it was drawn from a quick run.
 
     Args:
-        spec: of Vega-Lite; left as it is.
+        spec: Vega-Lite specification; it is not changed.
 
     Returns:
-        A new one.
+        A new specification.
 
     Example:
         >>> marked_quick({"title": "Errors"})["title"]
@@ -88,13 +88,13 @@ def marked_quick(spec: dict[str, Any]) -> dict[str, Any]:
 def reproduce(
     name: str, *, quick: bool = False, cache: StudyCache | None = None, progress: Progress | None = None
 ) -> Reproduced:
-    """Compute a study, or take what was kept of it.
+    """Compute a study, or take its kept findings.
 
     Args:
-        name: of the study.
+        name: name of the study.
         quick: smaller sizes, fewer repetitions.
-        cache: where findings are looked up and kept; without one it is computed.
-        progress: called with steps done and steps in all.
+        cache: cache in which findings are looked up and kept; without one the study is computed.
+        progress: function that is called with steps done and steps in all.
 
     Raises:
         InvalidInput: no such study, or it needs an extra that is not installed.
@@ -122,13 +122,13 @@ def reproduce_all(
     names: Sequence[str], *, quick: bool | Callable[[str], bool] = False, cache: StudyCache | None = None,
     progress: Callable[[str], Progress | None] | None = None,
 ) -> Iterator[Reproduced | NotReproduced]:
-    """Studies in turn. One that lacks something does not stop the others.
+    """Studies in turn. A study that lacks something does not stop the others.
 
     Args:
-        names: of the studies.
-        quick: smaller sizes, fewer repetitions; or which studies are to be quick, by name.
-        cache: where findings are looked up and kept.
-        progress: gives what to call for a study, by its name; asked as each begins.
+        names: names of the studies.
+        quick: whether studies are quick, with smaller sizes and fewer repetitions; or a function of a study's name.
+        cache: cache in which findings are looked up and kept.
+        progress: function of a study's name that gives the function to call; called as each study begins.
 
     Raises:
         InvalidInput: no such study; before any is computed.

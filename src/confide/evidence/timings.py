@@ -1,4 +1,4 @@
-"""How long full runs take: measured once, kept in `timings.toml`, and told before anybody waits for one."""
+"""The duration of full runs: measured once, kept in `timings.toml`, and shown before anybody waits for one."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ def full_times() -> FullTimes:
 
 
 def this_machine() -> str:
-    """Where a run is made, in words that name nobody."""
+    """The machine of a run, as text that names nobody."""
     return f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}"
 
 
 def times_toml(times: FullTimes) -> str:
-    """As the file holds them.
+    """The text of the file that holds these times.
 
     Args:
-        times: measured.
+        times: measured times.
     """
     return "\n".join((
         "# Seconds of processor time of full runs; `confide reproduce --all --no-cache --times FILE` measures.",

@@ -68,7 +68,7 @@ def scoring_rule_is_positive() -> Recomputed:
                "D(R,Y)/gamma.",
 )
 def sensitivity_of_plain_ridge() -> Recomputed:
-    """gamma times the distance of two neighbouring plain ridge estimates, against 4B + 2M (n = 10^4, gamma = 10)."""
+    """The distance of two neighbouring plain ridge estimates, times gamma, against 4B + 2M (n = 10^4, gamma = 10)."""
     claimed = printed_constant(1.0, 1.0)
     found = audited.printed_loss(1.0) * claimed
     return Recomputed("false" if found > claimed else "holds", claimed, found)
@@ -150,7 +150,7 @@ def variance_of_ridge() -> Recomputed:
     correction="True and a thousand times too large for independent costs; the exact threshold is a beta quantile.",
 )
 def threshold_bound() -> Recomputed:
-    """tau of Lemma 3 against the exact threshold (n = 10^6, alpha = .05, beta = 1e-6, p = 2)."""
+    """The threshold tau of Lemma 3 against the exact one (n = 10^6, alpha = .05, beta = 1e-6, p = 2)."""
     costs = ParetoCosts(exponent=2.0)
     printed = threshold(10**6, 0.05, 1e-6, costs, mode="lemma3")
     exact = threshold(10**6, 0.05, 1e-6, costs)
@@ -322,7 +322,7 @@ def _interim_losses(noise: NoiseLaw) -> tuple[float, float]:
                "the move of q.",
 )
 def truth_without_privacy() -> Recomputed:
-    """Algorithm 1, every run enumerated: what a player loses at least by turning her answer around."""
+    """Algorithm 1, every run enumerated: the least loss of a player who turns their answer around."""
     least, _ = _interim_losses(TruncatedGaussianNoise(0.5, 0.8))
     return Recomputed("holds" if least > 1e-6 else "false", 0.0, least)
 

@@ -117,7 +117,7 @@ def privacy_of_the_corollary() -> Recomputed:
                "threshold it suffices.",
 )
 def constant_of_the_corollary() -> Recomputed:
-    """a over b at n = 10^6, against what Theorem 5 asks for when costs count the whole 2 epsilon."""
+    """The ratio a/b at n = 10^6, against what Theorem 5 asks for when costs count the whole 2 epsilon."""
     printed, b = _PRACTICAL.printed, _PRACTICAL.weight
     needed = printed.least_constant + 3 * printed.privacy_cost
     saved = _PRACTICAL.corrected.figures.least_constant <= printed.a < needed
@@ -132,7 +132,9 @@ def constant_of_the_corollary() -> Recomputed:
                "o(1/sqrt n) (E9).",
 )
 def beta_in_the_corollarys_proof() -> Recomputed:
-    """beta at n = 10^6, p = 4, delta = .3: of the statement, with which Lemma 3 gives its tau, and of the proof."""
+    """The failure probability beta at n = 10^6, p = 4, delta = .3: of the statement, with which Lemma 3 gives its tau,
+    and of the proof.
+    """
     people, p, delta = _PRACTICAL.people, _PRACTICAL.exponent, _PRACTICAL.delta
     stated, proof = _PRACTICAL.failure_probability, people ** (p / 2 - delta * (1 + p))
     tau = threshold(people, _PRACTICAL.misreports, stated, ParetoCosts(exponent=p), mode="lemma3")
@@ -147,9 +149,10 @@ def beta_in_the_corollarys_proof() -> Recomputed:
     correction="Only where 6B + 2M >= 1 (E9).",
 )
 def simplified_constant() -> Recomputed:
-    """(e_s + B)(1 + 2 B) + B^2 at its largest, e_s + B = 6 B + 2 M, against (6 B + 2 M)(1 + B)^2, for B = M = .1.
+    """The largest value of (e_s + B)(1 + 2 B) + B^2, at e_s + B = 6 B + 2 M, against (6 B + 2 M)(1 + B)^2, for B = M =
+    .1.
 
-    On a grid of B and M it is larger exactly where 6 B + 2 M is below 1.
+    On a grid of B and M the first is larger exactly where 6 B + 2 M is below 1.
     """
 
     def sides(bound: float, noise: float) -> tuple[float, float]:
@@ -182,9 +185,10 @@ def cost_of_the_whole_loss() -> Recomputed:
                "is -9 (E9).",
 )
 def probability_of_theorem_3() -> Recomputed:
-    """1 - d^(t^2) at d = 10, t = 1, and in which share of 200 draws the eigenvalues are where they should be, xi = .5.
+    """The number 1 - d^(t^2) at d = 10, t = 1, and the share of 200 draws in which the eigenvalues are where they
+    should be, xi = .5.
 
-    There are as many rows as make that 1 - d^(-t^2) or more, which is Theorem 7's.
+    The number of rows is such that this share should be 1 - d^(-t^2) or more, which is Theorem 7's bound.
     """
     d, t, xi = 10, 1.0, 0.5
     printed, meant = 1.0 - d ** (t * t), printed_confidence(d, t)
@@ -207,7 +211,7 @@ def probability_of_theorem_3() -> Recomputed:
                "second moments.",
 )
 def rows_for_the_spectrum() -> Recomputed:
-    """d = 10, xi = .2, q = 1e-6: the C at which Theorem 7 asks for as many rows as we do; none at d = 1."""
+    """The C at which Theorem 7 asks for as many rows as we do, for d = 10, xi = .2, q = 1e-6; none at d = 1."""
     found = compare_spectrum(10, 0.2, 1e-6)
     empty = math.isnan(compare_spectrum(1, 0.2, 1e-6).constant) and printed_confidence(1, 5.0) == 0.0
     textbook = 3 / 0.2**2 * math.log(20 / 1e-6) / smallest_eigenvalue_ball(10)
@@ -262,11 +266,12 @@ def cost_difference() -> Recomputed:
                "rests on Assumption 1 itself.",
 )
 def level_of_the_cost() -> Recomputed:
-    """f over c epsilon^2 at epsilon = .01, of the largest costs that Assumption 4 allows; f is a quarter of their mean.
+    """The number f over c epsilon^2 at epsilon = .01, of the largest costs that Assumption 4 allows; f is a quarter of
+    their mean.
 
     Differences of f between two answers are at most c epsilon^2, as Lemma 12 says, for 500 drawn channels of two to
-    five outputs at each of five epsilons up to 1; and for randomised response, which attains most of all. Of a cost
-    that falls on one answer's outputs alone f differs; of one that is the same for both it does not.
+    five outputs at each of five epsilons up to 1; and for randomised response, which attains most of all. For a cost
+    that falls on one answer's outputs alone f differs; for one that is the same for both it does not.
     """
     random = study_generator(1, "channels")
     differs = level = 0.0
@@ -299,9 +304,11 @@ def _channel(random: Any, epsilon: float) -> NDArray[np.float64]:
                "2. The convexity stands.",
 )
 def hessian_of_the_loss() -> Recomputed:
-    """By how much the Hessian of the loss, by differences, misses sum x x' + 2 gamma I in an entry: five rows, d = 2.
+    """The largest entry by which the Hessian of the loss, by differences, misses sum x x' + 2 gamma I: five rows, d =
+    2.
 
-    It is 2 sum x x' + 2 gamma I, and so has no eigenvalue below 2 gamma; the estimate is where the gradient is 0.
+    The Hessian is 2 sum x x' + 2 gamma I, and so has no eigenvalue below 2 gamma; the estimate is where the gradient is
+    0.
     """
     gamma, step = 1.0, 0.5
     data = WeightedRows(x=rows_of_the_ball(5, 2, 1), y=np.linspace(-1.0, 1.0, 5), copies=np.ones(5))

@@ -49,13 +49,13 @@ TOLERANCE = 0.5
 
 @dataclass(frozen=True, kw_only=True)
 class Slope:
-    """How a quantity grows with n: quantity ~ n^slope.
+    """The growth of a quantity with n: quantity ~ n^slope.
 
     Args:
-        quantity: its name.
-        claimed: the exponent that the source states; nan where it states none.
-        derived: what follows from the formula.
-        fitted: of the evaluated formula, over a decade of large n.
+        quantity: name of the quantity.
+        claimed: exponent that the source states; nan where it states none.
+        derived: exponent that follows from the formula.
+        fitted: exponent of the evaluated formula, over a decade of large n.
     """
 
     quantity: str
@@ -96,37 +96,39 @@ class Corollary1(Declared):
 
     @property
     def ridge(self) -> float:
-        """gamma = n^(1 - delta/2)."""
+        """The ridge gamma = n^(1 - delta/2)."""
         return self._power(1 - self.delta / 2)
 
     @property
     def epsilon(self) -> float:
-        """n^(-1 + delta), of one release."""
+        """The level n^(-1 + delta) of one release."""
         return self._power(-1 + self.delta)
 
     @property
     def misreports(self) -> float:
-        """alpha = n^-delta."""
+        """The share of misreports alpha = n^-delta."""
         return self._power(-self.delta)
 
     @property
     def failure_probability(self) -> float:
-        """beta = n^(-p/2 + delta (1 + p)); the proof has the sign turned (E9)."""
+        """The failure probability beta = n^(-p/2 + delta (1 + p)); the proof has the sign turned (E9)."""
         return self._power(-self.exponent / 2 + self.delta * (1 + self.exponent))
 
     @property
     def threshold(self) -> float:
-        """tau = n^(1/2 - delta), which is Lemma 3 at these alpha and beta; exact for independent costs: `figures`."""
+        """The threshold tau = n^(1/2 - delta), which is Lemma 3 at these alpha and beta; exact for independent costs:
+        `figures`.
+        """
         return self._power(0.5 - self.delta)
 
     @property
     def weight(self) -> float:
-        """b = n^(-3/2)."""
+        """The weight b = n^(-3/2)."""
         return self._power(-1.5)
 
     @property
     def constant(self) -> float:
-        """a = (6 B + 2 M)(1 + B)^2 n^(-3/2) + n^(-3/2 + delta).
+        """The constant a = (6 B + 2 M)(1 + B)^2 n^(-3/2) + n^(-3/2 + delta).
 
         It needs 6 B + 2 M >= 1 (E9), and 4 n^(-3/2 + delta) for costs at the whole 2 epsilon (E8).
         """
@@ -190,17 +192,17 @@ class Corollary1(Declared):
 
     @property
     def shrinkage(self) -> float:
-        """gamma/(gamma + n/(d + 2)), by how much the released estimate falls short of theta."""
+        """The shrinkage gamma/(gamma + n/(d + 2)), by which the released estimate falls short of theta."""
         return self.ridge / (self.ridge + self.people * smallest_eigenvalue_ball(self.features))
 
     @property
     def gain_ratio(self) -> float:
-        """eta/b as printed."""
+        """The ratio eta/b as printed."""
         return self.printed.gain / self.weight
 
     @property
     def loss_ratio(self) -> float:
-        """(2 R0 + e)^2, the most that any lie can lose, over b."""
+        """The ratio (2 R0 + e)^2 of the most that any lie can lose to b."""
         loss = bounds.largest_loss(self.weight, math.sqrt(self.square_bound), self.printed.peer_error)
         return loss / self.weight
 
@@ -223,10 +225,11 @@ class Corollary1(Declared):
         return max(self.delta * (2 + 1 / self.exponent) - 0.5, -self.delta)
 
     def repaired_weight(self, zeta: float) -> float:
-        """b = n^(-3/2 + delta + zeta), with which eta and the budget still vanish and so does the truth radius (ours).
+        """The weight b = n^(-3/2 + delta + zeta), with which eta and the budget still vanish and so does the truth
+        radius (ours).
 
         Args:
-            zeta: in (0, 1/2 - delta).
+            zeta: exponent zeta, in (0, 1/2 - delta).
         """
         if not 0 < zeta < 0.5 - self.delta:
             most = printed(0.5 - self.delta, up=False, digits=4)
@@ -234,7 +237,7 @@ class Corollary1(Declared):
         return self._power(-1.5 + self.delta + zeta)
 
     def people_for_noise(self, power: float) -> float:
-        """n at which E||v||^2 falls to `power`: (d (d + 1) (4 B + 2 M)^2/power)^(1/delta)."""
+        """The number n at which E||v||^2 falls to `power`: (d (d + 1) (4 B + 2 M)^2/power)^(1/delta)."""
         level = self.features * (self.features + 1) * printed_constant(self.square_bound, self.noise_bound) ** 2
         return float((level / positive("power", power)) ** (1 / self.delta))
 
@@ -294,14 +297,14 @@ def corollary_1(
 
 
 def slopes(corollary: Corollary1, people: int = 10**30) -> tuple[Slope, ...]:
-    """How the bounds really grow with n: the stated exponents, the derived ones, and those of the evaluated formulas.
+    """The growth of the bounds with n: the stated exponents, the derived ones, and those of the evaluated formulas.
 
     The proof of Theorem 4 ends in n^(-delta/2), not in the corollary's n^-delta (E5); the corrected bound does give
     n^-delta.
 
     Args:
-        corollary: whose d, B, M, p and delta count.
-        people: where the decade begins; exponents are asymptotic, so it must be far beyond any campaign.
+        corollary: corollary with d, B, M, p and delta.
+        people: start of the decade; exponents are asymptotic, so it must be far beyond any campaign.
 
     Example:
         >>> for found in slopes(corollary_1(10**6, 10, 1.0, 1.0, 4.0, 0.3)):

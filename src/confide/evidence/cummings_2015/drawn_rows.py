@@ -12,13 +12,13 @@ __all__ = ["rows_of_the_ball"]
 
 
 def rows_of_the_ball(count: int, dimension: int, seed: int, radius: float = 1.0) -> NDArray[np.float64]:
-    """(count, d) rows, uniform in a ball.
+    """Draw rows uniformly in a ball, shape (count, d).
 
     Args:
-        count: how many.
+        count: number of rows.
         dimension: d.
-        seed: of the generator.
-        radius: of the ball.
+        seed: seed of the generator.
+        radius: radius of the ball.
 
     Example:
         >>> rows = rows_of_the_ball(1000, 3, 1, radius=0.5)

@@ -87,7 +87,7 @@ class PrintedTruthfulRegression(PrivateTruthfulRegression):
 
     @property
     def payment_claim(self) -> PureDP:
-        """What the payment estimates may claim; infinity where the printed noise does not suffice."""
+        """The loss that the payment estimates may claim; infinity where the printed noise does not suffice."""
         return printed_claim(self.setting, max(self.setting.groups), self.payment.ridge, self.payment.epsilon)
 
     @property
@@ -97,7 +97,7 @@ class PrintedTruthfulRegression(PrivateTruthfulRegression):
 
     @property
     def borne_epsilon(self) -> float:
-        """What is proved of the printed noise, however large."""
+        """The proven loss of the printed noise, however large, in nats."""
         rows = (max(self.setting.groups), self.setting.people)
         return sum(proved_epsilon(self.setting, m, self.payment.ridge, self.payment.epsilon) for m in rows)
 
@@ -124,7 +124,7 @@ class PrintedTruthfulRegression(PrivateTruthfulRegression):
                      for label in (PAYMENT_LINE, "release"))
 
     def privacy_guarantees(self) -> tuple[Privacy, ...]:
-        """What is proved of the printed noise; where that is nothing, each says what is wrong with the print."""
+        """The proven guarantees of the printed noise; where there is none, each names the fault of the print."""
         others, public, paid, own = super().privacy_guarantees()
         alone = printed_claim(self.setting, self.setting.people, self.payment.ridge, self.payment.epsilon)
         losses = ((others, self.loss), (public, self.loss), (paid, self.payment_claim), (own, alone))
@@ -132,7 +132,7 @@ class PrintedTruthfulRegression(PrivateTruthfulRegression):
                              note=WITHOUT_CLAIM if loss.vacuous else WITH_CLAIM) for each, loss in losses)
 
     def guarantees(self) -> Guarantees:
-        """What holds of it, from public parameters alone, and the printed promises beside that."""
+        """The valid guarantees, from public parameters alone, with the printed promises beside them."""
         return Guarantees((*super().guarantees().items, *printed_claims(self)))
 
     # ---- its parts
@@ -152,7 +152,7 @@ class PrintedTruthfulRegression(PrivateTruthfulRegression):
         return plain_bounds(self.setting, people, self.payment.ridge, self.behaviour.misreports)
 
     def peer_estimate(self, sums: Moments, noise: Noise, group: int) -> np.ndarray:
-        """(d,) one plain payment estimate with the printed noise."""
+        """One plain payment estimate with the printed noise, shape (d,)."""
         return unconstrained_ridge(self.setting, sums, self.payment.ridge, self.payment.epsilon, noise,
                                    ("payment", group), line=PAYMENT_LINE, group=PAYMENT_GROUPS[group])
 

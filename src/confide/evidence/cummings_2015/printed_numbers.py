@@ -1,4 +1,4 @@
-"""What the source prints, as functions of numbers, and what holds instead.
+"""The source's printed numbers, as functions, and the correct ones.
 
 Every formula here is literal: the theorems, lemmas and remarks of Cummings et al. 2015 as they stand, for comparison.
 None of them promises anything. `printed_guarantees` puts them beside the corrected bounds of one mechanism, and
@@ -95,13 +95,13 @@ class Printed(Declared):
 
     @property
     def low(self) -> float:
-        """(1 - xi) n/(d + 2), the printed bound on the least eigenvalue, also for groups of n/2 (E6)."""
+        """The printed bound (1 - xi) n/(d + 2) on the least eigenvalue, also for groups of n/2 (E6)."""
         mu = smallest_eigenvalue_ball(self.features) if self.smallest is None else self.smallest
         return (1 - self.tolerance) * mu * self.people
 
     @property
     def high(self) -> float:
-        """(1 + xi) n/(d + 2)."""
+        """The printed bound (1 + xi) n/(d + 2) on the largest eigenvalue."""
         mu = smallest_eigenvalue_ball(self.features) if self.smallest is None else self.smallest
         return (1 + self.tolerance) * (mu if self.largest is None else self.largest) * self.people
 
@@ -152,7 +152,7 @@ class Printed(Declared):
 
     @property
     def peer_error(self) -> float:
-        """e_s, inside Theorems 3, 5 and 6: alpha n (4 B + 2 M)/gamma + gamma B/(gamma + lo)."""
+        """The peers' error e_s, inside Theorems 3, 5 and 6: alpha n (4 B + 2 M)/gamma + gamma B/(gamma + lo)."""
         return self.shift + self.bias
 
     @property
@@ -219,12 +219,12 @@ def printed_remark(people: int, square_bound: float, noise_bound: float) -> tupl
 def printed_least_payment(square_bound: float, noise_bound: float, p_bound: float) -> float:
     """The least payment with the remark's constant at b = 1, over |p| <= p_bound and |q| <= B + M.
 
-    At p_bound = B, where the remark argues, it is -1. Predictions of least squares know no bound at all.
+    At p_bound = B, where the remark argues, it is -1. Predictions of least squares have no bound at all.
 
     Args:
         square_bound: B.
         noise_bound: M.
-        p_bound: of the peers' prediction.
+        p_bound: bound of the peers' prediction.
 
     Source: Cummings et al. 2015, remark after Lemma 2; spec truthful_regression section 2.
 
@@ -270,12 +270,13 @@ def printed_rows(features: int, tolerance: float, t: float, constant: float) -> 
 
 @dataclass(frozen=True, kw_only=True)
 class SpectrumComparison:
-    """How many rows give the spectrum event, ours and the source's.
+    """The numbers of rows that give the spectrum event, ours and the source's.
 
     Args:
-        rows: that suffice by the matrix Chernoff bound with its explicit constants.
-        t: of Theorem 7 for the same failure probability; nan where the theorem does not reach it (t < 1, or d = 1).
-        printed_at_one: rows that Theorem 7 asks for if C were 1; nan as before.
+        rows: number that suffices by the matrix Chernoff bound with its explicit constants.
+        t: parameter t of Theorem 7 for the same failure probability; nan where the theorem does not reach it (t < 1, or
+            d = 1).
+        printed_at_one: number of rows that Theorem 7 asks for if C were 1; nan as before.
         constant: the C at which both ask for the same number; a theorem with a larger C asks for more than ours.
     """
 
@@ -316,16 +317,17 @@ def compare_spectrum(features: int, tolerance: float, failure_probability: float
 @wire("PrintedRow", "promise statement printed corrected wrong erratum says_nothing")
 @dataclass(frozen=True, kw_only=True)
 class PrintedRow:
-    """One printed statement beside what holds.
+    """One printed statement beside the correct one.
 
     Args:
-        promise: what the number is.
-        statement: where the source states it.
-        printed: its number.
-        corrected: what holds for the same thing.
-        wrong: what is wrong with the print.
-        erratum: its number in the specification's list; empty where the print stands.
-        says_nothing: from where on such a number promises nothing; infinity where any finite one says something.
+        promise: name of the number.
+        statement: place where the source states it.
+        printed: printed number.
+        corrected: correct number for the same thing.
+        wrong: fault of the print.
+        erratum: number of the erratum in the specification's list; empty where the print stands.
+        says_nothing: least value from which such a number promises nothing; infinity where any finite one says
+            something.
     """
 
     promise: str

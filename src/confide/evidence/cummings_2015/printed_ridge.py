@@ -67,15 +67,15 @@ def printed_scale(setting: Setting, ridge: float, epsilon: float) -> float:
 
 
 def proved_epsilon(setting: Setting, rows: int, ridge: float, epsilon: float) -> float:
-    """What the printed noise costs for certain: epsilon D(sup, Y)/(4B + 2M), or epsilon where that is less.
+    """The certain cost of the printed noise: epsilon D(sup, Y)/(4B + 2M), or epsilon where that is less.
 
-    Attained asymptotically for d >= 2: no better general bound exists. Two certified solutions are counted.
+    The bound is attained asymptotically for d >= 2: no better general one exists. Two certified solutions are counted.
 
     Args:
-        setting: the public facts.
-        rows: of the estimate, the group's size for a group.
+        setting: public facts.
+        rows: number of rows of the estimate, the group's size for a group.
         ridge: gamma > 0.
-        epsilon: that the noise is scaled to.
+        epsilon: level that the noise is scaled to, in nats.
 
     Source: spec truthful_regression 4.2.
     """

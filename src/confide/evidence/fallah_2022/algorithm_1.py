@@ -30,19 +30,19 @@ BLOCK = 10**6
 
 @dataclass(frozen=True, eq=False)
 class PrintedSolution:
-    """What the printed algorithm returns: the point of its grid with the least objective.
+    """The result of the printed algorithm: the point of its grid with the least objective.
 
     Args:
-        value: its objective; below the optimum it means nothing.
-        weights: (n,) they sum to 1 and may be negative.
-        epsilon_local: (n,) may be negative.
+        value: objective of that point; below the optimum it means nothing.
+        weights: (n,) weights, which sum to 1 and may be negative.
+        epsilon_local: (n,) local levels, which may be negative.
         spread: S.
-        feasible_points: how many points of the grid have no negative weight and level.
-        points: of the grid.
+        feasible_points: number of points of the grid with no negative weight and level.
+        points: number of points of the grid.
 
     Attributes:
-        feasible: no weight and no level is negative.
-        negative_weights: how many are.
+        feasible: whether no weight and no level is negative.
+        negative_weights: number of negative weights.
     """
 
     value: float

@@ -93,7 +93,7 @@ def losses_of_the_estimator() -> Recomputed:
                "two people each learns all.",
 )
 def fellow_participants() -> Recomputed:
-    """The first person's public loss, and what another participant learns, who knows her own noise."""
+    """The first person's public loss, and their loss to another participant, who knows their own noise."""
     it = _three()
     losses = gaussian_losses(it.weights, it.epsilon_local, 2.0)
     public, fellow = float(losses.central[0]), float(losses.fellow[0])
@@ -322,7 +322,7 @@ def regular_priors() -> Recomputed:
                "minorant none does.",
 )
 def ironing() -> Recomputed:
-    """What a lie gains under the ironed virtual cost of a histogram with densities 1.2, .4, 2, and under the raw one.
+    """The gain of a lie under the ironed virtual cost of a histogram with densities 1.2, .4, 2, and under the raw one.
 
     Two people, gamma = 30, c2 = .4.
     """
@@ -375,9 +375,11 @@ def pointwise_optimum() -> Recomputed:
                "particular eps_c <= eps_l, is missing (erratum 3).",
 )
 def unbounded_objective() -> Recomputed:
-    """(6) with psi = 1.5 for one person: the optimum, and the value at local level 1 and a central one of 10^6.
+    """The objective (6) with psi = 1.5 for one person: the optimum, and the value at local level 1 and a central one of
+    10^6.
 
-    With the central level that her noise gives it is no less than the optimum; set free, as printed, it falls for ever.
+    With the central level that the person's noise gives, it is no less than the optimum; set free, as printed, it falls
+    for ever.
     """
     prices, psi, level = {"variance_price": 1.0, "noise_price": 1.0}, 1.5, 1.0
     best, tied = solve([psi], **prices).value, problem7([1.0], [level], [psi], **prices)
@@ -407,8 +409,8 @@ def above_one_is_bought() -> Recomputed:
                "relay must enforce it.",
 )
 def enforced_noise() -> Recomputed:
-    """What doubling the variance of her noise saves the first person of the example, c = .2, at equal pay: c times what
-    her local loss falls by; her central one falls too.
+    """The saving of the first person of the example, c = .2, from doubling the variance of their noise at equal pay: c
+    times the fall of their local loss; their central one falls too.
     """
     it, c = _three(), 0.2
     honest, more = (gaussian_losses(it.weights, it.epsilon_local / np.array([factor, 1.0, 1.0]), 2.0)
@@ -426,7 +428,9 @@ def enforced_noise() -> Recomputed:
                "in gains .1465.",
 )
 def leavers() -> Recomputed:
-    """What the first gains by .25 in place of .5 if the second, at .5, leaves when her local loss is above 1.5."""
+    """The gain of the first person by reporting .25 in place of .5, if the second, at .5, leaves when their local loss
+    is above 1.5.
+    """
     case = two_users(10.0)
     leaves = bool(case.offers([0.5, 0.5]).epsilon_local[1] > 1.5)
     lied = case.offers([0.25, 0.5])
@@ -443,7 +447,7 @@ def leavers() -> Recomputed:
                "other's from her own contract (erratum 9).",
 )
 def contracts_show_reports() -> Recomputed:
-    """The other's report, .35, as the first of two reads it from her own contract: c2 = c1 (eps_l/eps_c - 1)^2."""
+    """The other's report, .35, as the first of two reads it from their own contract: c2 = c1 (eps_l/eps_c - 1)^2."""
     offers = two_users(10.0).offers([0.2, 0.35])
     found = 0.2 * (float(offers.epsilon_local[0] / offers.epsilon_central[0]) - 1.0) ** 2
     return Recomputed("holds-with-correction" if abs(found - 0.35) < 1e-12 else "holds", 0.35, found)

@@ -53,7 +53,7 @@ def reduced_problem() -> Recomputed:
                "example, e^-12 by 1.2e-5.",
 )
 def central_noise() -> Recomputed:
-    """What central noise of 1/epsilon = e^-3 adds to the optimum: psi = (.3, 1.7), g = 1, kappa = 2."""
+    """The increase of the optimum by central noise of 1/epsilon = e^-3: psi = (.3, 1.7), g = 1, kappa = 2."""
     prices = {"variance_price": 1.0, "noise_price": 2.0}
     least = solve([0.3, 1.7], **prices).value
     much, little = (with_central_noise([0.3, 1.7], math.exp(k), **prices).value - least for k in (-3, -12))
@@ -68,7 +68,7 @@ def central_noise() -> Recomputed:
                "precision (erratum 7).",
 )
 def convexity() -> Recomputed:
-    """By how much the cost of a middle is above the mean of its ends: never for psi <= 1; at (2, 2) it is."""
+    """The excess of the cost of a middle over the mean of its ends: never above 0 for psi <= 1; at (2, 2) it is."""
     random, worst = study_generator(13, "weights"), -math.inf
     prices = {"variance_price": 0.001, "noise_price": 1.0}
 
@@ -163,7 +163,7 @@ def printed_signs() -> Recomputed:
                "tens of O(n) steps.",
 )
 def approximation_scheme() -> Recomputed:
-    """1 + delta, and the largest cost over the optimum of a grid that no report has a say in."""
+    """The bound 1 + delta, and the largest cost over the optimum of a grid that does not depend on the reports."""
     worst = 1.0
     for psi, prices in profiles(40):
         worst = max(worst, solve_grid(psi, 0.01, **prices).value / solve(psi, **prices).value)
@@ -194,10 +194,10 @@ def factor_for_all_parameters() -> Recomputed:
                "no report has a say in, d falls and no lie gains.",
 )
 def approximation_and_truth() -> Recomputed:
-    """What a lie gains where S is from a grid that hangs on the reports, within 1.01 of the optimum everywhere.
+    """The gain of a lie where S is from a grid that depends on the reports, within 1.01 of the optimum everywhere.
 
     Two people, gamma = 400, c2 = .5, delta = .01. The grid begins at (V - g)/(2 kappa), below which no S can be best.
-    With a grid that begins where no report has a say, no lie gains.
+    With a grid whose start does not depend on the reports, no lie gains.
     """
     g, kappa, delta, other = 400.0 * VARIANCE, 400.0, 0.01, 0.5
     c = middles(1000)

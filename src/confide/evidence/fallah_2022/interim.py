@@ -1,6 +1,6 @@
-"""Interim payments: what a report is paid on average over the others' reports, which she does not know.
+"""Interim payments: the mean payment of a report over the others' reports, which the person does not know.
 
-The same in expectation as the ex-post payments, but truth is only the best reply to others who are truthful too, and a
+They equal the ex-post payments in expectation, but truth is only the best reply to others who are truthful too, and a
 person can lose by taking part. Averages over draws carry standard errors.
 """
 
@@ -56,16 +56,16 @@ def interim_payments(
     seed: int = 0,
     method: Literal["mc", "qmc"] = "qmc",
 ) -> InterimPayments:
-    """What a person's reports are paid, averaged over what the others may report.
+    """The payments of a person's reports, averaged over the possible reports of the others.
 
     Args:
         rule: virtual costs and prices.
-        priors: one for everybody, or one for each person; those of the rule's virtual costs.
+        priors: one prior for everybody, or one for each person; those of the rule's virtual costs.
         people: n >= 2.
-        reports: (k,) of the person.
-        person: her position.
-        draws: of the others' reports; with "qmc" a multiple of 16.
-        seed: of the draws.
+        reports: (k,) reports of the person.
+        person: position of the person.
+        draws: number of draws of the others' reports; with "qmc" a multiple of 16.
+        seed: seed of the draws.
         method: "mc" for independent draws; "qmc" for 16 random shifts of Sobol points, whose means give the errors.
 
     Raises:

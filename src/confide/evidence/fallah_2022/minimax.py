@@ -36,16 +36,16 @@ UPPER_CONSTANT = 5.0 / 8.0
 
 @dataclass(frozen=True, eq=False)
 class MinimaxBounds:
-    """Between what the worst-case mean squared error of the best estimator lies, in squared widths of the range.
+    """The bounds on the worst-case mean squared error of the best estimator, in squared widths of the range.
 
     Args:
-        lower: no estimator does better over all laws of records with this variance.
-        upper: what the best unbiased linear estimator does; infinite where nothing is sent.
-        weights: (n,) its weights, which sum to 1; zeros where nothing is sent.
+        lower: least error of any estimator over all laws of records with this variance.
+        upper: error of the best unbiased linear estimator; infinite where nothing is sent.
+        weights: (n,) weights of that estimator, which sum to 1; zeros where nothing is sent.
         order: alpha.
-        variance: of a record, at most.
-        private: whether `lower` owes anything to the levels; False where n records alone leave as much, or where the
-            order is below 2, for which no bound of the kind is known.
+        variance: largest variance of a record.
+        private: whether `lower` depends on the levels; False where n records alone leave as much, or where the order is
+            below 2, for which no bound of the kind is known.
         in_theorem: whether the theorem's constants hold: all levels at most 1, an order of 2 or more.
     """
 
@@ -64,7 +64,7 @@ class MinimaxBounds:
 
     @property
     def shrink(self) -> float:
-        """What to multiply the linear estimate's distance from the middle of the range with: (1/4)/(upper + 1/4)."""
+        """The factor of the linear estimate's distance from the middle of the range: (1/4)/(upper + 1/4)."""
         return 0.25 / (self.upper + 0.25)
 
     @property
@@ -74,9 +74,9 @@ class MinimaxBounds:
 
     @property
     def gap(self) -> float:
-        """shrunk_upper/lower.
+        """The ratio shrunk_upper/lower.
 
-        At most 5 (e - 1) alpha within the theorem, where the levels sum to 1 or more and the variance is 1/4.
+        It is at most 5 (e - 1) alpha within the theorem, where the levels sum to 1 or more and the variance is 1/4.
         """
         return self.shrunk_upper / self.lower if self.lower else math.inf
 
@@ -85,8 +85,8 @@ def minimax_bounds(epsilons_local: ArrayLike, *, variance: float = 0.25, order: 
     """Bounds of the error of estimating a mean through local channels of these levels.
 
     Args:
-        epsilons_local: (n,) epsilon_i in [0, inf], of this order. 0 sends nothing, infinity the record itself.
-        variance: of a record in a range of width 1, at most, in [0, 1/4].
+        epsilons_local: (n,) levels epsilon_i in [0, inf], of this order. 0 sends nothing, infinity the record itself.
+        variance: largest variance of a record in a range of width 1, in [0, 1/4].
         order: alpha > 1, finite. Below 2 the lower bound is that of n records without privacy.
 
     Raises:

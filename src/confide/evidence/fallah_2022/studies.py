@@ -3,7 +3,7 @@
 Spec two_part_acquisition section 8: the formulas are first-order conditions with everybody bought from, without a
 look at signs. 4001 points of S on an interval that holds the best one.
 
-The case study of two people: what the first is offered as her report grows.
+The case study of two people: the offers to the first as their report grows.
 
 Uniform sensitivities, alpha = 2, VAR = 1/12, gamma in {10, 100, 400}. The source's appendix is missing from the text
 that we read, so no published number stands beside ours. Formulas and numbers: spec two_part_acquisition section 11.

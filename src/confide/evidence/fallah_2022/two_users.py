@@ -80,12 +80,12 @@ def _alone(g: float, kappa: float) -> float:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TwoOffers:
-    """What both are offered; every array is (..., 2), the last axis the two people.
+    """The offers to both people; every array is (..., 2), the last axis the two people.
 
     Args:
         weights: w, which add up to 1.
-        epsilon_local: what the platform learns; infinite where a report of 0 is bought beside one above 0.
-        epsilon_central: what the public learns.
+        epsilon_local: loss to the platform; infinite where a report of 0 is bought beside one above 0.
+        epsilon_central: loss to the public.
         rents: utility of a truthful person.
         payments: t.
     """
@@ -102,11 +102,11 @@ class ExpectedValues:
     """Means over two independent uniform sensitivities.
 
     Args:
-        cost: of the optimal mechanism, gamma MSE + payments.
-        error_cost: its gamma MSE.
-        payments: of both together.
-        full_information: the cost if the platform knew both sensitivities.
-        pooling: the cost of one contract for everybody, whatever she reports.
+        cost: expected cost of the optimal mechanism, gamma MSE + payments.
+        error_cost: gamma MSE of that mechanism.
+        payments: payments to both together.
+        full_information: cost if the platform knew both sensitivities.
+        pooling: cost of one contract for everybody, whatever they report.
     """
 
     cost: float
@@ -141,7 +141,7 @@ class TwoUsers(Declared):
         return (beta / _SLOPE) ** 2
 
     def values(self, reports: ArrayLike) -> NDArray[np.float64]:
-        """(...,) the virtual cost V of reports (..., 2) in [0, 1].
+        """The virtual cost V of reports (..., 2) in [0, 1], shape (...,).
 
         Raises:
             InvalidInput: a report is outside [0, 1], or they are not pairs.
@@ -150,10 +150,10 @@ class TwoUsers(Declared):
                               noise_price=self.noise_price)
 
     def offers(self, reports: ArrayLike) -> TwoOffers:
-        """What is offered for reports.
+        """The offers for a pair of reports.
 
         Args:
-            reports: (..., 2) in [0, 1].
+            reports: (..., 2) reports in [0, 1].
 
         Raises:
             InvalidInput: a report is outside [0, 1], or they are not pairs.
@@ -241,7 +241,7 @@ def profiles(count: int) -> Iterator[tuple[Floats, dict[str, float]]]:
 
 
 def middles(cells: int) -> Floats:
-    """Of equal cells of [0, 1]."""
+    """The middles of equal cells of [0, 1], shape (cells,)."""
     return np.asarray((np.arange(cells) + 0.5) / cells, dtype=np.float64)
 
 

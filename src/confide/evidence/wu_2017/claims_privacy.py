@@ -86,7 +86,8 @@ def _composed(level: float, target: float, count: int) -> float:
                "At k = 1, epsilon' = delta' = .999 the step is 11.2, whose exact delta is .99995.",
 )
 def corollary() -> Recomputed:
-    """delta' = .999 at epsilon' = .999, and the exact delta there of one randomised response with the step's epsilon.
+    """The level delta' = .999 at epsilon' = .999, and the exact delta there of one randomised response with the step's
+    epsilon.
 
     The theorem itself covers the step up to delta' = .7; by the exact law it is enough up to .99 too.
     """

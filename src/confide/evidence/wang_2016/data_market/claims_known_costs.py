@@ -205,7 +205,7 @@ def majority_equilibrium() -> Recomputed:
     correction="From two on: R^(1,eps) pays nothing (E5).",
 )
 def one_participant() -> Recomputed:
-    """What R^(1, epsilon) pays: nothing, so that nobody's level is bought."""
+    """The payment of R^(1, epsilon): nothing, so that nobody's level is bought."""
     paid = _market(2).pay(1, 0).total
     return Recomputed("holds-with-correction" if paid == 0 else "holds", _market(2).quote().lower_bound, paid)
 
@@ -288,7 +288,7 @@ def payment_falls_with_beta() -> Recomputed:
     correction="Also with different levels, where the majority is Poisson-binomial.",
 )
 def costs_of_everybody() -> Recomputed:
-    """Ten people of ten costs: the largest regret of any of them at the majority's table with her own g'."""
+    """Ten people of ten costs: the largest regret of any of them at the majority's table with their own g'."""
     market = HeterogeneousMarket(0.8, 0.7, [PowerCost(1.0 + i, 1.0 + i / 5) for i in range(10)], 1.0)
     worst = max(abs(regret(market.interim_matrix(i), market.strategy(i), market.costs[i])) for i in range(10))
     return Recomputed("holds" if worst < 1e-9 else "false", 0.0, worst)
@@ -327,7 +327,7 @@ def bounds_on_the_total() -> Recomputed:
     correction="With max(N~, 2) people.",
 )
 def excess_of_the_total() -> Recomputed:
-    """(N E[R] - N V_LB)/(tau ln(1/tau)) at eps tilde: the largest over tau from .1 to 1e-12; bounded."""
+    """The excess (N E[R] - N V_LB)/(tau ln(1/tau)) at eps tilde: the largest over tau from .1 to 1e-12; bounded."""
     level = best_price_level(COST, 0.8)
     ratios = []
     for k in range(1, 13):
@@ -355,7 +355,7 @@ def figure_3_2() -> Recomputed:
     correction="Even sqrt(P1 P0) times that.",
 )
 def bhattacharyya_bound() -> Recomputed:
-    """e^(-N D) against the exact error, for 1 to 200 people; sqrt(P1 P0) e^(-N D) holds too."""
+    """The bound e^(-N D) against the exact error, for 1 to 200 people; sqrt(P1 P0) e^(-N D) holds too."""
     reporting = Reporting.of(0.8, 1.0)
     worst = max(error_probability(n, NATURE, reporting) / math.exp(-n * float(reporting.chernoff))
                 for n in range(1, 201))
@@ -369,7 +369,7 @@ def bhattacharyya_bound() -> Recomputed:
     correction="The same.",
 )
 def exponent_of_the_error() -> Recomputed:
-    """-ln(p_e)/N against D at N = 15,000."""
+    """The exponent -ln(p_e)/N against D at N = 15,000."""
     reporting, people = Reporting.of(0.8, 1.0), 15_000
     found = -math.log(error_probability(people, NATURE, reporting)) / people
     claimed = float(reporting.chernoff)

@@ -127,7 +127,7 @@ def printed_level() -> Recomputed:
                "0.",
 )
 def levels_below_ln_2() -> Recomputed:
-    """(5.16) for 10^8 people beside the level that the same inequality needs."""
+    """The level (5.16) for 10^8 people beside the level that the same inequality needs."""
     target = (10**8, 0.01, 0.05)
     printed, needed = thesis_level(*target), chebyshev_level(*target)
     return Recomputed("holds-with-correction" if needed < math.log(2) < printed else "holds", printed, needed)
@@ -185,7 +185,7 @@ def _payment_as_printed(prior: PairPrior) -> Recomputed:
                "paid.",
 )
 def printed_payment() -> Recomputed:
-    """What a person is paid at level 1 by the print, and by the equilibrium itself, for bits that agree."""
+    """The payment of a person at level 1 by the print, and by the equilibrium itself, for bits that agree."""
     return _payment_as_printed(AGREE)
 
 

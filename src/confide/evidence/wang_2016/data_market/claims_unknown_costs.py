@@ -68,7 +68,7 @@ def threshold_equilibrium() -> Recomputed:
                "tells nothing.",
 )
 def equilibria_beside_it() -> Recomputed:
-    """What a participant is paid in the dearest common equilibrium, which says nothing about the bits."""
+    """The payment of a participant in the dearest common equilibrium, which says nothing about the bits."""
     first, market = common_equilibria(_market())[0], _market()
     dearer = not first.informative and first.payment > market.expected_payment
     return Recomputed("holds-with-correction" if dearer else "holds", market.expected_payment, first.payment)
@@ -140,7 +140,7 @@ def signs_of_payments() -> Recomputed:
     correction="mu is .946 where the bound is .881, at eps = 2 and the log-normal law of section 6.",
 )
 def quality_floor() -> Recomputed:
-    """mu beside e^epsilon/(e^epsilon + 1), and the level that one participant in a hundred exceeds."""
+    """The probability mu beside e^epsilon/(e^epsilon + 1), and the level that one participant in a hundred exceeds."""
     market = _market()
     floor = 1.0 / (1.0 + math.exp(-EPSILON))
     return Recomputed("holds" if floor <= market.match else "false", floor, market.match)
@@ -166,7 +166,7 @@ def levels_of_participants() -> Recomputed:
     correction="Exactly Q - T (1 - mu): 3.545 where the bound is 4.241.",
 )
 def payment_of_a_participant() -> Recomputed:
-    """c_th (1 + e^-epsilon + epsilon) beside the exact expected payment of a participant."""
+    """The bound c_th (1 + e^-epsilon + epsilon) beside the exact expected payment of a participant."""
     market = _market()
     return Recomputed("holds" if market.expected_payment <= market.terms.truth else "false", market.terms.truth,
                    market.expected_payment)
@@ -219,7 +219,7 @@ def accuracy_of_the_choice() -> Recomputed:
                "in Figure 4.2 (E6).",
 )
 def constant_of_the_attendance() -> Recomputed:
-    """rho n_e with +2 as printed and with the +1 that the proof uses: the square roots are then equal."""
+    """The number rho n_e with +2 as printed and with the +1 that the proof uses: the square roots are then equal."""
     needed = -math.log(GOAL / 2.0) / float(Reporting.of(THETA, EPSILON).chernoff)
     least = ATTENDANCE - needed
     root = math.sqrt(1.0 / (2.0 * GOAL)) + math.sqrt(1.0 / (2.0 * GOAL) + needed)
@@ -245,7 +245,7 @@ def vanishing_total() -> Recomputed:
     correction="The same.",
 )
 def vanishing_threshold() -> Recomputed:
-    """c_th of the thesis' choice at a hundred million people, beside that at two hundred."""
+    """The threshold c_th of the thesis' choice at a hundred million people, beside that at two hundred."""
     few, many = (_market(people).cost_threshold for people in (200, 10**8))
     return Recomputed("holds" if many < 1e-2 * few else "false", few, many)
 
@@ -264,7 +264,7 @@ def _fall(sdlog: float) -> float:
                "is 1.",
 )
 def figure_4_2() -> Recomputed:
-    """By which share the bound falls when N triples, if the sd of ln C is 1; the figure does not give it."""
+    """The share by which the bound falls when N triples, if the sd of ln C is 1; the figure does not give it."""
     return Recomputed("holds-with-correction" if _fall(1.0) < 0.99 < _fall(5.0) else "holds", 0.99, _fall(1.0))
 
 

@@ -28,7 +28,8 @@ LARGEST = 11
 @renamed(nature="signal_model")
 def genie_replica(rule: PaymentRule, person: int, profile: Sequence[Strategy],
                   signal_model: SignalModel) -> NDArray[np.float64]:
-    """(3, 2) E[R_i | X_i = x, W = w]: a genie who pays this leaves all of person i's interim utilities as they are.
+    """The (3, 2) payments E[R_i | X_i = x, W = w]: a genie who pays this leaves all of person i's interim utilities as
+    they are.
 
     Args:
         rule: payments for every vector of reports.
@@ -56,14 +57,14 @@ def genie_replica(rule: PaymentRule, person: int, profile: Sequence[Strategy],
 @renamed(nature="signal_model")
 def enumerated_interim(rule: PaymentRule, person: int, profile: Sequence[Strategy],
                        signal_model: SignalModel) -> NDArray[np.float64]:
-    """(3, 2) the interim matrix a[x, s] of one person; arguments as `genie_replica`."""
+    """The (3, 2) interim matrix a[x, s] of one person; arguments as in `genie_replica`."""
     return genie_replica(rule, person, profile, signal_model) @ signal_model.joint
 
 
 def relabelled_rule(rule: PaymentRule, person: int) -> PaymentRule:
-    """The rule that reads person i's 0 as 1 and her 1 as 0, and pays everybody by what it reads.
+    """The rule that reads person i's 0 as 1 and their 1 as 0, and pays everybody by what it reads.
 
-    If she exchanges her reports too (`Strategy.relabelled`), everybody is paid as before.
+    If the person exchanges their reports, too (`Strategy.relabelled`), everybody is paid as before.
 
     Source: Wang 2016, Lemma 2; spec data_market section 1.
     """

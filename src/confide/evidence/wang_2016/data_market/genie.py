@@ -62,12 +62,14 @@ class GenieMarket(PlainNumbers):
         return MatchingPayment(self.cost, self.epsilon, peers, signal_model.signal_one)
 
     def quote(self) -> Quote:
-        """What each person is paid, and why."""
+        """The offer to each person."""
         return quote_of(self.payment, price_floor(self.cost, self.epsilon, self.signal_model.edge))
 
     @renamed(nature="signal_model")
     def interim_matrix(self, signal_model: SignalModel | None = None) -> NDArray[np.float64]:
-        """(3, 2) a[x, s] for any strategies of the others, under another signal model where one is given."""
+        """The (3, 2) interim matrix a[x, s] for any strategies of the others, under another signal model where one is
+        given.
+        """
         if signal_model is None:
             return self.payment.interim
         return np.vstack([self.payment.table @ signal_model.joint, np.zeros(2)])

@@ -1,6 +1,6 @@
 """Known costs that differ from person to person, and levels that may differ too.
 
-With one level for all, person i is paid the majority mechanism's table with her own g'. With different levels the
+With one level for all, person i is paid the majority mechanism's table with their own g'. With different levels the
 majority of the others is a Poisson-binomial variable, whose law is computed for each person without cancellation.
 """
 
@@ -65,7 +65,7 @@ def _majority(left: Matches, right: Matches) -> MajorityErrors:
 
 
 def mixed_majority_errors(signal_accuracy: float, levels: Sequence[tuple[int, float]]) -> list[MajorityErrors]:
-    """For each group of people of one level: the errors of the majority of everybody but one of that group.
+    """The errors of the majority of everybody but one of a group, for each group of people of one level.
 
     Args:
         signal_accuracy: theta.
@@ -89,7 +89,7 @@ def mixed_majority_errors(signal_accuracy: float, levels: Sequence[tuple[int, fl
 @renamed(nature="signal_model")
 @dataclass(frozen=True, eq=False)
 class HeterogeneousMarket(PlainNumbers):
-    """The majority market where everybody's own cost is known, and everybody may be asked for a level of her own.
+    """The majority market where everybody's own cost is known, and each person may be asked for a level of their own.
 
     It has no `for_budget`, because each person's level is given: there is no one budget to keep to.
 
@@ -163,13 +163,13 @@ class HeterogeneousMarket(PlainNumbers):
                                self.signal_model.signal_one)
 
     def payment(self, person: int) -> MatchingPayment:
-        """What one person is paid when all take part."""
+        """The payment of one person when all take part."""
         if not 0 <= person < self.people:
             raise InvalidInput("person", f"{person} is out of range", f"must be in 0..{self.people - 1}")
         return self._payment(person, self._everybody)
 
     def quote(self, person: int) -> Quote:
-        """What one person is offered when all take part."""
+        """The offer to one person when all take part."""
         payment = self.payment(person)
         floor = price_floor(payment.cost, payment.epsilon, self.signal_model.edge)
         over = float(excess(self.signal_model, self._everybody[payment.epsilon]))
@@ -177,24 +177,24 @@ class HeterogeneousMarket(PlainNumbers):
 
     @cached_property
     def expected_payments(self) -> NDArray[np.float64]:
-        """(N,) E[R_i]."""
+        """The (N,) expected payments E[R_i]."""
         return np.array([self.quote(person).expected_payment for person in range(self.people)])
 
     @property
     def expected_total(self) -> float:
-        """Their sum."""
+        """The sum of the expected payments."""
         return float(self.expected_payments.sum())
 
     def interim_matrix(self, person: int) -> NDArray[np.float64]:
-        """(3, 2) a[x, s] of one person in equilibrium."""
+        """The (3, 2) interim matrix a[x, s] of one person in equilibrium."""
         return self.payment(person).interim
 
     def strategy(self, person: int) -> Strategy:
-        """What one person does in equilibrium."""
+        """The strategy of one person in equilibrium."""
         return Strategy.randomised(self.levels[person])
 
     def pay_reports(self, reports: ArrayLike) -> NDArray[np.float64]:
-        """(N,) payments of N reports; 2 stands for taking no part. The table is that of those who take part.
+        """The (N,) payments of N reports; 2 stands for taking no part. The table is that of those who take part.
 
         Raises:
             InvalidInput: not N reports, or one that is not 0, 1 or 2.

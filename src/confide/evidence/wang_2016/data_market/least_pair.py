@@ -28,11 +28,11 @@ class PairOptimum:
 
     Args:
         payment: V_opt.
-        gap: V_opt - g'(epsilon)(e^epsilon + 1), what the prior adds to Proposition 1's bound.
+        gap: V_opt - g'(epsilon)(e^epsilon + 1), the addition of the prior to Proposition 1's bound.
         one_at: the number of ones among the others at which a report 1 is paid.
-        zero_at: that at which a report 0 is paid.
-        for_one: what a report 1 is paid there; 0 else.
-        for_zero: what a report 0 is paid there; 0 else.
+        zero_at: the number of ones among the others at which a report 0 is paid.
+        for_one: payment of a report 1 there; 0 else.
+        for_zero: payment of a report 0 there; 0 else.
     """
 
     payment: float

@@ -1,4 +1,5 @@
-"""Figure 4.2: what an error of .05 costs as more people are invited, where nobody knows what privacy is worth to them.
+"""Figure 4.2: the cost of an error of .05 as more people are invited, where people's costs of privacy are unknown to
+others.
 
 theta = .8, P1 = .7, epsilon = 2, 200 to 600 people, log-normal costs per nat of which the source gives no parameters:
 here with a standard deviation of ln C of 5 and of 1. Formulas: spec data_market section 3; numbers: section 6.
@@ -15,10 +16,10 @@ Chapter 5: what a pair of reports costs against its lower bound, with the ratio 
 
 Beta-binomial(2, 3) bits of 10 people, g(x) = x. Formulas: spec data_market section 4, errata E2 and E3.
 
-The pair mechanism on a real survey: what answers cost, and who knows enough of her peers to cheat it.
+The pair mechanism on a real survey: the cost of answers, and the people who know enough of their peers to cheat it.
 
 6,366 women by how they rate their marriage, and how many in each group had an affair (Fair 1978, as statsmodels ships
-it; the counts are public). Her peers are those of a group that she does not know: spec data_market 6.
+it; the counts are public). A person's peers are those of a group that the person does not know: spec data_market 6.
 """
 
 from __future__ import annotations
@@ -116,7 +117,7 @@ def _market(people: int, level: float) -> MajorityMarket:
 
 
 def log_gap(people: int, level: float) -> float:
-    """ln(E[R] - V_LB)."""
+    """The logarithm ln(E[R] - V_LB)."""
     return _market(people, level).log_gap
 
 

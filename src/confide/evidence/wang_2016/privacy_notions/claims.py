@@ -42,7 +42,7 @@ def _kernel(prior: FullPrior | IndependentRows, above: float = 0.5) -> KernelMec
     correction="The kernel mechanism has it, to 1e-9, on a correlated prior; D = 0 apart, where both are infinite.",
 )
 def identifiability_of_the_kernel_mechanism() -> Recomputed:
-    """h^-1 of its distortion, and its identifiability, on the pair."""
+    """The inverse h^-1 of its distortion, and its identifiability, on the pair."""
     levels = _kernel(PAIR).levels()
     claimed = h_inverse(levels.distortion or 0.0, 2, 2)
     found = levels.identifiability
@@ -75,7 +75,9 @@ def bounds_of_differential_privacy() -> Recomputed:
     correction="It is 0 there, unless D = h(eps~_X) is a constant release's distortion; eps_X bounds it for every D.",
 )
 def gap_of_the_notions() -> Recomputed:
-    """eps_X, and the largest gap up to h(eps~_X), of the five-star law; and that eps_X bounds it everywhere."""
+    """The constant eps_X, and the largest gap up to h(eps~_X), of the five-star law; and that eps_X bounds it
+    everywhere.
+    """
     found = PriorConstants.of(FIVE_STARS)
     gaps = [(share, (closed_form("identifiability", FIVE_STARS, share, found) or 0.0)
              - (closed_form("dp", FIVE_STARS, share, found) or 0.0)) for share in np.linspace(0.01, 1.0, 100).tolist()]
@@ -90,7 +92,7 @@ def gap_of_the_notions() -> Recomputed:
     correction="Equal to 1e-9 by a linear program in n + 1 masses; the proof has three misprints (next rows).",
 )
 def relaxed_problem() -> Recomputed:
-    """h and the value of the linear program in the masses P_l, at n = 3, m = 3, eps = 1."""
+    """The function h and the value of the linear program in the masses P_l, at n = 3, m = 3, eps = 1."""
     claimed, found = h(1.0, 3, 3), relaxed_distortion(1.0, 3, 3)
     return Recomputed("holds" if abs(found - claimed) < _CLOSE else "false", claimed, found)
 
@@ -102,7 +104,7 @@ def relaxed_problem() -> Recomputed:
     correction="The exponent must be -l eps. At n = 3, m = 3, eps = 1 the print gives 6.4328, h is 1.2716.",
 )
 def last_sum_of_lemma_7() -> Recomputed:
-    """h, and the printed sum, at n = 3, m = 3, eps = 1; with -l eps it is h."""
+    """The function h, and the printed sum, at n = 3, m = 3, eps = 1; with -l eps it is h."""
     m, n, eps = 3, 3, 1.0
     scale = float((1.0 + (m - 1) * math.exp(-eps)) ** n)
 
@@ -144,8 +146,8 @@ def first_sum_of_lemma_7() -> Recomputed:
                "stands.",
 )
 def triangle_inequality() -> Recomputed:
-    """d(x', y) - 1 and d(x, y) where the print is off most, over all neighbours x, x' and all y of two rows of two
-    letters; the other way round it holds for all of them.
+    """The distances d(x', y) - 1 and d(x, y) where the print is off most, over all neighbours x, x' and all y of two
+    rows of two letters; the other way round it holds for all of them.
     """
     table, (first, second) = distances(2, 2), neighbours(2, 2)
     x, other = np.concatenate([first, second]), np.concatenate([second, first])
@@ -174,7 +176,7 @@ def kernel_level_of_an_impossible_letter() -> Recomputed:
     correction="Exactly eps; coded in whole numbers it never exceeds it.",
 )
 def level_of_randomised_response() -> Recomputed:
-    """eps, and the level of the channel in whole numbers."""
+    """The level eps, and the level of the channel in whole numbers."""
     found = RandomizedResponse(epsilon=1.5, letters=4, records=3).dp()
     return Recomputed("holds" if 1.5 - _CLOSE <= found <= 1.5 else "false", 1.5, found)
 
@@ -240,7 +242,7 @@ def example_2() -> Recomputed:
     correction="0.3300.",
 )
 def level_of_the_five_star_law() -> Recomputed:
-    """eps_X."""
+    """The constant eps_X of the five-star law."""
     found = PriorConstants.of(FIVE_STARS).prior_level
     return Recomputed("holds" if f"{found:.2f}" == "0.33" else "false", 0.33, found)
 
@@ -253,7 +255,7 @@ def level_of_the_five_star_law() -> Recomputed:
                "to .41.",
 )
 def kernel_level_of_the_five_star_law() -> Recomputed:
-    """eps~_X."""
+    """The constant eps~_X of the five-star law."""
     found = PriorConstants.of(FIVE_STARS).kernel_level
     return Recomputed("holds" if f"{found:.2f}" == "0.41" else "holds-with-correction", 0.41, found)
 
@@ -281,7 +283,7 @@ def information_of_the_kernel_mechanism() -> Recomputed:
     correction="lambda = eps in nats only: in bits the slope of the least information is eps/ln 2.",
 )
 def slope_of_the_least_information() -> Recomputed:
-    """eps, and minus the slope of the least information in bits, at 1.5; in nats it is eps."""
+    """The level eps, and minus the slope of the least information in bits, at 1.5; in nats it is eps."""
     eps, step = 1.5, 1e-5
     at = h(eps, 3, 1)
     slope = (information(_ROW, at - step) - information(_ROW, at + step)) / (2 * step)
@@ -295,7 +297,7 @@ def slope_of_the_least_information() -> Recomputed:
     correction="True and loose: it is eps_X above it, exactly.",
 )
 def differential_privacy_of_the_kernel_mechanism() -> Recomputed:
-    """2 eps_X, and how far its differential privacy is above the least, on the pair."""
+    """The level 2 eps_X, and the excess of the differential privacy over the least one, on the pair."""
     it = _kernel(PAIR)
     own = PriorConstants.of(PAIR).prior_level
     found = it.dp() - (closed_form("dp", PAIR, h(it.epsilon, 2, 2)) or 0.0)
@@ -343,8 +345,8 @@ def _least_distortion(notion: str, epsilon: float) -> float:
                "(m-1)/m (erratum 7).",
 )
 def least_levels_and_the_relaxed_problem() -> Recomputed:
-    """h(2.5), and the least distortion at identifiability 2.5 of the pair, whose kernel starts at 2.89; and that the
-    bounds hold at levels around it, for differential privacy with eps_X on top.
+    """The bound h(2.5), and the least distortion at identifiability 2.5 of the pair, whose kernel starts at 2.89; and
+    that the bounds hold at levels around it, for differential privacy with eps_X on top.
     """
     own = PriorConstants.of(PAIR).prior_level
     holds = True
@@ -362,7 +364,7 @@ def least_levels_and_the_relaxed_problem() -> Recomputed:
                "ignores the data attains it.",
 )
 def least_identifiability() -> Recomputed:
-    """eps_X, and the least level at which the linear program of the pair has a solution, by bisection."""
+    """The constant eps_X, and the least level at which the linear program of the pair has a solution, by bisection."""
     claimed = PriorConstants.of(PAIR).prior_level
     low, high = 0.0, 5.0
     while high - low > 1e-4:
@@ -378,8 +380,8 @@ def least_identifiability() -> Recomputed:
                "inverse kernel, and is a law at every level from eps~_X on, at none below.",
 )
 def distortion_of_the_kernel_mechanism() -> Recomputed:
-    """h(eps) and the distortion at eps = eps~_X + .5, on the pair, with its level; and that an output law exists from
-    eps~_X on, at every level that was tried, and at none below.
+    """The function h(eps) and the distortion at eps = eps~_X + .5, on the pair, with its level; and that an output law
+    exists from eps~_X on, at every level that was tried, and at none below.
     """
     start = PriorConstants.of(PAIR).kernel_level
     negative = [inverse_kernel(PAIR.vector(), ratio(start + above), 2, 2)[1] is not None
@@ -397,8 +399,8 @@ def distortion_of_the_kernel_mechanism() -> Recomputed:
     correction="Entry by entry for three letters, three rows and an uneven law: h does not depend on the law.",
 )
 def distortion_of_randomised_response() -> Recomputed:
-    """h(1.5), and the distortion of (2.22) entry by entry, for three letters, three rows and an uneven law; with its
-    level, which is eps to rounding.
+    """The bound h(1.5), and the distortion of (2.22) entry by entry, for three letters, three rows and an uneven law;
+    with its level, which is eps to rounding.
     """
     letters, rows, eps = 3, 3, 1.5
     table = np.exp(-eps * distances(letters, rows))

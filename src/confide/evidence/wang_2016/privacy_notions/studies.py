@@ -200,24 +200,24 @@ _OWN, _KERNEL = math.log(_A / _B), math.acosh(_A / _B)
 
 
 def dp_level(distortion: float) -> float:
-    """eps_d*(D) of the pair, in nats: D_d* = 2b + 2a e^-epsilon up to ln(a/b), h beyond."""
+    """The level eps_d*(D) of the pair, in nats: D_d* = 2b + 2a e^-epsilon up to ln(a/b), h beyond."""
     if distortion <= h(_OWN, 2, 2):
         return h_inverse(distortion, 2, 2)
     return math.log(2 * _A / (distortion - 2 * _B)) if distortion < 1.0 else 0.0
 
 
 def identifiability_level(distortion: float) -> float:
-    """eps_i*(D) of the pair: D_i* = 1 + 2a - 2b e^epsilon between ln(a/b) and arccosh(a/b), h beyond."""
+    """The level eps_i*(D) of the pair: D_i* = 1 + 2a - 2b e^epsilon between ln(a/b) and arccosh(a/b), h beyond."""
     if distortion <= h(_KERNEL, 2, 2):
         return h_inverse(distortion, 2, 2)
     return max(_OWN, math.log((1 + 2 * _A - distortion) / (2 * _B)))
 
 
 def information(distortion: float) -> float:
-    """eps_m*(D) of the pair, in nats: 2a (ln 2 - H_b((D - 2b)/(4a))) from h(arccosh(a/b)) to 1.
+    """The information eps_m*(D) of the pair, in nats: 2a (ln 2 - H_b((D - 2b)/(4a))) from h(arccosh(a/b)) to 1.
 
     Args:
-        distortion: in this range.
+        distortion: distortion D in this range.
     """
     share = (distortion - 2 * _B) / (4 * _A)
     return 2 * _A * (math.log(2) + share * math.log(share) + (1 - share) * math.log1p(-share))
@@ -345,13 +345,14 @@ _ITEMS = 200
 
 def rating_levels(source: Any, *, columns: tuple[str, str, str] = ("item", "user", "score"), most: int = _ITEMS,
                   values: int = 5) -> NDArray[np.float64]:
-    """eps_X of the items that were rated most, if every person rates each: missing scores are uniformly random.
+    """The levels eps_X of the items that were rated most, if every person rates each: missing scores are uniformly
+    random.
 
     Args:
-        source: a table, or what `confide.tables.open_table` makes one of.
-        columns: of it: what was rated, by whom, and the score in (0, values], which is rounded up.
-        most: how many items.
-        values: how many scores there are.
+        source: table, or anything that `confide.tables.open_table` makes one of.
+        columns: names of its columns: the rated item, the person, and the score in (0, values], which is rounded up.
+        most: number of items.
+        values: number of scores.
 
     Returns:
         (most,) levels in nats, most rated item first.

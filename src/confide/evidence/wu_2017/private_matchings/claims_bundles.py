@@ -119,7 +119,8 @@ def privacy_of_bundles() -> Recomputed:
                "(erratum 11).",
 )
 def bids_on_nothing() -> Recomputed:
-    """Of 24 satisfied bidders, how many pass the printed test ">=" with the bundle that they hold: no good to bid on.
+    """The number of 24 satisfied bidders who pass the printed test ">=" with the bundle that they hold: no good to bid
+    on.
 
     Their best superset is worth no more, all of them looked at. With ">" none passes.
     """
@@ -169,7 +170,7 @@ def last_goods_are_dropped() -> Recomputed:
     correction="At most .75 of that over 160 bidders, all bundles looked at; it rests on gross substitutes.",
 )
 def satisfied_with_bundles() -> Recomputed:
-    """What a satisfied bidder misses over alpha |g(i)|, at most: all bundles looked at, 40 bidders, cap 2."""
+    """The largest surplus that a satisfied bidder misses, over alpha |g(i)|: all bundles checked, 40 bidders, cap 2."""
     worst = 0.0
     for seed in range(4):
         rows, auction = _capped(40, 6, 2, seed), _quiet()
@@ -206,7 +207,8 @@ def _crowded(groups: int, size: int, goods: int, step: float, spare: int) -> Flo
                "without noise.",
 )
 def reports_of_lost_goods() -> Recomputed:
-    """OPT - SW over alpha d, with goods dropped in the slot alone as printed: nobody who lost hers after it reports.
+    """The loss OPT - SW over alpha d, with goods dropped in the slot alone as printed: later losers of a good never
+    report.
 
     Unit demand, no noise (E = 1), alpha = .3 run with (.1, .1): nine of ten groups of 47 bidders lose good 0 at once.
     With tests at the end of a round they report, and bid on.
@@ -255,7 +257,9 @@ def rounds_of_bundles() -> Recomputed:
     correction="Lemma 4.4.7 needs d >= 24E'/alpha (erratum 8), twice as many goods as the print asks for where k = 1.",
 )
 def enough_goods() -> Recomputed:
-    """24E'/alpha goods, which Lemma 4.4.7 needs, over (12E' + 3)/alpha, all that the theorem asks for where k = 1."""
+    """The number 24E'/alpha of goods, which Lemma 4.4.7 needs, over (12E' + 3)/alpha, all that the theorem asks for
+    where k = 1.
+    """
     found = bundle_threshold(10**6, 1, 0.5, 1.0, 0.05)
     return Recomputed("holds-with-correction" if found.people > found.supply else "holds", found.supply, found.people)
 

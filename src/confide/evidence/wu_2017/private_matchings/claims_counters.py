@@ -71,7 +71,8 @@ def sums_of_a_count() -> Recomputed:
                "are released.",
 )
 def blocks_of_a_count() -> Recomputed:
-    """Of the counts at t = 1..64, how many are made of released blocks: smallest block first as printed, and largest.
+    """The numbers of counts at t = 1..64 that are made of released blocks: smallest block first as printed, and
+    largest.
 
     A block is released if it ends at a step and has the length that is finished there.
     """
@@ -130,7 +131,7 @@ def databases_of_a_bid() -> Recomputed:
                "6). The running maximum keeps every bound on the error.",
 )
 def counts_that_fall() -> Recomputed:
-    """By how much a count falls in a step at most if the bids of three runs are counted as printed.
+    """The largest fall of a count in a step if the bids of three runs are counted as printed.
 
     The counts that the auction publishes never fall.
     """
@@ -188,8 +189,8 @@ def error_of_all_counters() -> Recomputed:
                "everything the others' loss is 0, and the winners' list of a good changes by 1 for sure.",
 )
 def coalitions() -> Recomputed:
-    """Two bidders, two goods of two copies: what the other one sees, and what the provider of good 0 sees, if the
-    first likes good 1 instead: her list is shorter by one.
+    """Two bidders, two goods of two copies: the other's view, and the view of the provider of good 0, if the first
+    likes good 1 instead: the provider's list is shorter by one.
     """
     auction = PMatch(people=2, goods=2, supply=2, epsilon=1.0, increment=0.5, bid_cap=1, rounds=1, batch=1, arity=2)
     worlds = [auction.run(rows, Noise.simulated(1)).shares["good"].to_pylist()

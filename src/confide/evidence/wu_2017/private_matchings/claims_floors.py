@@ -248,7 +248,7 @@ def supply_that_privacy_needs() -> Recomputed:
     correction="With n = k (s + 1) (erratum 10).",
 )
 def final_constant() -> Recomputed:
-    """k/(16 n s) at s = 4, n = 500, beside 1/(16 s (s + 1)): a gadget has s + 1 bidders."""
+    """The share k/(16 n s) at s = 4, n = 500, beside 1/(16 s (s + 1)): a gadget has s + 1 bidders."""
     s, k = 4, 100
     n = SpyGadgets.drawn(k, s, seed=1).values.shape[0]
     found = k / (16 * n * s)

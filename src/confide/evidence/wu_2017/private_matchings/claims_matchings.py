@@ -87,7 +87,7 @@ def enough_for_all() -> Recomputed:
 def welfare_of_equilibria() -> Recomputed:
     """The most that an exact equilibrium loses against the optimum: all of them, in 40 small markets on a grid.
 
-    An equilibrium: everybody holds what she likes best at the prices, and a good with a price is sold.
+    In an equilibrium everybody holds their best good at the prices, and a good with a price is sold.
     """
     grid, worst, seen = np.arange(5) / 4, -math.inf, 0
     for seed in range(40):
@@ -118,7 +118,7 @@ def _fits(held: tuple[int, ...], supply: int) -> bool:
     correction="To within one increment: .094 at alpha = .1, 200 bidders and 8 goods, without noise.",
 )
 def most_preferred_goods() -> Recomputed:
-    """By how much somebody misses what she likes best in the end, without noise: alpha = .1, 200 bidders, 8 goods."""
+    """The largest regret of anybody against their best good, without noise: alpha = .1, 200 bidders, 8 goods."""
     values = _rows(200, 8, 1)
     run = exact_auction(values, 20, 0.1)
     found = float(_regrets(values, run.allocation, run.prices).max())
@@ -161,7 +161,9 @@ def least_supply_of_all() -> Recomputed:
                "times as many as bidders.",
 )
 def printed_constants() -> Recomputed:
-    """2E + 1 at n = 10^6, k = 100, alpha = rho = 1/30, epsilon = 1, gamma = .05, beside all bidders together."""
+    """The reserve 2E + 1 at n = 10^6, k = 100, alpha = rho = 1/30, epsilon = 1, gamma = .05, beside all bidders
+    together.
+    """
     third = Fraction(1, 30)
     setting = MatchingSetting(people=10**6, goods=100, epsilon=1.0, failure_probability=0.05, increment=third,
                               tolerance=third)
@@ -219,9 +221,9 @@ def outbid_one_early() -> Recomputed:
                "who holds a good is tested, the first round is the last, and 28 bidders hold a good of 20 copies.",
 )
 def two_kinds_of_nothing() -> Recomputed:
-    """If one symbol means both "free" and "out", nobody with a good is ever tested: copies given beyond the supply.
+    """The copies given beyond the supply, if one symbol means both "free" and "out": nobody with a good is ever tested.
 
-    The first round is then the last, since nobody reports, and everybody keeps what she bid on.
+    The first round is then the last, since nobody reports, and everybody keeps the good that they bid on.
     """
     run = exact_auction(_rows(200, 8, 1), 20, 0.05, rounds=1)
     found = float(run.counts.max() - 20)
@@ -315,7 +317,9 @@ def bids_in_all() -> Recomputed:
                "5.2e9 bidders at n = 10^10, k = 100, alpha = .5, epsilon = 1.",
 )
 def enough_bidders() -> Recomputed:
-    """8E'/rho, which Lemma 4.3.9 needs, over the fewest bidders that the theorem asks for: n > s >= 16E'/alpha."""
+    """The number 8E'/rho, which Lemma 4.3.9 needs, over the fewest bidders that the theorem asks for: n > s >=
+    16E'/alpha.
+    """
     n = 10**10
     found = matching_threshold(n, 100, 0.5, 1.0, 0.05)
     asked, needed = math.ceil(found.supply) + 1.0, found.people
@@ -392,7 +396,9 @@ def _zeros_and_ones(seed: int) -> Floats:
                "of 0 and 1 at alpha = 1/8 no less than .625 is found.",
 )
 def share_of_the_optimum() -> Recomputed:
-    """1 - 3 alpha, and the least SW/OPT of three markets of 0 and 1: 300 bidders, 6 goods of 40 copies, alpha = 1/8."""
+    """The share 1 - 3 alpha, and the least SW/OPT of three markets of 0 and 1: 300 bidders, 6 goods of 40 copies, alpha
+    = 1/8.
+    """
     least, promised = math.inf, 0.0
     for seed in range(3):
         values = _zeros_and_ones(seed)
@@ -415,7 +421,9 @@ def share_of_the_optimum() -> Recomputed:
                "needed, and (4E + 1)(1 + 1/alpha).",
 )
 def supply_for_a_share() -> Recomputed:
-    """18E/alpha, "or", over 12E/alpha + 6E + 1 copies, which the proof needs; least over E and alpha up to 1."""
+    """The supply 18E/alpha, "or", over 12E/alpha + 6E + 1 copies, which the proof needs; least over E and alpha up to
+    1.
+    """
     found = min(18.0 * error / alpha / (12.0 * error / alpha + 6.0 * error + 1.0)
                 for error in (0.0, 1.0, 10.0) for alpha in (0.1, 0.5, 1.0))
     setting = BidsSetting(people=10**6, goods=50, epsilon=1.0, failure_probability=0.05, increment=0.1, least=1.0,
@@ -435,7 +443,7 @@ def supply_for_a_share() -> Recomputed:
                "takes the lower one.",
 )
 def known_optimum() -> Recomputed:
-    """By how much a replaced bidder moves OPT at most, in 60 markets; 1 by Laplace noise hides it, within 9.21 at .5.
+    """The largest change of OPT by a replaced bidder, in 60 markets; 1 by Laplace noise hides it, within 9.21 at .5.
 
     T then grows by OPT's upper bound over its lower one.
     """

@@ -1,7 +1,7 @@
-"""What no private mechanism can do: floors on the error of prices and allocations, and the supply that privacy needs.
+"""Limits of private mechanisms: floors on the error of prices and allocations, and the supply that privacy needs.
 
-All of them reduce to guessing bits that somebody's row holds: whoever sees a private output guesses few of them right,
-so an output from which many follow is not private. The reductions themselves are in `gadgets`.
+All of them reduce to guessing bits in somebody's row: from a private output few of them are guessed right, so an output
+from which many follow is not private. The reductions themselves are in `gadgets`.
 
 Source: Wu 2017, section 4.5, re-derived; spec allocation 8.
 """
@@ -31,9 +31,9 @@ class Floor:
     """A lower bound on an error.
 
     Args:
-        least: the error is at least this; where it is not above 0, nothing is said.
-        of: what error, and of which mechanisms.
-        source: where it stands.
+        least: lower bound on the error; where it is not above 0, it says nothing.
+        of: name of the error and of the mechanisms.
+        source: source of the bound.
     """
 
     least: float
@@ -106,7 +106,7 @@ def price_floor(epsilon: float, delta: float = 0.0, failure_probability: float =
     expectation, and a bit is two bidders' row.
 
     Args:
-        epsilon: of standard differential privacy, in nats, > 0.
+        epsilon: level of standard differential privacy, in nats, > 0.
         delta: in [0, 1).
         failure_probability: beta, the probability that the prices are no such equilibrium, in [0, 1).
 
@@ -132,7 +132,7 @@ def allocation_floor(epsilon: float, delta: float = 0.0, failure_probability: fl
     privacy, under which nobody sees another's good, is another matter (`supply_floor`).
 
     Args:
-        epsilon: of standard differential privacy, in nats, > 0.
+        epsilon: level of standard differential privacy, in nats, > 0.
         delta: in [0, 1).
         failure_probability: beta, the probability that more is lost, in [0, 1).
 
@@ -186,18 +186,18 @@ def supply_floor(supply: int, epsilon: float, delta: float = 0.0, failure_probab
     Sharper than the printed theorem, by the same gadgets with spies to whom their good is worth 1/2, for any number of
     gadgets and any epsilon: at least (3/4 - beta - (e^epsilon + delta)/(1 + e^epsilon))/(s + 1).
 
-    Proof. A gadget has one real bidder, to whom the good of her bit is worth 1, and s spies, to whom one good, drawn
+    Proof. A gadget has one real bidder, to whom the good of their bit is worth 1, and s spies, to whom one good, drawn
     fairly, is worth 1/2. Spies who all hold one good guess the other one, else they toss a coin. Where the spies want
     the real bidder's good, the optimum guesses right with probability 1/2; only s spies on that good make it worse,
-    which costs 1/2. Where they want the other, the optimum is right; to make it a coin costs a spy her good, 1/2, and
+    which costs 1/2. Where they want the other, the optimum is right; to make it a coin costs a spy their good, 1/2, and
     to make it wrong costs 1 + s/2, as all copies of the real bidder's good are gone. So a gadget that loses w of
-    welfare lowers the probability of a right guess by w at most, from 3/4 on average; but with probability beta
-    n a is lost at most in the k = n/(s + 1) gadgets together. The share of right guesses is therefore at least
-    3/4 - a (s + 1) - beta, and a bit is one real bidder's row, which the spies must not learn.
+    welfare lowers the probability of a right guess by w at most, from 3/4 on average; but with probability beta n a is
+    lost at most in the k = n/(s + 1) gadgets together. The share of right guesses is therefore at least 3/4 - a (s + 1)
+    - beta, and a bit is one real bidder's row, which the spies must not learn.
 
     Args:
         supply: s >= 1.
-        epsilon: of joint differential privacy, in nats, > 0.
+        epsilon: level of joint differential privacy, in nats, > 0.
         delta: in [0, 1).
         failure_probability: beta, the probability that more is lost, in [0, 1).
 
@@ -219,7 +219,7 @@ def least_supply(loss: float, epsilon: float, delta: float = 0.0, failure_probab
 
     Args:
         loss: welfare per bidder, in (0, 1).
-        epsilon: of joint differential privacy, in nats, > 0.
+        epsilon: level of joint differential privacy, in nats, > 0.
         delta: in [0, 1).
         failure_probability: beta, the probability that more is lost, in [0, 1).
 
@@ -236,14 +236,16 @@ def least_supply(loss: float, epsilon: float, delta: float = 0.0, failure_probab
 
 @dataclass(frozen=True, kw_only=True)
 class SpyProgram:
-    """The linear program of the printed theorem, in fractions: how few bits spies can guess at some loss of welfare.
+    """The linear program of the printed theorem, in fractions: the least number of bits that spies can guess at some
+    loss of welfare.
 
     Variables (a1, a2, d1, d2, t): shares of gadgets that agree (spies want the real bidder's good) with that good given
-    to her, or to the spies; of those that disagree, with everybody served, or all but one spy; and of agreeing ones.
+    to the real bidder, or to the spies; of those that disagree, with everybody served, or all but one spy; and of
+    agreeing ones.
 
     Args:
         supply: s >= 1.
-        worth: eta, of a spy's good, in (0, 1); None for the printed 1/(4s).
+        worth: eta, the worth of a spy's good, in (0, 1); None for the printed 1/(4s).
         slack: welfare that may be lost in each gadget, >= 0; None for the printed 1/(16 s).
         drift: lambda, how far the share of agreeing gadgets may be from 1/2, in [0, 1/2).
 

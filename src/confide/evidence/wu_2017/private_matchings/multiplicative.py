@@ -65,7 +65,7 @@ class OptimumRange(Declared):
 
     @classmethod
     def known(cls, optimum: float) -> OptimumRange:
-        """Of a public number, such as last year's."""
+        """The range of a public number, such as last year's optimum."""
         return cls(low=optimum, high=optimum)
 
 
@@ -102,11 +102,13 @@ class OptimumRelease(Declared):
 
     @property
     def reach(self) -> float:
-        """What the noise is above with probability failure_probability/2 at most, and so below its negative."""
+        """The reach of the noise, which is above it with probability failure_probability/2 at most, and below its
+        negative likewise.
+        """
         return self._measure.reach(self.failure_probability / 2) * _UNIT
 
     def events(self) -> tuple[Event, ...]:
-        """What it spends."""
+        """The privacy events that the release spends."""
         return (self._measure.event(Relation(self.neighbours)),)
 
     def release(self, optimum: float, noise: Noise, *, stream: Stream = "optimum") -> OptimumRange:
@@ -214,7 +216,7 @@ class BidsPromise(Declared):
 
     @property
     def most_bids(self) -> float:
-        """Of a whole run."""
+        """The largest number of bids in a whole run."""
         if self._each < 1:
             return math.inf
         # Of a good with more copies it is a smaller multiple of those that are held.
@@ -224,7 +226,7 @@ class BidsPromise(Declared):
 
     @property
     def rounds_needed(self) -> float:
-        """So many rounds, and it has halted: infinity where the test's noise may keep it going."""
+        """The number of rounds after which the run has halted: infinity where the test's noise may keep it going."""
         fewest = self.halt_below - 2 * self._off
         return math.floor(self.most_bids / fewest) + 2 if fewest > 0 and self._each >= 1 else math.inf
 
@@ -260,17 +262,17 @@ def multiplicative_auction(
         goods: k.
         supply: s_j.
         increment: alpha.
-        epsilon: of the auction; that of a released OPT comes on top.
+        epsilon: level of the auction, in nats; that of a released OPT comes on top.
         least: lambda: rows must keep it, see `keep_promise`.
-        optimum: what is publicly known of OPT.
+        optimum: public range of OPT.
         failure_probability: gamma: half for the counts of bids, half for those of the halting test; that of the range
             of OPT comes on top.
         batch: g.
-        arity: of the counters.
+        arity: arity of the counters.
         options: further fields of `PMatch`, such as rounds, halt_with or certify_with.
 
     Raises:
-        Refused: the noise leaves no copies, or no threshold above it: says what would do.
+        Refused: the noise leaves no copies, or no threshold above it: the message says what would suffice.
 
     Example:
         >>> auction = multiplicative_auction(people=300, goods=6, supply=40, increment=0.125, epsilon=1e9, least=1.0,
@@ -320,12 +322,12 @@ def _halting_error(auction: PMatch) -> float:
 
 
 def bids_promise(auction: PMatch, least: float, optimum: OptimumRange) -> tuple[BidsPromise, Accuracy]:
-    """What `multiplicative_auction` promises: the numbers, and the guarantee.
+    """The guarantee of `multiplicative_auction`: the numbers, and the statement.
 
     Args:
-        auction: of that function, or any other that halts on bids without a final clearing.
+        auction: auction of that function, or any other that halts on bids without a final clearing.
         least: lambda.
-        optimum: what is publicly known of OPT.
+        optimum: public range of OPT.
 
     Raises:
         InvalidInput: another auction.

@@ -1,7 +1,7 @@
 """Algorithm 4 step by step: one bidder, one release of every counter, one look at the prices.
 
 Printed: a price rises by one increment at most in a step, and a holder is outbid when s' bids were counted since the
-count that she saw before her own. Corrected: a price is what the count says, and more than s' outbid her.
+count that they saw before their own. Corrected: a price follows the count, and more than s' bids outbid a holder.
 
 Source: Wu 2017, Algorithm 4; spec allocation 3.1; errata 4, 5, 6.
 """
@@ -41,12 +41,12 @@ def _raise_prices(published: _Integers, supply: int, corrected: bool, levels: _I
 
 @kernel
 def price_levels(counts: _Integers, supply: int, corrected: bool) -> _Integers:
-    """(steps + 1, k) increments in each price before the first step and after each.
+    """The increments in each price before the first step and after each, shape (steps + 1, k).
 
     Args:
-        counts: (steps, k) as published.
+        counts: (steps, k) published counts.
         supply: s', effective.
-        corrected: which rule.
+        corrected: whether the corrected rule holds.
     """
     steps, goods = counts.shape
     out = np.zeros((steps + 1, goods), dtype=np.int64)
@@ -57,7 +57,9 @@ def price_levels(counts: _Integers, supply: int, corrected: bool) -> _Integers:
 
 
 def outbid(counted: Any, supply: int, corrected: bool) -> Any:
-    """Whether a holder is, by the bids that were counted since what she saw before her own; also of arrays."""
+    """Whether a holder is outbid, by the bids that were counted since the count that they saw before their own; also
+    for arrays.
+    """
     return counted > supply if corrected else counted >= supply
 
 
@@ -98,15 +100,15 @@ def _reports(
 
 
 class Playing:
-    """A run in progress. All of its state but what was published is private.
+    """A run in progress. All of its state except the published part is private.
 
     Args:
-        values: everybody's.
+        values: valuations of all bidders.
         supply: s', effective.
         increment: alpha.
-        corrected: which rules.
-        levels: h of the counters.
-        session: of all counters, which pays for their noise.
+        corrected: whether the corrected rules hold.
+        levels: levels h of the counters.
+        session: noise session of all counters, which pays for their noise.
     """
 
     def __init__(

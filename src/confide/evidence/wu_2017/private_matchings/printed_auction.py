@@ -54,7 +54,7 @@ _WELFARE = ("as printed a holder is outbid by s' bids, so that a full good keeps
       failure_probability="gamma")
 @dataclass(frozen=True, kw_only=True)
 class PrintedPMatch(Mechanism[PrintedBillboard, None]):
-    """One good for each bidder at most, by the source's auction and constants. Each bidder is a batch of her own.
+    """One good for each bidder at most, by the source's auction and constants. Each bidder is a batch of their own.
 
     The print has another privacy than it claims: see `loss`. The corrected form has blocks with Laplace noise of
     (2T + 1) h/epsilon, the error bound and the reserve that go with it, prices that follow counts, counts that never
@@ -63,7 +63,8 @@ class PrintedPMatch(Mechanism[PrintedBillboard, None]):
 
     Raises:
         InvalidInput: a number out of range.
-        Refused: the reserve leaves no copy, or rho n - 2E is not above 0: says from where on they do.
+        Refused: the reserve leaves no copy, or rho n - 2E is not above 0: the message says from which sizes on they are
+            enough.
 
     Example:
         >>> from confide.allocation import instance_a
@@ -160,12 +161,12 @@ class PrintedPMatch(Mechanism[PrintedBillboard, None]):
 
     @property
     def effective_reserve(self) -> float:
-        """m."""
+        """The effective reserve m."""
         return 2.0 * self.error + 1.0 if self.reserve is None else float(self.reserve)
 
     @property
     def effective_supply(self) -> int:
-        """s' = floor(s - m)."""
+        """The effective supply s' = floor(s - m)."""
         return math.floor(self.supply - self.effective_reserve)
 
     @property
@@ -175,7 +176,7 @@ class PrintedPMatch(Mechanism[PrintedBillboard, None]):
 
     @property
     def loss(self) -> PureDP:
-        """What is proved, for whole-number noise of the same scale; the print's is above epsilon."""
+        """The proven loss, for whole-number noise of the same scale; the print's is above epsilon."""
         found = self.counter.loss
         return found if isinstance(found, PureDP) else PureDP(math.inf)
 
@@ -221,13 +222,13 @@ class PrintedPMatch(Mechanism[PrintedBillboard, None]):
     def run(
         self, data: Any, noise: NoiseSource, *, progress: Progress | None = None,
     ) -> RunOutcome[PrintedBillboard, None]:
-        """T rounds, or until few report that they are outbid; who is free then gets nothing.
+        """Run T rounds, or until few report that they are outbid; bidders who are free then get nothing.
 
         Args:
             data: (n, k) valuations in [0, 1]: an array, a frame, an Arrow table or a file with a column for each good,
                 a sparse array, or `Valuations`.
-            noise: where it comes from.
-            progress: told the rounds played and all of them.
+            noise: source of the noise.
+            progress: function that receives the number of rounds played and of all rounds.
 
         Returns:
             An outcome whose shares have the column "good", -1 for none.

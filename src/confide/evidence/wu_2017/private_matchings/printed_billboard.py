@@ -1,4 +1,4 @@
-"""What Algorithm 4 publishes: every counter at every step; and how a bidder finds her good in it."""
+"""The public result of Algorithm 4, every counter at every step; and how a bidder finds their good in it."""
 
 from __future__ import annotations
 
@@ -52,38 +52,38 @@ class PrintedBillboard(Billboard):
 
     @property
     def goods(self) -> int:
-        """k."""
+        """The number k of goods."""
         return int(self.counts.shape[1])
 
     @cached_property
     def price_path(self) -> NDArray[np.float64]:
-        """(rounds n + 1, k) prices before the first step and after each."""
+        """The (rounds n + 1, k) prices before the first step and after each."""
         levels = price_levels(np.ascontiguousarray(self.counts), self.supply, self.corrected)
         return self.increment * levels.astype(np.float64)
 
     @property
     def prices(self) -> NDArray[np.float64]:
-        """(k,) in the end."""
+        """The (k,) prices in the end."""
         prices: NDArray[np.float64] = self.price_path[-1]
         return prices
 
     def seen(self, step: int) -> _Integers:
-        """(k,) counts after so many steps; zeros before the first."""
+        """The (k,) counts after so many steps; zeros before the first."""
         return self.counts[step - 1] if step else np.zeros(self.goods, dtype=np.int64)
 
     def risen(self) -> _Integers:
-        """(rounds,) by how much the halting counter rose in each round."""
+        """The (rounds,) rises of the halting counter in each round."""
         ends = self.reports[self.people - 1 :: self.people]
         return np.diff(ends, prepend=0)
 
 
 def printed_walk(row: NDArray[np.float64], index: int, board: PrintedBillboard) -> int:
-    """Her good, -1 for none, from her own valuations and place.
+    """A bidder's good, -1 for none, from their own valuations and place.
 
     Args:
-        row: (k,) checked.
-        index: her place in the public order.
-        board: of the run.
+        row: (k,) valuations, checked.
+        index: place of the bidder in the public order.
+        board: billboard of the run.
     """
     if not 0 <= index < board.people:
         raise InvalidInput("index", f"{index} is no place", f"must be in 0..{board.people - 1}")

@@ -40,7 +40,7 @@ class PrintedBundles(Declared):
 
     @property
     def market(self) -> int:
-        """d = k s."""
+        """The number of copies d = k s."""
         return self.goods * self.supply
 
     @property
@@ -57,12 +57,12 @@ class PrintedBundles(Declared):
 
     @property
     def reserve(self) -> float:
-        """m = 2E + 1."""
+        """The reserve m = 2E + 1."""
         return 2.0 * self.error + 1.0
 
     @property
     def halt_below(self) -> float:
-        """rho d - 2E."""
+        """The halting threshold rho d - 2E."""
         return self.unsatisfied * self.market - 2.0 * self.error
 
     @property
@@ -72,8 +72,8 @@ class PrintedBundles(Declared):
 
     @property
     def loss(self) -> float:
-        """What the printed noise is proved to cost: epsilon 3T h/(2T log2(nT)), since reports add a half, and a bid
-        lies in h = floor(log2 nT) + 1 sums.
+        """The proven cost of the printed noise: epsilon 3T h/(2T log2(nT)), since reports add a half, and a bid lies in
+        h = floor(log2 nT) + 1 sums.
         """
         horizon = self.people * self.rounds
         return self.epsilon * 1.5 * levels(horizon, 2) / math.log2(horizon)
@@ -95,5 +95,5 @@ class PrintedBundles(Declared):
 
     @property
     def theorem_loss(self) -> float:
-        """alpha d, of which the theorem speaks; vacuous from n on, as nobody's bundle is worth more than 1."""
+        """The loss alpha d, of which the theorem speaks; vacuous from n on, as nobody's bundle is worth more than 1."""
         return self.increment * self.market

@@ -1,4 +1,4 @@
-"""The source's settings of its three auctions: rounds, counters, error, reserve, and what the printed noise costs.
+"""The source's settings of its three auctions: rounds, counters, error, reserve, and the cost of the printed noise.
 
 Numbers are as printed unless a name says otherwise. Logarithms of horizons are to base 2 and all others natural, as
 the proofs mean; the source writes "log" for both.
@@ -7,8 +7,8 @@ Source: Wu 2017, Algorithms 4, 5 and 6; spec allocation 3.1, 3.2, 3.4, 5.
 
 How far a replaced bidder moves the blocks of the printed counters, to the last block.
 
-The proofs multiply two worst cases: how often her bids and reports differ, and h blocks for each. A step lies in h
-blocks in few rounds only, so the print's noise is closer to what it should be than that product says.
+The proofs multiply two worst cases: how often the replaced bidder's bids and reports differ, and h blocks for each. A
+step lies in h blocks in few rounds only, so the print's noise is closer to what it should be than that product says.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ __all__ = [
 
 
 def blocks_of_slots(people: int, rounds: int) -> NDArray[np.int64]:
-    """(T, n) in how many finished blocks of a binary tree over N = nT steps each bidder's slot of each round lies.
+    """The number of finished blocks of a binary tree over N = nT steps in which each bidder's slot of each round lies,
+    shape (T, n).
 
     Args:
         people: n.
@@ -65,10 +66,11 @@ def blocks_of_slots(people: int, rounds: int) -> NDArray[np.int64]:
 
 
 def matching_exposure(people: int, rounds: int) -> int:
-    """The l1 distance of all finished blocks of prices and reports of Algorithm 4, at most, over places and histories.
+    """The largest l1 distance of all finished blocks of prices and reports of Algorithm 4, over places and histories.
 
-    With x_r <= 2 the distance of her bids in round r and y_r <= 1 that of her reports at its end, x_{r+1} + y_r <= 2:
-    whoever is free in one world alone bids in one world alone. The report of round r has the place of her bid in it.
+    With x_r <= 2 the distance of the bidder's bids in round r and y_r <= 1 that of their reports at its end, x_{r+1} +
+    y_r <= 2: a bidder who is free in one world alone bids in one world alone. The report of round r has the place of
+    their bid in it.
 
     Args:
         people: n.
@@ -151,7 +153,7 @@ class PrintedSetting(Declared):
 
     @property
     def counter_epsilon(self) -> float:
-        """eps' = epsilon/(2T)."""
+        """The level eps' = epsilon/(2T) of a counter."""
         return self.epsilon / (2 * self.rounds)
 
     @property
@@ -161,7 +163,7 @@ class PrintedSetting(Declared):
 
     @property
     def levels(self) -> int:
-        """h, blocks that one bid lies in at most: floor(log2 N) + 1."""
+        """The largest number h of blocks that one bid lies in: floor(log2 N) + 1."""
         return levels(self.horizon, 2)
 
     @cached_property
@@ -171,11 +173,11 @@ class PrintedSetting(Declared):
 
     @property
     def reserve(self) -> float:
-        """m = 2E + 1."""
+        """The reserve m = 2E + 1."""
         return 2.0 * self.error + 1.0
 
     def effective_supply(self, supply: int) -> int:
-        """s' = floor(s - m): below 1 at every realistic size.
+        """The effective supply s' = floor(s - m): below 1 at every realistic size.
 
         Args:
             supply: s.
@@ -184,17 +186,17 @@ class PrintedSetting(Declared):
 
     @property
     def printed_scale(self) -> float:
-        """log2(N)/eps', of the Laplace noise of every block."""
+        """The scale log2(N)/eps' of the Laplace noise of every block."""
         return math.log2(self.horizon) / self.counter_epsilon
 
     @property
     def proved_epsilon(self) -> float:
-        """What the printed noise is proved to cost: epsilon l1_sensitivity h/(2T log2 N). Always more than epsilon."""
+        """The proven cost of the printed noise, epsilon l1_sensitivity h/(2T log2 N). It is above epsilon."""
         return self.l1_sensitivity * self.levels / self.printed_scale
 
     @property
     def strict_scale(self) -> float:
-        """l1_sensitivity h/epsilon: the noise with which the auction costs epsilon."""
+        """The scale l1_sensitivity h/epsilon: the noise with which the auction costs epsilon."""
         return self.l1_sensitivity * self.levels / self.epsilon
 
 
@@ -222,12 +224,12 @@ class MatchingSetting(PrintedSetting):
 
     @property
     def l1_sensitivity(self) -> int:
-        """2T + 1: bids alone can be 2T apart, and a report of being outbid takes the place of a bid."""
+        """The l1 sensitivity 2T + 1: bids alone can be 2T apart, and a report of a lost good replaces a bid."""
         return 2 * self.rounds + 1
 
     @property
     def halt_below(self) -> float:
-        """rho n - 2E, the number of reports below which a round is the last; not above 0 it never is."""
+        """The number rho n - 2E of reports below which a round is the last; where it is not above 0, none is."""
         return float(as_meant(self.tolerance)) * self.people - 2.0 * self.error
 
 
@@ -251,7 +253,9 @@ class BundleSetting(PrintedSetting):
 
     @property
     def l1_sensitivity(self) -> int:
-        """3T with tests at the slot: two bids and a report in every round; 2T + 1 with tests at the end of a round."""
+        """The l1 sensitivity 3T with tests at the slot: two bids and a report in every round; 2T + 1 with tests at the
+        end of a round.
+        """
         return 3 * self.rounds if self.tests == "slot" else 2 * self.rounds + 1
 
     @cached_property
@@ -260,7 +264,7 @@ class BundleSetting(PrintedSetting):
         return printed_error(self.counter_epsilon, self.horizon, self.goods, self.failure_probability) + 1.0
 
     def halt_below(self, supply: int) -> float:
-        """rho d - 2E with d = ks.
+        """The halting threshold rho d - 2E with d = ks.
 
         Args:
             supply: s.
@@ -303,10 +307,10 @@ class BidsSetting(PrintedSetting):
 
     @property
     def l1_sensitivity(self) -> int:
-        """2T: whoever bids reports it in the same round."""
+        """The l1 sensitivity 2T: a bidder's report comes in the round of their bid."""
         return 2 * self.rounds
 
     @property
     def halt_below(self) -> float:
-        """alpha OPT_low/(2 lambda) - 2E bids in a round."""
+        """The halting threshold alpha OPT_low/(2 lambda) - 2E, bids in a round."""
         return float(as_meant(self.increment)) * self.optimum / (2.0 * self.least) - 2.0 * self.error

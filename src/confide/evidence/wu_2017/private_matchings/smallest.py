@@ -1,4 +1,4 @@
-"""From where on the printed theorems say anything, and from where on the printed auctions can run at all.
+"""The least sizes at which the printed theorems say anything, and at which the printed auctions can run at all.
 
 Source: Wu 2017, Theorems 4.3.5, 4.3.11 and 4.4.2, Lemma 4.3.9; spec allocation 3.3, 3.4, 5; erratum 8.
 """
@@ -35,12 +35,12 @@ _MOST = 2**200
 
 @dataclass(frozen=True, kw_only=True)
 class Threshold:
-    """What a printed theorem asks for.
+    """The requirements of a printed theorem.
 
     Args:
-        error: E' of the theorem.
-        supply: s, copies of each good, at least.
-        people: n at least (of Theorem 4.4.2: d = ks goods at least), at this E'.
+        error: error E' of the theorem.
+        supply: least number s of copies of each good.
+        people: least number n of bidders (for Theorem 4.4.2: least number d = ks of goods), at this E'.
     """
 
     error: float
@@ -106,7 +106,7 @@ def bids_threshold(setting: BidsSetting) -> tuple[float, float]:
     """Theorem 4.3.11, re-derived: SW >= (1 - 3 alpha/lambda) OPT with probability 1 - gamma.
 
     Args:
-        setting: of the auction.
+        setting: setting of the auction.
 
     Returns:
         s at least max(12E/alpha + 6E + 1, (4E + 1)(1 + 1/alpha)), and OPT at least 16 lambda E/alpha.
@@ -175,12 +175,12 @@ def _least(fits: Callable[[int], bool]) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class LeastToRun:
-    """Where Algorithm 4 runs as printed: s - m leaves a copy, and rho n - 2E is above 0.
+    """The least sizes at which Algorithm 4 runs as printed: s - m leaves a copy, and rho n - 2E is above 0.
 
     Args:
-        people: the fewest bidders for which it can halt, all else equal.
-        supply: the fewest copies with that many bidders.
-        epsilon: the least epsilon at the sizes that were asked about; infinity where none is enough.
+        people: least number of bidders for which it can halt, all else equal.
+        supply: least number of copies with that many bidders.
+        epsilon: least epsilon at the given sizes; infinity where none is enough.
     """
 
     people: int
@@ -188,10 +188,10 @@ class LeastToRun:
     epsilon: float
 
     def ways(self, attempt: Callable[..., Any]) -> tuple[Remedy, ...]:
-        """What would do, tried.
+        """Remedies that were tried.
 
         Args:
-            attempt: makes the auction with other people and supply, or another epsilon.
+            attempt: function that makes the auction with other people and supply, or another epsilon.
         """
         return (*tried("with these parameters {people} bidders and {supply} copies", attempt, people=self.people,
                        supply=self.supply),
@@ -239,27 +239,27 @@ class Bookkeeping(Declared):
 
     @property
     def supply_needed(self) -> float:
-        """8E + 1."""
+        """The supply 8E + 1."""
         return 8.0 * self.error + 1.0
 
     @property
     def people_needed(self) -> float:
-        """8E/rho."""
+        """The number of bidders 8E/rho."""
         return 8.0 * self.error / float(as_meant(self.tolerance))
 
     @property
     def printed_bids(self) -> float:
-        """3n/alpha."""
+        """The printed number of bids 3n/alpha."""
         return float(3 * self.people / as_meant(self.increment))
 
     @property
     def bids(self) -> int:
-        """n + 2n ceil(1/alpha): s' + 2E is at most twice s' - 2E."""
+        """The number of bids n + 2n ceil(1/alpha): s' + 2E is at most twice s' - 2E."""
         return self.people * (1 + 2 * math.ceil(1 / as_meant(self.increment)))
 
     @property
     def printed_rounds(self) -> int:
-        """8/(alpha rho), rounded up."""
+        """The printed number of rounds 8/(alpha rho), rounded up."""
         return math.ceil(8 / (as_meant(self.increment) * as_meant(self.tolerance)))
 
     @property

@@ -142,7 +142,7 @@ def regret_from_afar() -> Recomputed:
                "martingale's tail.",
 )
 def noise_against_moving_actions() -> Recomputed:
-    """-sum <p_t, v_t>, beside -min over fixed p in [0, 1] of sum <p, v_t>, where the former is above it most.
+    """The sum -sum <p_t, v_t>, beside -min over fixed p in [0, 1] of sum <p, v_t>, where the former is above it most.
 
     All p_t of 0 and 1, all v_t of -1 and 1, two rounds.
     """
@@ -327,7 +327,7 @@ def loads_of_neighbours() -> Recomputed:
     correction="It costs (.049, 10^-6) by exact accounting.",
 )
 def loss_of_the_printed_noise() -> Recomputed:
-    """What exact accounting proves of the printed noise at epsilon = 1, delta = 10^-6, T = 1000."""
+    """The proven loss of the printed noise by exact accounting at epsilon = 1, delta = 10^-6, T = 1000."""
     found = GDP(1.0 / printed_factor(1.0, 1e-6, 1000)).epsilon_at(1e-6)
     return Recomputed("holds" if found <= 1.0 else "false", 1.0, found)
 
@@ -364,7 +364,7 @@ def loss_at_a_large_epsilon() -> Recomputed:
     correction="Towards the others: all of 120 shares are what she works out from her record and the billboard.",
 )
 def shares_are_decodes() -> Recomputed:
-    """How many of 120 participants' shares are not what she works out from her record and the billboard alone."""
+    """The number of 120 participants whose share is not what they compute from their record and the billboard alone."""
     program, values = UnitDemand(120, 15, goods=4), popular(120, 4, 1)
     mechanism = PrivDude(program, 1.0, 1e-6, 30, 15)
     outcome: Any = mechanism.run(values, Noise.simulated(1))
@@ -383,7 +383,7 @@ def shares_are_decodes() -> Recomputed:
                "is .5. And x* must be the other side of a saddle point: not every best response is feasible.",
 )
 def swapped_players() -> Recomputed:
-    """max over prices of min over x of the Lagrangian, beside the optimum: values 1 and 1/2, supply 1/2."""
+    """The max over prices of min over x of the Lagrangian, beside the optimum: values 1 and 1/2, supply 1/2."""
     values, supply = np.array([1.0, 0.5]), 0.5
     prices = np.linspace(0.0, 2.0, 4001)
     each = values - prices[:, None]
@@ -520,7 +520,7 @@ def theorem_at_a_hundred_thousand() -> Recomputed:
                "stays however many rounds are played.",
 )
 def schedules_with_needs() -> Recomputed:
-    """What the game with prices up to 2 gives to the chain, beside the optimum 4: excess pays for ever."""
+    """The value of the chain in the game with prices up to 2, beside the optimum 4: excess pays for ever."""
     program, data = chain()
     best, found = optimum(program, data), optimum(program, data, 2.0)
     return Recomputed("holds-with-correction" if found > best + 0.1 else "holds", best, found)

@@ -135,7 +135,7 @@ def goods_that_complete_each_other() -> Recomputed:
     correction="It finds the best of 163 bundles for 200 people, exactly.",
 )
 def oracle_and_brute_force() -> Recomputed:
-    """By how much a demand oracle misses the best of all 163 bundles, at most over 200 people and prices."""
+    """The largest surplus that a demand oracle misses against the best of all 163 bundles, 200 people and prices."""
     program, worst = CappedAdditive(200, 5, goods=8, cap=4), 0
     records: Any = program.read(values_of(200, 8, 1))
     prices = np.rint(values_of(1, 8, 2)[0] * PRICE_UNIT / 2).astype(np.int64)
@@ -174,7 +174,7 @@ def distance_of_paths() -> Recomputed:
                "escape's cost.",
 )
 def detour() -> Recomputed:
-    """The least dual bound of one user, a free arc for half of her and a detour of five arcs, beside 1."""
+    """The least dual bound of one user, a free arc for half of the user and a detour of five arcs, beside 1."""
     found = least_tau(*crossroads(1))
     return Recomputed("false" if found > 1.0 + 1e-6 else "holds", 1.0, found)
 
@@ -284,7 +284,9 @@ def price_of_resources() -> Recomputed:
                "are [m] (erratum 11).",
 )
 def resources_without_end() -> Recomputed:
-    """What a resource above its cost adds to the Lagrangian if twice as much of it may be bought: no maximum exists."""
+    """The growth of the Lagrangian by a resource above its cost, if twice as much of it may be bought: no maximum
+    exists.
+    """
     prices, added = np.full(5, 3 * PRICE_UNIT), []
     for most in (30, 60):  # units of a resource that may be bought are as many as people
         block = _projects(most)
@@ -380,7 +382,7 @@ def width_of_games() -> Recomputed:
                "has epsilon .149.",
 )
 def privacy_of_games() -> Recomputed:
-    """What is proved of the print's noise for sqrt(k) gamma if loads move by 2 sqrt(2k) gamma: it asks for 1.
+    """The proven loss of the print's noise for sqrt(k) gamma if loads move by 2 sqrt(2k) gamma: the print asks for 1.
 
     epsilon = 1, delta = 10^-6, T = 1000.
     """
@@ -394,7 +396,7 @@ def privacy_of_games() -> Recomputed:
     correction="What is certified of a row is the same at 10^3 and at 10^6 people.",
 )
 def excess_without_people() -> Recomputed:
-    """What is certified of a row with 10^6 people over the same with 10^3, if no price ends at its bound."""
+    """The certified excess of a row with 10^6 people over the same with 10^3, if no price ends at its bound."""
     each = []
     for people in (1_000, 1_000_000):
         game = AggregativeGame(people, (0.0,) * 3, actions=4, largest=1.0)

@@ -60,7 +60,7 @@ def _flag_margin(people: int, rows: int) -> float:
                "(erratum 13).",
 )
 def draws_above_their_mean() -> Recomputed:
-    """What all rows may gain by drawing, beside 3 sqrt(k Cinf |b| ln(k/beta)): k = 10, b = 5,000, beta = .05."""
+    """The largest gain of all rows by drawing, beside 3 sqrt(k Cinf |b| ln(k/beta)): k = 10, b = 5,000, beta = .05."""
     k, b, log = 10, 5_000.0, math.log(10 / 0.05)
     printed, ours = 3.0 * math.sqrt(k * k * b * log), k * bernstein(b, 1.0, log)
     return Recomputed("holds-with-correction" if ours < printed else "false", printed, ours)
@@ -73,7 +73,7 @@ def draws_above_their_mean() -> Recomputed:
     correction="What trips it has been added before: b + Cinf (erratum 12). T = b - Cinf - B_q - B_t.",
 )
 def one_contribution_too_many() -> Recomputed:
-    """By how much a row is exceeded that is stopped B below its supply, noise being B together, at most: Cinf."""
+    """The largest excess of a row that is stopped B below its supply, the noise being B together: Cinf."""
     supply, level, query, load = 100, 7, 5, 0  # noise of the level, and of each query, at its worst
     threshold = supply - (level + query)
     while load - query <= threshold + level:  # the flag is down: one more contribution of 1, then the query
@@ -218,7 +218,7 @@ def reduced_optimum() -> Recomputed:
 def price_of_a_drawn_part() -> Recomputed:
     """Utility of a drawn part of somebody who is satisfied to within .06: value .4, prices 0 and 1 in two rounds.
 
-    Her average is half a unit: .5 (.4 - .5) = -.05. Drawn whole it is .4 - .5.
+    The average of this person is half a unit: .5 (.4 - .5) = -.05. Drawn whole it is .4 - .5.
     """
     program, prices = UnitDemand(1, (1.0,)), np.array([[0], [PRICE_UNIT]], dtype=np.int64)
     records: Any = program.read([[0.4]])
@@ -274,7 +274,7 @@ def _tight_margin(alpha: float) -> float:
                "drawn takes a margin of a few dozen.",
 )
 def margin_of_tight() -> Recomputed:
-    """xi at n = 10^5, k = 10, epsilon = 1 if nobody is ever reassigned, beside a supply of 5,000."""
+    """The margin xi at n = 10^5, k = 10, epsilon = 1 if nobody is ever reassigned, beside a supply of 5,000."""
     found = _tight_margin(math.inf)
     return Recomputed("vacuous-at-practical-size" if found > 5_000.0 else "holds", 5_000.0, found)
 
@@ -286,7 +286,7 @@ def margin_of_tight() -> Recomputed:
     correction="At n = 10^5, k = 10, b = 5,000, epsilon = 1 kappa is 16,074 even if nobody is reassigned.",
 )
 def welfare_of_tight() -> Recomputed:
-    """kappa = xi/b there: what the welfare of Theorem 6.3.5 loses of the optimum must be below 1."""
+    """The ratio kappa = xi/b there: the welfare loss of Theorem 6.3.5 against the optimum must be below 1."""
     found = _tight_margin(math.inf) / 5_000.0
     return Recomputed("vacuous-at-practical-size" if found > 1.0 else "holds", 1.0, found)
 
@@ -298,7 +298,7 @@ def welfare_of_tight() -> Recomputed:
     correction="xi hangs on alpha, which is missing (erratum 15): it is 9.8 times as large at .01 as at .1.",
 )
 def missing_parameter() -> Recomputed:
-    """xi at alpha = .01 over xi at alpha = .1: what Algorithm 11 is not given."""
+    """The margin xi at alpha = .01 over xi at alpha = .1: a parameter that Algorithm 11 is not given."""
     found = _tight_margin(0.01) / _tight_margin(0.1)
     return Recomputed("holds-with-correction" if found > 1.0 else "holds", 1.0, found)
 
@@ -310,7 +310,7 @@ def missing_parameter() -> Recomputed:
     correction="Cinf (erratum 15).",
 )
 def row_of_a_reassigned() -> Recomputed:
-    """What one row gains by a reassigned participant, beside k Cinf = 10: her contribution to it is Cinf at most."""
+    """The load of one row by a reassigned participant, beside k Cinf = 10: their contribution to it is Cinf at most."""
     program = CappedAdditive(1, 5, goods=10, cap=10)
     records: Any = program.read(np.ones((1, 10)))
     added = program.contributions(records, program.respond(records, np.zeros(10, dtype=np.int64)))[0] / LOAD_UNIT

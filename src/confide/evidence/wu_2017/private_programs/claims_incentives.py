@@ -39,7 +39,9 @@ _ROOM = 1e-9
     correction="At most .022 of it in runs of 300 people without noise.",
 )
 def unsatisfied_participants() -> Recomputed:
-    """alpha times those who are not alpha-satisfied over the regret, at most: n = 300, k = 4, without noise."""
+    """The largest ratio of alpha times the number of participants who are not alpha-satisfied to the regret: n = 300, k
+    = 4, without noise.
+    """
     program, values = UnitDemand(300, 30, goods=4), popular(300, 4, 1)
     records, worst = program.read(values), 0.0
     for rounds in (10, 40):
@@ -59,7 +61,7 @@ def unsatisfied_participants() -> Recomputed:
     correction="R (1/tau + Cinf/alpha): a participant adds Cinf to one row (errata 5, 15).",
 )
 def rows_after_reassignment() -> Recomputed:
-    """What a reassigned participant adds to one row, beside C1 = 3 of bundles of three goods."""
+    """The load of one row by a reassigned participant, beside C1 = 3 of bundles of three goods."""
     program = XorBundles(1, 2, goods=5, size=3, bids=1)
     records: Any = program.read([[((0, 2, 4), 1.0)]])
     added = program.contributions(records, program.respond(records, np.zeros(5, dtype=np.int64)))[0] / LOAD_UNIT
@@ -95,7 +97,7 @@ def utilities_of_all() -> Recomputed:
     correction="All of 200 parts and prices are what she works out from her record and the billboard.",
 )
 def charges_are_decodes() -> Recomputed:
-    """How many of 200 participants' parts and prices are not what she works out alone."""
+    """The number of 200 participants whose parts and prices are not what they compute alone."""
     mechanism, values, outcome = _charged()
     names = ("actions", "times", "price")
     wrong = sum(mechanism.decode(values[i], i, outcome.billboard)
@@ -145,7 +147,9 @@ def lies_at_fixed_prices() -> Recomputed:
     correction="They must be: who understates a weight tenfold gains .6.",
 )
 def contributions_that_are_not_verified() -> Recomputed:
-    """What a lie about her item's weight gains at price 1 if she is charged for what she says: value .7, weight 1."""
+    """The gain of a lie about one's item's weight at price 1, if a participant is charged for the reported weight:
+    value .7, weight 1.
+    """
     program = Knapsack(2, 1.0, rows=1, least_weight=0.1)
     records: Any = program.read([[0.7, 1.0], [0.7, 0.1]])
     price = np.array([PRICE_UNIT], dtype=np.int64)
@@ -162,7 +166,7 @@ def contributions_that_are_not_verified() -> Recomputed:
     correction="Attained by Gaussian noise.",
 )
 def mean_of_a_private_number() -> Recomputed:
-    """max of E[M(D)] - e E[M(D')] over numbers in [0, 1] of a Gaussian release at mu(1, 10^-6): delta, attained."""
+    """The max of E[M(D)] - e E[M(D')] over numbers in [0, 1] of a Gaussian release at mu(1, 10^-6): delta, attained."""
     mu = gdp_mu(1.0, 1e-6)
     x, step = np.linspace(-12.0, 14.0, 2_000_001, retstep=True)
     first, second = np.exp(-((x - mu) ** 2) / 2.0), np.exp(-(x**2) / 2.0)
@@ -205,7 +209,9 @@ def length_of_prices() -> Recomputed:
                "Phi(mu/2) - 1) is .105.",
 )
 def gain_that_is_allowed() -> Recomputed:
-    """What the printed bound allows a lie to gain if truth gives .6 and nothing is worth more than 1; ours is .105."""
+    """The gain of a lie that the printed bound allows, if truth gives .6 and nothing is worth more than 1; ours is
+    .105.
+    """
     printed = printed_gain(1.0, 1e-6, 0.01, most_value=1.0, largest_sum=1.0, tau=1.0, rows=10)
     allowed = (printed.factor - 1.0) * 0.6 + printed.added
     ours = additive_gain(0.01, 1.0, GDP(gdp_mu(1.0, 1e-6)).delta_at(0.0))

@@ -136,7 +136,8 @@ def printed_regret(
 
 
 def printed_flag_epsilon(rows: int, epsilon: float, delta: float) -> float:
-    """epsilon' of each row's sparse vector in Algorithm 9: epsilon/(2 sqrt(8 k ln(2/delta))), as composition needs it.
+    """The level epsilon' of each row's sparse vector in Algorithm 9: epsilon/(2 sqrt(8 k ln(2/delta))), as composition
+    needs it.
 
     Args:
         rows: k.
@@ -177,7 +178,8 @@ def printed_flag_margin(people: float, rows: int, *, epsilon: float, delta: floa
 def printed_tight_margin(
     people: float, rows: int, supply: float, alpha: float, *, epsilon: float, delta: float, failure_probability: float,
 ) -> float:
-    """xi of Algorithm 11 for unit demand: what it holds back of each row, for drawing and for who is reassigned.
+    """The margin xi of Algorithm 11 for unit demand: the reserve of each row, for drawing and for reassigned
+    participants.
 
     sqrt(3 b ln(2 k/beta)) + (160 sqrt8 k sqrt2/epsilon) ln(4 n^2 k^2/beta)^2 sqrt(ln(2 n^2/delta)) (2 + k/alpha).
 
@@ -185,7 +187,7 @@ def printed_tight_margin(
         people: n, which is the width.
         rows: k.
         supply: b.
-        alpha: what a participant may miss before she is reassigned, > 0; infinity where nobody is.
+        alpha: utility that a participant may miss before they are reassigned, > 0; infinity where nobody is.
         epsilon: > 0.
         delta: in (0, 1).
         failure_probability: in (0, 1).
@@ -209,10 +211,10 @@ class PrintedBound:
     """Theorem 5.3.17 with the constants of its proof, at T = w^2.
 
     Args:
-        welfare_loss: the optimum less the value, at most: 2 R_p.
-        excess: of all rows together, at most: 2 R_p/tau.
-        rounds: T = w^2, that it takes.
-        vacuous: neither says anything: the loss can never be larger, nor the excess.
+        welfare_loss: largest difference of the optimum and the value: 2 R_p.
+        excess: largest excess of all rows together: 2 R_p/tau.
+        rounds: number T = w^2 of rounds.
+        vacuous: whether neither says anything: the loss can never be larger, nor the excess.
     """
 
     welfare_loss: float
@@ -226,7 +228,7 @@ def printed_accuracy(
     failure_probability: float,
     most_value: float = 1.0, most_excess: float | None = None,
 ) -> PrintedBound:
-    """What Theorem 5.3.17 says at these sizes.
+    """The statement of Theorem 5.3.17 at these sizes.
 
     Args:
         people: n.
@@ -237,8 +239,8 @@ def printed_accuracy(
         epsilon: > 0.
         delta: in (0, 1).
         failure_probability: in (0, 1).
-        most_value: by how much one person's values can differ.
-        most_excess: what all rows together can exceed their supply by; k w by default.
+        most_value: largest difference of one person's values.
+        most_excess: largest possible excess of all rows together over their supply; k w by default.
 
     Example:
         >>> found = printed_accuracy(people=10**5, rows=10, tau=1.0, width=1e5, sensitivity=2**0.5, epsilon=1.0,
@@ -257,13 +259,14 @@ def printed_accuracy(
 
 @dataclass(frozen=True, kw_only=True)
 class LeadingTerms:
-    """A row of Table 2: what grows how, without logarithms and constants; nothing is promised by these numbers.
+    """A row of Table 2: the growth of welfare loss and excess, without logarithms and constants; these numbers promise
+    nothing.
 
     Args:
         welfare: the printed column "welfare"; None where it has none.
         excess: the printed column "constraint violation".
-        corrected: of the excess, k sigma/epsilon with the corrected sigma.
-        erratum: what is wrong with the print; empty where it stands.
+        corrected: excess k sigma/epsilon with the corrected sigma.
+        erratum: fault of the print; empty where it stands.
     """
 
     welfare: float | None
@@ -327,12 +330,13 @@ def leading_terms(family: str, *, rows: int, size: float, epsilon: float) -> Lea
 
 @dataclass(frozen=True, kw_only=True)
 class SmallestSupply:
-    """From how many copies of each good on the excess of all goods together is at most a share of all copies.
+    """The least number of copies of each good from which on the excess of all goods together is at most a share of all
+    copies.
 
     Args:
-        printed: by Theorem 5.3.17 with its constants.
-        a_priori: by our regret bound with infinitely many rounds: what no number of rounds can beat.
-        certificate: by the certificate after the run, where prices are not at the ends of their box.
+        printed: number by Theorem 5.3.17 with its constants.
+        a_priori: number by our regret bound with infinitely many rounds: no number of rounds can beat it.
+        certificate: number by the certificate after the run, where prices are not at the ends of their box.
     """
 
     printed: int
@@ -352,7 +356,7 @@ def smallest_supply(
         delta: in (0, 1).
         failure_probability: in (0, 1).
         most_excess: share of all copies, in (0, 1).
-        burn_share: of the budget for a burn-in, which the certified run has and the other two have not.
+        burn_share: share of the budget for a burn-in, which the certified run has and the other two have not.
 
     Source: spec convex_programs 9.2.
 
@@ -392,9 +396,9 @@ def printed_gain(
     2 alpha. Neither is needed: with contributions that are not negative no utility is above V.
 
     Args:
-        epsilon: of the mechanism.
-        delta: of the mechanism.
-        alpha: how much less than her favourite anybody has.
+        epsilon: level of the mechanism, in nats.
+        delta: delta of the mechanism.
+        alpha: largest utility that anybody misses against their favourite.
         most_value: V.
         largest_sum: C1.
         tau: the dual bound.

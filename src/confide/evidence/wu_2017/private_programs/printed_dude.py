@@ -56,7 +56,7 @@ class PrintedDescent(Descent):
 
     @property
     def natural_step(self) -> NDArray[np.float64]:
-        """(k,) eta, prices for each unit of load."""
+        """The (k,) steps eta, in prices for each unit of load."""
         return 2.0 * np.array(self.program.taus) / (math.sqrt(self.schedule.rounds) * self.spread)
 
     def steps(self, t: int) -> NDArray[np.float64]:
@@ -130,12 +130,12 @@ class PrintedDude(PrivDude):
 
     @property
     def round_noise_std(self) -> float:
-        """sd of each round's noise, as printed."""
+        """The standard deviation of each round's noise, as printed."""
         return printed_deviation(self.used_l2_sensitivity, self.epsilon, self.delta, self.rounds)
 
     @cached_property
     def squared_budget(self) -> Fraction:
-        """mu^2 of all rounds together with the printed noise and the program's sigma."""
+        """The squared budget mu^2 of all rounds together with the printed noise and the program's sigma."""
         return self.squared_l2_sensitivity * self.rounds / Fraction(self.round_noise_std) ** 2
 
     @cached_property
@@ -151,7 +151,7 @@ class PrintedDude(PrivDude):
 
     @property
     def proved(self) -> ApproxDP:
-        """What exact accounting proves of the printed noise, at the same delta."""
+        """The proven loss of the printed noise by exact accounting, at the same delta."""
         return ApproxDP(GDP(root_up(self.squared_budget)).epsilon_at(self.delta), self.delta)
 
     @property
@@ -160,7 +160,7 @@ class PrintedDude(PrivDude):
 
     @cached_property
     def regret(self) -> float:
-        """What is proved of the printed step, with probability 1 - beta: ours."""
+        """The proven regret of the printed step, with probability 1 - beta: ours."""
         steps: list[float] = self.descent.natural_step.tolist()
         sides = 2.0 if self.program.two_sided else 1.0
         off = 0.5 / PRICE_UNIT

@@ -1,4 +1,4 @@
-"""What the evidence for claims shares: runs without noise, and optima where excess is allowed at a price."""
+"""The shared part of the evidence for claims: runs without noise, and optima where excess is allowed at a price."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def quiet_run(program: Program, data: Any, rounds: int, burn_in: int, **options:
     """A run of `PrivDude` without noise: for studies alone.
 
     Args:
-        program: of any family.
+        program: program of any family.
         data: n records.
         rounds: T.
-        burn_in: rounds before them.
-        options: of `PrivDude`.
+        burn_in: number of rounds before them.
+        options: further keyword arguments of `PrivDude`.
     """
     zeros = {("slack", t): np.zeros(program.rows) for t in range(rounds + burn_in)}
     mechanism = PrivDude(program, 1.0, 1e-6, rounds, burn_in, **options)
@@ -36,11 +36,11 @@ def quiet_run(program: Program, data: Any, rounds: int, burn_in: int, **options:
 
 
 def realised_regret(board: Any, program: Program) -> float:
-    """Of the main prices of a run without noise, against the best fixed prices of the box.
+    """The regret of the main prices of a run without noise, against the best fixed prices of the box.
 
     Args:
-        board: its billboard.
-        program: whose box counts.
+        board: billboard of the run.
+        program: program with the box of prices.
     """
     prices, slacks = board.main_prices / PRICE_UNIT, board.natural_slacks[board.burn_in :]
     mean = slacks.mean(axis=0)
@@ -50,12 +50,12 @@ def realised_regret(board: Any, program: Program) -> float:
 
 
 def optimum(program: Program, data: Any, price: float | None = None) -> float:
-    """The largest value by HiGHS; with a price the largest value less so much for each unit of excess.
+    """The largest value by HiGHS; with a price, the largest value less the price of each unit of excess.
 
     Args:
-        program: whose rows are limits.
+        program: program whose rows are limits.
         data: n records.
-        price: of excess; none is allowed without it.
+        price: price of excess; none is allowed without it.
     """
     found = program.linear_program(program.read(data))
     rows = len(found.supply)
@@ -71,13 +71,13 @@ def optimum(program: Program, data: Any, price: float | None = None) -> float:
 
 
 def chain(extra: float = 0.0, tau: float = 4.0) -> tuple[Electricity, Any]:
-    """Eight people with needs and five slots: more of the first slot moves four, each from the next slot to her own.
+    """Eight people with needs and five slots: more of the first slot moves four, each from the next slot to their own.
 
     A[j] needs slot j and all after j + 1, B[j] all after j. Both want slot j, and have no other free slot than j + 1.
 
     Args:
-        extra: supply of the first slot beside what is used.
-        tau: that is declared.
+        extra: supply of the first slot, besides the used part.
+        tau: declared dual bound.
 
     Source: spec convex_programs 7 (erratum 8) and 11.3.
     """
@@ -107,12 +107,12 @@ def crossroads(people: int, tau: float | None = None) -> tuple[Flow, NDArray[np.
 
 
 def values_of(people: int, goods: int, seed: int) -> NDArray[np.float64]:
-    """(n, k) made-up values, U(0, 1).
+    """Made-up values U(0, 1), shape (n, k).
 
     Args:
         people: n.
         goods: k.
-        seed: of the generator.
+        seed: seed of the generator.
     """
     found: NDArray[np.float64] = study_generator(seed, "values").random((people, goods))
     return found

@@ -86,7 +86,7 @@ def sampling_is_selection() -> Recomputed:
     correction="Attained, with n public and one record replaced.",
 )
 def score_sensitivity() -> Recomputed:
-    """n/(t - 1) times the most that one replaced record moves r(q, D), t = 6, by brute force."""
+    """The largest change of r(q, D) by one replaced record, times n/(t - 1), t = 6, by brute force."""
     truth = tiny_game().queries.truth
     found, t, n = 0.0, 6, 3
     for data in product(range(8), repeat=n):
@@ -284,7 +284,9 @@ def chernoff() -> Recomputed:
     correction="1,731 for alpha = .4, beta = .05 and 8 records; by exact tails 189 are enough.",
 )
 def samples_of_a_round() -> Recomputed:
-    """s of Lemma 3.4.4 at alpha = .4, beta = .05, |X| = 8, and the least s for which 8 exact tails sum to beta."""
+    """The number s of Lemma 3.4.4 at alpha = .4, beta = .05, |X| = 8, and the least s for which 8 exact tails sum to
+    beta.
+    """
     alpha, beta, universe = 0.4, 0.05, 8
     claimed = 48 * math.log(2 * universe / beta) / alpha**2
     # The weight of a query distribution on a record's true queries is some mean; 1/2 is the worst.
@@ -389,7 +391,9 @@ def payoff_in_the_proof() -> Recomputed:
                "ln(1/delta). At n = 1e5, alpha = .3 it is .32 of what the theorem gives.",
 )
 def remark_formula() -> Recomputed:
-    """epsilon of Remark 3.4.6 over Theorem 3.4.2's, alpha = .3, 1e5 queries of 30 bits: at n = 1e9, and at n = 1e5."""
+    """The level epsilon of Remark 3.4.6 over Theorem 3.4.2's, alpha = .3, 1e5 queries of 30 bits: at n = 1e9, and at n
+    = 1e5.
+    """
     ratios = []
     for n in (10**9, 10**5):
         found = source_setting(n, 0.3, 0.05, DELTA, queries=2 * 10**5, log_universe=30 * math.log(2))

@@ -110,7 +110,7 @@ def _adult(epsilon: float, signed: bool = True) -> _Errors:
                "in the text.",
 )
 def gain_from_epsilon() -> Recomputed:
-    """By how much the largest error falls from epsilon = .25 to 1, and from 1 to 5, on a stand-in for Adult."""
+    """The fall of the largest error from epsilon = .25 to 1, and from 1 to 5, on a stand-in for Adult."""
     errors = [_adult(each)[1] for each in (0.25, 1.0, 5.0)]
     noticeable, further = errors[0] - errors[1], errors[1] - errors[2]
     return Recomputed("holds" if noticeable > further > 0 else "false", noticeable, further)
@@ -182,9 +182,9 @@ def _many_queries(queries: int) -> _Errors:
                "to 2,000,000 queries and 170 rounds they grow by -5 % and 30 % (study queries-count).",
 )
 def stable_in_queries() -> Recomputed:
-    """By which factors the average and the largest error grow from 5,000 to 40,000 queries, 60 rounds of Figure 2.
+    """The factors by which the average and the largest error grow from 5,000 to 40,000 queries, 60 rounds of Figure 2.
 
-    Stable is what grows by a tenth at most. Noise on all counts grows by sqrt(8) = 2.83, in both.
+    An error is stable if it grows by a tenth at most. Noise on all counts grows by sqrt(8) = 2.83, in both.
     """
     few, many = _many_queries(5_000), _many_queries(40_000)
     average, largest = many[0] / few[0], many[1] / few[1]
@@ -274,8 +274,8 @@ class _Counted(DualQuery):
                "at most s terms.",
 )
 def linear_time() -> Recomputed:
-    """By which factor the weights that a run forms grow with 8 times as many queries; no best response has more than s
-    terms in either run.
+    """The factor by which the weights that a run forms grow with 8 times as many queries; no best response has more
+    than s terms in either run.
     """
     counted = []
     for queries in (5_000, 40_000):

@@ -97,7 +97,7 @@ def few_records() -> Recomputed:
                "the divergence is 1.0116.",
 )
 def approximate_divergence() -> Recomputed:
-    """delta-approximate max divergence at .05: as printed, with P[Y in S] below and no logarithm; then corrected."""
+    """The delta-approximate max divergence at .05: as printed, with P[Y in S] below, no logarithm; then corrected."""
     p, q, delta = np.array([0.6, 0.3, 0.1]), np.array([0.2, 0.3, 0.5]), 0.05
     sets = [np.array(each, dtype=bool) for each in product((False, True), repeat=3) if p[list(each)].sum() > delta]
     printed = max((float(p[each].sum()) - delta) / float(p[each].sum()) for each in sets)
@@ -146,8 +146,8 @@ def post_processing() -> Recomputed:
                "and the theorem 6.31.",
 )
 def composition_without_its_factor() -> Recomputed:
-    """sqrt(2k ln(1/delta')) + k e (exp(e) - 1), as it stands in the text, at k = 100, e = .1, delta' = 1e-6; then with
-    the factor e of the root. Plain addition gives 10.
+    """The bound sqrt(2k ln(1/delta')) + k e (exp(e) - 1), as it stands in the text, at k = 100, e = .1, delta' = 1e-6;
+    then with the factor e of the root. Plain addition gives 10.
     """
     k, step, slack = 100, 0.1, 1e-6
     printed = math.sqrt(2 * k * -math.log(slack)) + k * step * math.expm1(step)
@@ -204,7 +204,7 @@ def neighbours_of_selection() -> Recomputed:
                "of 2 bits.",
 )
 def sensitivity_of_counts() -> Recomputed:
-    """n times the most that one replaced record moves any answer, by brute force over 3 records of 2 bits."""
+    """The largest change of any answer by one replaced record, times n, by brute force over 3 records of 2 bits."""
     values = _conjunctions(2, 1)
     values = np.hstack([values, 1 - values, _conjunctions(2, 2)])
     worst, inside = 0.0, True

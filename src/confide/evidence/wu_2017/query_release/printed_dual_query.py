@@ -30,8 +30,8 @@ _FALSE = ("the text calls eta = 1.2, T = 170 and s = 1750 on 494,021 records (1,
 class PrintedDualQuery(DualQuery):
     """DualQuery with the signs that Algorithm 3 prints, which publishes records of the same law.
 
-    The query player minimises where the analysis has her maximise, and the data player is mirrored with her. Its
-    guarantees say what is wrong with the text's claim.
+    The query player minimises where the analysis has the player maximise, and the data player is mirrored likewise. The
+    guarantees name the fault of the text's claim.
 
     Example:
         >>> it = PrintedDualQuery(records=494_021, eta=1.2, rounds=170, samples=1750, delta=1e-3,
@@ -46,7 +46,9 @@ class PrintedDualQuery(DualQuery):
     mirrored: ClassVar[bool] = True
 
     def guarantees(self) -> Guarantees:
-        """What holds, with what the text says of its epsilon, and the text's claim where the setting is its own."""
+        """The valid guarantees, with the text's statement of its epsilon, and the text's claim where the setting is its
+        own.
+        """
         found: list[Guarantee] = []
         for each in super().guarantees():
             stated = isinstance(each, Privacy) and isinstance(each.loss, ApproxDP)

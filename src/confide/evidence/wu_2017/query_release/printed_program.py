@@ -23,11 +23,12 @@ __all__ = ["MisprintedRows", "PrintedIntegerProgram", "PrintedRows", "printed_pa
 
 
 def printed_parity_row(size: int, *, positive: bool) -> ParityRow:
-    """As printed: `sum x = 2 d + c - 1` for a query, which no record with three ones meets.
+    """The row of parities as printed: `sum x = 2 d + c - 1` for a query, which no record with three ones meets.
 
     Args:
-        size: of S, >= 0.
-        positive: the query (an even number of ones counts), else its negation, whose row is right in print.
+        size: number of elements of S, >= 0.
+        positive: whether the row is for the query (an even number of ones counts), else for its negation, whose row is
+            right in print.
 
     Example:
         >>> printed_parity_row(3, positive=True)
@@ -44,7 +45,7 @@ class PrintedRows(Rows):
     whole_clauses: ClassVar[bool] = True
 
     def literals(self, index: NDArray[np.int64], bits: NDArray[np.bool_], clause: NDArray[np.int64]) -> None:
-        """r c <= sum of r literals."""
+        """Add the rows r c <= sum of r literals."""
         width = index.shape[1]
         sign = np.where(bits, 1, -1)
         self.add(np.column_stack([index, clause]), np.column_stack([-sign, np.full(len(clause), width)]),
@@ -82,11 +83,11 @@ class PrintedIntegerProgram(IntegerProgram):
 
 
 def row_defects(*, literal: bool, sizes: tuple[int, ...] = (1, 2, 3)) -> list[tuple[int, int]]:
-    """(size, number of ones) for which a row does not force c to be what it should be: the clause's truth.
+    """The pairs (size, number of ones) for which a row does not force c to be what it should be: the clause's truth.
 
     Args:
-        literal: of the row as printed, else of the corrected one.
-        sizes: of S.
+        literal: whether to check the row as printed, else the corrected one.
+        sizes: sizes of S.
 
     Example:
         >>> row_defects(literal=True), row_defects(literal=False)

@@ -147,7 +147,7 @@ def made_up_codes(schema: Schema, n: int, *, seed: int, classes: int = 6, evenne
 def made_up_views(
     n: int, *, seed: int, items: int = NETFLIX.bits, density: float = 0.0118, tastes: int = 8
 ) -> PackedBits:
-    """Who watched what: popular items, busy people, and tastes that tie items together.
+    """Made-up views of items by people: popular items, busy people, and tastes that tie items together.
 
     Args:
         n: people.
@@ -251,12 +251,12 @@ FIGURE_3_RECORDS = 100_000
 
 
 def rounds_of(run: str, epsilon: float, calculator: Calculator = "theorem-3.4.2") -> int:
-    """T of a run of Figure 1: the most that (epsilon, .001) pays for.
+    """The number T of rounds of a run of Figure 1: the most that (epsilon, .001) pays for.
 
     Args:
         run: "Adult", "KDD99" or "Netflix".
-        epsilon: in nats.
-        calculator: which proof adds the draws up; the text names Theorem 3.4.2.
+        epsilon: level in nats.
+        calculator: proof that adds the draws up; the text names Theorem 3.4.2.
 
     Raises:
         InvalidInput: no such run.

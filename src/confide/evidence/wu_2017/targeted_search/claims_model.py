@@ -153,7 +153,9 @@ def paths_through_one_vertex() -> Recomputed:
     correction="That counts length k alone (erratum 6). For walks the argument gives 21 at k = d = 3, not 18.",
 )
 def walks_through_one_vertex() -> Recomputed:
-    """What the printed argument gives for walks of all lengths up to 3, d = 3, beside its 18 for length 3 alone."""
+    """The sensitivity by the printed argument for walks of all lengths up to 3, d = 3, beside its 18 for length 3
+    alone.
+    """
     found, seen = Walks(3).sensitivity(3), enumerate_pairs(Walks(3), 3, people=_FEW).target_change
     return Recomputed("holds-with-correction" if seen <= 18.0 < found else "false", 18.0, found)
 

@@ -276,7 +276,7 @@ def composition_of_two_steps() -> Recomputed:
                "Corollary 2.2.5.",
 )
 def number_of_calls_in_the_proof() -> Recomputed:
-    """sqrt(8 k ln(1/delta)) epsilon over 2 sqrt(2 (k-1) ln(1/delta)) epsilon, k = 14, beside 1."""
+    """The ratio of sqrt(8 k ln(1/delta)) epsilon to 2 sqrt(2 (k-1) ln(1/delta)) epsilon, k = 14, beside 1."""
     printed, _ = printed_composition(_CALLS, 0.2, _DELTA)
     found = math.sqrt(8 * (_CALLS + 1) * -math.log(_DELTA)) * 0.2 / printed
     return Recomputed("holds-with-correction" if found > 1.0 + _ROOM else "holds", 1.0, found)

@@ -38,11 +38,11 @@ class Enumerated:
     """The largest changes over all pairs.
 
     Args:
-        target_change: of the value of a vertex that is neither rewired nor in S: what Delta bounds.
-        changed: of how many vertices' values change: what the impact cardinality bounds.
-        count_unconfirmed: of #{v in V minus S: f(v) >= x}.
-        count_outside: of #{v in V minus N[S]: f(v) >= x}: what the threshold's sensitivity bounds.
-        pairs: how many pairs of graphs, each with one S.
+        target_change: change of the value of a vertex that is neither rewired nor in S: bounded by Delta.
+        changed: number of vertices whose values change: bounded by the impact cardinality.
+        count_unconfirmed: change of #{v in V minus S: f(v) >= x}.
+        count_outside: change of #{v in V minus N[S]: f(v) >= x}: bounded by the threshold's sensitivity.
+        pairs: number of pairs of graphs, each with one S.
     """
 
     target_change: float
@@ -66,10 +66,10 @@ def enumerate_pairs(statistic: Statistic, degree_bound: int, *, people: int = 5,
     """Largest changes over all pairs of graphs on so many vertices with degrees within the bound.
 
     Args:
-        statistic: of proximity.
+        statistic: statistic of proximity.
         degree_bound: d.
-        people: 2..6; six take minutes.
-        every: only each so-manieth graph of the others, where the statistic is slow.
+        people: number of vertices, 2..6; six take minutes.
+        every: step k: only every k-th of the other graphs is taken, where the statistic is slow.
 
     Raises:
         InvalidInput: too many people to enumerate.

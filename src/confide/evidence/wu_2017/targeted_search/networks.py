@@ -25,10 +25,10 @@ _CAST = "film.film.actor"
 
 
 def film_casts_file() -> Path:
-    """Where the package recbole keeps its file of films.
+    """The path at which the package recbole keeps its file of films.
 
     Raises:
-        InvalidInput: not installed.
+        InvalidInput: the package is not installed.
     """
     return shipped_file("recbole", _FILE)
 
@@ -39,8 +39,8 @@ def film_casts(path: str | os.PathLike[str] | None = None, *, at_least: int = 1)
     The file links films to Freebase (CC BY); the list of films is MovieLens' (for research). The ids are Freebase's.
 
     Args:
-        path: of ml-100k.kg; that of the installed package when None.
-        at_least: how many films neighbours share.
+        path: path of ml-100k.kg; that of the installed package when None.
+        at_least: number of films that neighbours share.
 
     Raises:
         InvalidInput: no such file, or another one.
@@ -65,8 +65,8 @@ def costars_like_imdb(*, at_least: int = 1, seed: int = 0) -> Graph:
     34,200 films of 400 communities, 14 places on average, one in ten of them for anybody.
 
     Args:
-        at_least: how many films neighbours share.
-        seed: of the draws.
+        at_least: number of films that neighbours share.
+        seed: seed of the draws.
 
     Source: Wu 2017, Table 3 (235,710 and 4,587,715); spec targeted_search 8.
     """
@@ -79,8 +79,8 @@ def coauthors_like_dblp(*, at_least: int = 1, seed: int = 0) -> Graph:
     1,060,000 papers of 20,000 communities, 3.1 authors on average, 15 in a hundred of them anybody.
 
     Args:
-        at_least: how many papers neighbours share.
-        seed: of the draws.
+        at_least: number of papers that neighbours share.
+        seed: seed of the draws.
 
     Source: Wu 2017, Table 3 (956,043 and 3,738,044); spec targeted_search 8.
     """

@@ -73,18 +73,19 @@ def printed_search(
     noise: Noise, *, form: Form = "algorithm", statistic: Statistic | None = None, reset: bool = False,
     cap: int | None = None,
 ) -> FoundTargets:
-    """The search as printed. Its guarantees hold the printed claim, marked as false, and nothing else.
+    """The search as printed. Its guarantees contain the printed claim, marked as false, and nothing else.
 
     Args:
         investigation: graph, seeds and oracle.
         components: k >= 1.
         stopping_target: K (N in Algorithm 14).
-        epsilon: as printed: of a call.
+        epsilon: level of a call, as printed, in nats.
         degree_bound: d.
-        noise: where randomness comes from.
+        noise: source of randomness.
         form: "algorithm": Laplace noise of scale 4 Delta/epsilon, as in Algorithm 13; "text": Delta/epsilon, as in line
             6064; "experiments": Delta/epsilon and no stop, as with the printed Lap(20) for epsilon = 1/20.
-        statistic: of proximity; common neighbours if left out. Their sum over targets has the printed sensitivity 1.
+        statistic: statistic of proximity; common neighbours if left out. Their sum over targets has the printed
+            sensitivity 1.
         reset: whether each search within a component has an examined set of its own, as Algorithm 14 says: then
             vertices are examined again and again, and a search for a component can come upon a known target, which
             uses up its round (E7). Otherwise they share one.
@@ -92,7 +93,7 @@ def printed_search(
 
     Raises:
         InvalidInput: a number out of range.
-        SeedNotTargeted: by what the oracle says.
+        SeedNotTargeted: the oracle says so.
         OracleUnavailable: the oracle gave no answer.
 
     Example:
@@ -170,14 +171,14 @@ def _with_resets(investigation: Investigation, printed: _Printed, calls: int, gu
 
 
 def printed_composition(calls: int, epsilon: float, delta: float) -> tuple[float, bool]:
-    """The printed epsilon_2 = 2 sqrt(2 m ln(1/delta)) epsilon, and whether the theorem it rests on proves it here.
+    """The printed epsilon_2 = 2 sqrt(2 m ln(1/delta)) epsilon, and whether the theorem that it rests on proves it here.
 
     It needs sqrt(m) (e^epsilon - 1) <= sqrt(2 ln(1/delta)), which the print leaves out; and it is below m epsilon only
     beyond m = 8 ln(1/delta) calls.
 
     Args:
         calls: m >= 1.
-        epsilon: of one call.
+        epsilon: level of one call, in nats.
         delta: in (0, 1).
 
     Source: Wu 2017, Theorem 7.3.3; spec targeted_search 4 and 5, erratum E5.

@@ -33,16 +33,16 @@ def graph_of(edges: Iterable[tuple[int, int]], people: int) -> Graph:
 
 
 def toy() -> Investigation:
-    """16 vertices, eight targets in three components, seed 0."""
+    """A small investigation: 16 vertices, eight targets in three components, seed 0."""
     return Investigation(graph_of(_TOY, 16), 0, TARGETS)
 
 
 def values_of(statistic: Statistic, edges: Iterable[tuple[int, int]], people: int,
               confirmed: Iterable[int]) -> NDArray[np.float64]:
-    """(n,) a statistic on a graph of some edges.
+    """The values of a statistic on a graph of some edges, shape (n,).
 
     Args:
-        statistic: of proximity.
+        statistic: statistic of proximity.
         edges: pairs of vertices.
         people: n.
         confirmed: S.

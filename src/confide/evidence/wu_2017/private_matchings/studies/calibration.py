@@ -1,4 +1,4 @@
-"""From the printed constants to an auction that works: what each step does to the error of the counts.
+"""The way from the printed constants to an auction that works: the effect of each step on the error of the counts.
 
 n = 10^6, k = 50, s = 16,000, epsilon = 1, gamma = .01; spec allocation 4. Quick: n = 20,000, k = 10, s = 1,600 and
 epsilon = 10, so that supply times epsilon is the same; gamma = .1.

@@ -1,4 +1,4 @@
-"""What the printed noise costs: by the proof put right, and with every block counted that a bidder's slots lie in.
+"""The cost of the printed noise: by the proof put right, and with every block counted that a bidder's slots lie in.
 
 Spec allocation 3.2 and 5; errata 1, 2 and 3. Losses are in units of the epsilon that is claimed.
 """

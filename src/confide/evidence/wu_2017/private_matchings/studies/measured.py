@@ -1,4 +1,4 @@
-"""What was measured: instances, settings, shares of the optimum, what the public certificate claims, rules beside them.
+"""Measurements: instances, settings, shares of the optimum, claims of the public certificate, rules for comparison.
 
 Spec allocation 4.3. Quick: the same supplies times epsilon on small markets.
 """

@@ -1,4 +1,4 @@
-"""What the studies of matchings share: runs on made-up bidders, and the optimum beside them."""
+"""The shared part of the studies of matchings: runs on made-up bidders, and the optimum beside them."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ class Bidders:
 
 
 def bidders(kind: str, people: int, goods: int, supply: int, *, seed: int = 0) -> Bidders:
-    """Of an instance.
+    """The bidders of an instance.
 
     Args:
         kind: "A" or "B".
         people: n.
         goods: k.
         supply: s of each good.
-        seed: of the draws.
+        seed: seed of the draws.
     """
     table = INSTANCES[kind](people, goods, seed=seed)
     values = Valuations.of(table, people=people, goods=goods)
@@ -71,8 +71,8 @@ class Ran:
 
     Args:
         share: welfare over the optimum.
-        claimed: what the public certificate claims of it; nan without one.
-        over: copies given beyond the supply, of all runs together.
+        claimed: share that the public certificate claims; nan without one.
+        over: number of copies given beyond the supply, of all runs together.
     """
 
     share: float

@@ -1,4 +1,4 @@
-"""From where on the printed theorems say anything: supplies and bidders that their constants ask for.
+"""The least sizes at which the printed theorems say anything: supplies and bidders that their constants ask for.
 
 Spec allocation 3.3 and 5: k = 100, gamma = .05.
 """

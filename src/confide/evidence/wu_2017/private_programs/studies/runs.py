@@ -1,4 +1,4 @@
-"""What the studies of programs share: optima, runs, and runs with another amount of noise."""
+"""The shared part of the studies of programs: optima, runs, and runs with another amount of noise."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class Ran:
 
     Args:
         lost: optimum less value, of the optimum; negative where excess is worth more than noise loses.
-        gap: the same without its sign, run by run.
-        largest: excess of a row over its supply, the largest.
+        gap: absolute value of the same, run by run.
+        largest: largest excess of a row over its supply.
         total: excess of all rows together over all supply.
-        certified: excess of a row over its supply that the certificate claims, the largest.
-        certified_total: of all rows together over all supply, likewise.
-        certified_gap: of the optimum, what the certificate claims.
+        certified: largest excess of a row over its supply that the certificate claims.
+        certified_total: excess of all rows together over all supply that the certificate claims.
+        certified_gap: gap that the certificate claims, as a share of the optimum.
         kept: whether every certificate held: the excess of every row, and the gap.
     """
 
@@ -71,7 +71,7 @@ def best_of(program: Program, data: Any) -> float:
     """The optimum; for large programs the dual value of prices without noise, an upper bound, so that gaps seem larger.
 
     Args:
-        program: of any family.
+        program: program of any family.
         data: n records.
     """
     if program.people * program.rows <= _EXACT:
@@ -84,10 +84,10 @@ def ran(mechanism: Dude, data: Any, best: float, runs: int) -> Ran:
     """A mechanism under simulated noise, seeds 1, 2 and so on.
 
     Args:
-        mechanism: which hands out averages.
+        mechanism: mechanism that hands out averages.
         data: n records.
-        best: the optimum.
-        runs: how many.
+        best: optimum.
+        runs: number of runs.
     """
     supply = np.abs(np.array(mechanism.program.supplies))
     rows, kept = [], True
@@ -128,10 +128,10 @@ def quiet(program: Program, data: Any, rounds: int, burn_in: int) -> Any:
     """A run of `PrivDude` without noise.
 
     Args:
-        program: of any family.
+        program: program of any family.
         data: n records.
         rounds: T.
-        burn_in: rounds before them.
+        burn_in: number of rounds before them.
     """
     zeros = {("slack", t): np.zeros(program.rows) for t in range(rounds + burn_in)}
     return PrivDude(program, 1.0, DELTA, rounds, burn_in).run(data, Noise.replayed(zeros))  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""What the published figures do not show: rivals that need no game, on the same queries and budget.
+"""Comparisons that the published figures lack: baselines that need no game, on the same queries and budget.
 
 Positive and signed marginals of two tables; noise on every count against DualQuery, and where they cross; independent
 attributes; correlated ones with no columns. Spec query_release F and erratum 15.

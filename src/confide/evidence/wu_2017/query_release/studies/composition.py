@@ -1,4 +1,4 @@
-"""What a run costs, by four calculators: the published setting of Figure 2, and the rounds of Figure 1's.
+"""The cost of a run, by four calculators: the published setting of Figure 2, and the rounds of Figure 1's.
 
 Spec query_release A2, D2, F and erratum 2.
 """

@@ -49,8 +49,8 @@ def stand_in(name: str, queries: int, *, signed: bool = True, small: bool = Fals
     """Random 3-way marginals of a stand-in for "Adult", "KDD99" or "Netflix", and their true answers.
 
     Args:
-        name: of the table.
-        queries: how many.
+        name: name of the table.
+        queries: number of queries.
         signed: whether literals have random signs, as in the authors' prototype.
         small: fewer different records.
     """
@@ -78,12 +78,14 @@ def health_schema() -> Schema:
 
 
 def health() -> Codes | None:
-    """20,190 real records with 93 binary attributes; None where the package that ships them is missing."""
+    """The health insurance table, 20,190 real records with 93 binary attributes; None where the package that ships them
+    is missing.
+    """
     return None if find_spec("statsmodels") is None else health_schema().encode("statsmodels:randhie")
 
 
 def errors(mechanism: DualQuery, answers: TrueAnswers, runs: int) -> Errors:
-    """Of so many runs under simulated noise."""
+    """The mean errors of runs under simulated noise."""
     found: list[Any] = [mechanism.run(answers, Noise.simulated(seed)) for seed in range(runs)]
     return Errors(float(np.mean([each.diagnostics["mean_error"] for each in found])),
                   float(np.mean([each.diagnostics["max_error"] for each in found])))

@@ -1,7 +1,8 @@
-"""What the smoothed stop, one-sided and gumbel noise and two-step accounting buy at equal privacy, fragmented targets.
+"""The gain by the smoothed stop, one-sided and gumbel noise and two-step accounting at equal privacy, fragmented
+targets.
 
-Every way of searching loses the same (epsilon, delta) in all; random order loses nothing and is what each is measured
-against. A search with a stop is compared with random order after as many examinations. Spec targeted_search 6.
+Every way of searching loses the same (epsilon, delta) in all; random order loses nothing, and each is compared with it.
+A search with a stop is compared with random order after as many examinations. Spec targeted_search 6.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ class Way:
     """A way of searching.
 
     Args:
-        stop: of the mechanism.
-        noise_kind: of the mechanism.
-        tight: the best composition at delta; otherwise the sum of all calls, as printed.
+        stop: stop of the mechanism.
+        noise_kind: kind of noise of the mechanism.
+        tight: whether the best composition at delta counts; otherwise the sum of all calls, as printed.
         grid: end of the threshold's grid, public; None for the usual one.
     """
 
@@ -70,7 +71,7 @@ _WAYS = (
 
 
 def call_epsilon(way: Way, total: float) -> float:
-    """What one of 13 calls may cost so that all of them lose (total, 10^-6) at most.
+    """The largest cost of one of 13 calls, so that all of them lose (total, 10^-6) at most.
 
     Args:
         way: stop, noise and accounting.

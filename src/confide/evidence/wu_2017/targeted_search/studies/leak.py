@@ -1,4 +1,4 @@
-"""What the printed threshold tells: its loss on the witness of erratum E3, beside the claim and the correction.
+"""The leak of the printed threshold: its loss on the witness of erratum E3, beside the claim and the correction.
 
 Spec targeted_search 5.
 """

@@ -35,12 +35,12 @@ _SPEC = {  # means at the six budgets, on the film casts, for target groups of t
 
 
 def searched(network: Network, group: Group, runs: int) -> tuple[Found, Found, Found]:
-    """What Target, PTarget with noise of scale 20 and random order find.
+    """The vertices that Target, PTarget with noise of scale 20 and random order find.
 
     Args:
         network: the network.
-        group: who is searched for in it.
-        runs: of the latter two.
+        group: group of targets in it.
+        runs: number of runs of the latter two.
     """
     last = network.budgets[-1]
     # Without a threshold a call costs 2 Delta/b = .1; the print calls that .05.
@@ -64,12 +64,12 @@ def _drawn(network: Network, regime: str, found: tuple[Found, Found, Found]) -> 
 
 
 def verdict(network: Network, regime: str, found: tuple[Found, Found, Found]) -> str:
-    """What was seen, in a sentence that follows from the figures.
+    """A sentence on the result that follows from the figures.
 
     Args:
         network: the network.
-        regime: its name.
-        found: by Target, the private search, and random order.
+        regime: name of the regime.
+        found: results of Target, the private search, and random order.
     """
     plain, ours, chance = (each.at(network.budgets) for each in found)
     ahead = int((ours > plain).sum())

@@ -1,4 +1,4 @@
-"""What the studies of targeted search share: networks, and a target group for each regime in them."""
+"""The shared part of the studies of targeted search: networks, and a target group for each regime in them."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _SIZE = 27_262
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Network:
-    """A graph and where contagions begin.
+    """A graph and the place where contagions begin.
 
     Args:
-        name: in a few words.
+        name: name, in a few words.
         graph: the network.
         start: index of the vertex where they begin.
-        seeds: of the draws, one a regime.
+        seeds: seeds of the draws, one a regime.
         degree_bound: d, public: a round number above every degree.
-        instead: for the output: what a made-up network stands in for, and why.
+        instead: for the output: the network that a made-up one stands in for, and the reason.
     """
 
     name: str
