@@ -206,7 +206,7 @@ class Coding:
         thing: word for what a participant gets, such as "good" or "path".
         what: word for what the operator shares, such as "goods".
         asked: words for what people hand in.
-        told: function of an action, a list of the numbers that are used, that describes it in words.
+        described: function of an action, a list of the numbers that are used, that describes it in words.
         columns: columns of a file with a row for each person.
         judge: the family's rule for such a row.
         limit: rule for a row as a whole, in words.
@@ -222,7 +222,7 @@ class Coding:
     thing: str
     what: str
     asked: str
-    told: Callable[[list[int]], str]
+    described: Callable[[list[int]], str]
     columns: tuple[Column, ...] = ()
     judge: Judge = any_row
     limit: str = "each cell must be as the campaign says"
@@ -267,7 +267,7 @@ class Coding:
             action: (width,).
         """
         some = self.used(action)
-        return self.told(some) if some else "nothing"
+        return self.described(some) if some else "nothing"
 
 
 def named(field_name: str, names: tuple[str, ...], *, without: str = "") -> tuple[str, ...]:

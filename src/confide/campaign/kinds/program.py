@@ -286,7 +286,7 @@ def handout_table(plan: SharingPlan, shares: pa.Table, identities: Sequence[str]
     for identity, share in zip(identities, shares.to_pylist(), strict=True):
         owed = float(share.get("price") or 0.0) * plan.coding.unit
         for some, part in _actions(share, width, rounds):
-            found.append((identity, plan.coding.told(some), part, owed))
+            found.append((identity, plan.coding.described(some), part, owed))
             owed = 0.0
     columns = {"id": pa.array([row[0] for row in found], pa.string()),
                "good": pa.array([row[1] for row in found], pa.string())}

@@ -129,7 +129,7 @@ class UnitDemandTable(_Goods):
         scale = _points(points)
         return Coding(
             program=UnitDemand(people, supply), rows=names, thing="good", what="goods, one for each person at most",
-            asked=f"for each good {_scale(scale)}", told=lambda some: names[some[0]], points=scale, unit=scale.unit,
+            asked=f"for each good {_scale(scale)}", described=lambda some: names[some[0]], points=scale, unit=scale.unit,
             columns=_valued(names, scale))
 
 
@@ -147,7 +147,7 @@ class CappedAdditiveTable(_Goods):
         return Coding(
             program=CappedAdditive(people, supply, cap=self.cap), rows=names, thing="goods",
             what=f"goods, {self.cap} for each person at most", asked=f"for each good {_scale(scale)}; values add up",
-            told=lambda some: ", ".join(names[good] for good in some), points=scale, unit=scale.unit,
+            described=lambda some: ", ".join(names[good] for good in some), points=scale, unit=scale.unit,
             columns=_valued(names, scale))
 
 
@@ -169,7 +169,7 @@ class XorBundlesTable(_Goods):
             program=XorBundles(people, supply, size=self.size, bids=self.bids), rows=names, thing="bundle",
             what=f"goods, one bundle of up to {self.size} for each person at most",
             asked=f"up to {self.bids} bundles of up to {self.size} goods, written a+b, and for each {_scale(scale)}",
-            told=lambda some: "+".join(names[good] for good in some), bids=bids, limit=bids.limit, points=scale,
+            described=lambda some: "+".join(names[good] for good in some), bids=bids, limit=bids.limit, points=scale,
             unit=scale.unit)
 
 
@@ -219,7 +219,7 @@ class KnapsackTable(_Family):
         return Coding(
             program=program, rows=names, thing="item", what="resources that items take",
             asked=f"what your item is worth, {_scale(scale)}; and what it takes of each resource", loads=largest,
-            told=lambda _: "a place for the item", points=scale, unit=scale.unit, judge=judged, limit=limit,
+            described=lambda _: "a place for the item", points=scale, unit=scale.unit, judge=judged, limit=limit,
             columns=(Number.of_values(data.value, scale), *takes))
 
 
@@ -252,7 +252,7 @@ class SharedResourcesTable(_Family):
                      for one in some)
         return Coding(
             program=program, rows=rows, thing="project", what="projects, one for each person at most",
-            asked=f"for each project {_scale(scale)}", told=lambda some: projects[some[0]], points=scale,
+            asked=f"for each project {_scale(scale)}", described=lambda some: projects[some[0]], points=scale,
             unit=scale.unit, columns=_valued(projects, scale))
 
 
@@ -296,7 +296,7 @@ class FlowTable(_Family):
         return Coding(
             program=program, rows=tuple(f"{tail}->{head}" for tail, head, *_ in found), thing="path",
             what=f"arcs of a network, a path of up to {self.hops} for each person",
-            asked="where you start and where you want to go, nodes by their names", told=told, unit=unit, judge=judged,
+            asked="where you start and where you want to go, nodes by their names", described=told, unit=unit, judge=judged,
             worth="units of cost", limit="source and sink must be two different nodes",
             columns=(Choice(name="source", names=nodes), Choice(name="sink", names=nodes)))
 
@@ -343,7 +343,7 @@ class ElectricityTable(_Family):
         return Coding(
             program=program, rows=rows, thing="slots", what=f"slots of power, {self.most} for each person at most",
             asked=f"for each slot of each interval {_scale(scale)}{needed}", points=scale, unit=scale.unit,
-            told=lambda some: ", ".join(rows[slot] for slot in some), judge=judged,
+            described=lambda some: ", ".join(rows[slot] for slot in some), judge=judged,
             limit=f"needs must be whole numbers, together at most {self.most}",
             columns=(*_valued(rows, scale), *wanted))
 
@@ -399,7 +399,7 @@ class AggregativeGameTable(_Family):
             program=program, rows=rows, thing="action", what="an equilibrium: actions whose sum is the public target",
             asked=f"what each action is worth to you where the target comes out, a number from {scale.lowest:g} to "
                   f"{scale.highest:g}{what}. You are asked to play those within {self.tolerance:g} of your best",
-            told=lambda some: actions[some[0]], points=scale, unit=scale.unit, judge=judged,
+            described=lambda some: actions[some[0]], points=scale, unit=scale.unit, judge=judged,
             limit=f"contributions of an action must add up to at most {self.largest_sum}",
             columns=(*_valued(actions, scale), *own))
 
