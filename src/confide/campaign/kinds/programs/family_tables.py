@@ -129,8 +129,8 @@ class UnitDemandTable(_Goods):
         scale = _points(points)
         return Coding(
             program=UnitDemand(people, supply), rows=names, thing="good", what="goods, one for each person at most",
-            asked=f"for each good {_scale(scale)}", described=lambda some: names[some[0]], points=scale, unit=scale.unit,
-            columns=_valued(names, scale))
+            asked=f"for each good {_scale(scale)}", described=lambda some: names[some[0]], points=scale,
+            unit=scale.unit, columns=_valued(names, scale))
 
 
 @keys_of(CappedAdditive, "cap")
@@ -296,7 +296,8 @@ class FlowTable(_Family):
         return Coding(
             program=program, rows=tuple(f"{tail}->{head}" for tail, head, *_ in found), thing="path",
             what=f"arcs of a network, a path of up to {self.hops} for each person",
-            asked="where you start and where you want to go, nodes by their names", described=told, unit=unit, judge=judged,
+            asked="where you start and where you want to go, nodes by their names", described=told, unit=unit,
+            judge=judged,
             worth="units of cost", limit="source and sink must be two different nodes",
             columns=(Choice(name="source", names=nodes), Choice(name="sink", names=nodes)))
 
