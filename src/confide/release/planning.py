@@ -3,8 +3,8 @@
 The advice compares what each method's errors will be about (`predicted`), and says why. It is held against measured
 runs in the tests: where it changes from one method to another, so do the errors.
 
-The predicted errors of a release, from public facts: the law of the noise where that is all there is, and rules
-of thumb, held against measured runs, where an algorithm's errors depend on the data.
+The predicted errors of a release, from public facts: the law of the noise where that is all there is, and rules of
+thumb, held against measured runs, where an algorithm's errors depend on the data.
 
 Errors are fractions of the records: of an answer on average over the queries, and of the worst of them. A rule of thumb
 is no promise; what is promised are the mechanism's own guarantees. The rules were fitted to runs on a table of people,
