@@ -565,8 +565,8 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         return (self.caps.error_cost / self.error_price + floor) * self.width**2 * _INTEGERS
 
     def certify(self, billboard: Billboard) -> ErrorCertificate:
-        """The certificate: who vanished takes their weight away, and none of the noise: (A/A')^2 times the bound, at
-        most.
+        """The certificate of a run. Who vanished takes their weight away, and none of the noise: (A/A')^2 times the
+        bound, at most.
         """
         if not isinstance(billboard, MeanBillboard):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not a MeanBillboard")

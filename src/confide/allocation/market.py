@@ -256,7 +256,7 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
         return plan.certificate(board.prices, board.surplus, board.welfare)
 
     def check(self, billboard: AnyBillboard) -> None:
-        """Check that a billboard is of this plan, and that everything in it follows that must.
+        """Check that a billboard is of this plan, and that its derived numbers follow from the rest of it.
 
         Raises:
             InvalidInput: another plan's, or numbers that no run makes.

@@ -254,7 +254,7 @@ def charge_of(mechanism: Mechanism, promises: Sequence[Privacy]) -> PureDP | App
 
 
 def about_the_charge(row: AuditRow) -> AuditRow:
-    """The row of such a promise: the charge is kept or broken, and no promise of the mechanism.
+    """The row of such a promise: it keeps or breaks the charge, not a promise of the mechanism's own.
 
     Args:
         row: the measured row.

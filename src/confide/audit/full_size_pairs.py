@@ -70,8 +70,8 @@ def of_records(start: int, parts: Sequence[tuple[_Row, int]]) -> list[SlotRows]:
 
 
 def whole_pairs(roles: Sequence[Role], people: int, unit: Relation) -> Iterator[Neighbours]:
-    """Pairs of crowds of everybody, some of each record, in which one has no record, or the last ends of all columns
-    for the first.
+    """Pairs of full crowds with some of each record: one person has no record, or the last ends of all columns for the
+    first.
 
     There are none where `confide.audit.worst_case_neighbours` has more of such pairs, nor where the crowd is too large.
 

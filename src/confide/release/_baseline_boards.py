@@ -1,8 +1,8 @@
-"""What the baselines publish: noisy counts of attributes or of queries, or nothing that any data enters.
+"""The billboards of the baselines: noisy counts of attributes or of queries, or nothing that any data enters.
 
 Answers of independent attributes, and of independent columns whose cells are all as likely. They read no data.
 
-Queries of a workload that tell each other: one is the other, or its negation. Noise is then paid for once.
+Queries of a workload that determine each other: one is the other, or its negation. Noise is then paid for once.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _Floats = NDArray[np.float64]
 
 
 def product_answers(ones: _Floats, workload: Workload) -> _Floats:
-    """(k,) answers of independent attributes.
+    """The answers of independent attributes, (k,).
 
     Args:
         ones: (d,) probability of each attribute.
@@ -63,7 +63,7 @@ def product_answers(ones: _Floats, workload: Workload) -> _Floats:
 
 
 def column_answers(ones: _Floats, workload: Workload, schema: Schema, *, cut: bool = True) -> _Floats:
-    """(k,) answers of independent columns, each record having one value of each.
+    """The answers of independent columns, (k,), each record having one value of each.
 
     A conjunction is a product over its columns: of one, it asks for a value, or that none of some values holds, which
     has the probability that these leave over. In a parity a column gives 1 - 2 p, where p is the probability of the
@@ -104,7 +104,7 @@ def column_answers(ones: _Floats, workload: Workload, schema: Schema, *, cut: bo
 
 
 def uniform_answers(workload: Workload, schema: Schema | None = None) -> _Floats:
-    """(k,) answers of uniform records: every cell of a column is as likely; without a schema every bit is a fair coin.
+    """Answers of uniform records, (k,): each cell of a column is as likely; without a schema every bit is a fair coin.
 
     Args:
         workload: the queries.
@@ -164,11 +164,11 @@ def _check_cells(workload: Workload) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Alike:
-    """Which queries are measured, and how the others follow.
+    """The queries that are measured, and how the others follow.
 
     Args:
         kept: (j,) the queries that are measured, rising.
-        place: (k,) which of them tells each query.
+        place: (k,) the measured query that determines each query.
         negated: (k,) whether it is that one's negation.
         by_columns: whether that holds for records of the schema's columns only.
     """
@@ -179,7 +179,7 @@ class Alike:
     by_columns: bool = False
 
     def spread(self, measured: NDArray[np.int64], n: int) -> NDArray[np.int64]:
-        """(k,) counts of all queries from the (j,) that were measured among n records."""
+        """The counts of all queries, (k,), from the (j,) that were measured among n records."""
         told = measured[self.place]
         return np.where(self.negated, n - told, told)
 
@@ -271,12 +271,14 @@ class IndependentBillboard(Billboard):
     schema: Schema | None = None
 
     def answers(self, workload: Workload) -> _Floats:
-        """(k,) fractions: products of what is measured, each cut to [0, 1]. Sums of them are too high: see `uncut`."""
+        """Answers as fractions, (k,): products of what is measured, each cut to [0, 1]. Sums of them are too high: see
+        `uncut`.
+        """
         return self._products(np.clip(self.ones / self.records, 0.0, 1.0), workload, cut=True)
 
     def uncut(self, workload: Workload) -> _Floats:
-        """(k,) products of what is measured, with all of its noise: without bias for independent columns, and some lie
-        outside [0, 1].
+        """The products of what is measured, (k,), with all of its noise: without bias for independent columns, and some
+        lie outside [0, 1].
         """
         return self._products(self.ones / self.records, workload, cut=False)
 
@@ -296,7 +298,7 @@ class FixedBillboard(Billboard):
         records: n.
         attributes: d.
         one: the probability of an attribute, 0 for the record of zeros, 1/2 for uniform records.
-        schema: of uniform records: its columns are uniform over their cells, and `one` is that of a bit.
+        schema: schema of uniform records: its columns are uniform over their cells, and `one` is that of a bit.
     """
 
     records: int
@@ -305,7 +307,7 @@ class FixedBillboard(Billboard):
     schema: Schema | None = None
 
     def answers(self, workload: Workload) -> _Floats:
-        """(k,) fractions."""
+        """The answers as fractions, (k,)."""
         of_kind("workload", workload, Workload)
         if self.schema is not None:
             return uniform_answers(workload, self.schema)
@@ -328,7 +330,8 @@ class NoisyBillboard(Billboard):
     noisy: np.ndarray
 
     def answers(self, workload: Workload | None = None) -> _Floats:
-        """(k,) fractions, cut to [0, 1]. Sums of them are too high where many are near 0: add up those of `uncut`.
+        """The answers as fractions, (k,), cut to [0, 1]. Sums of them are too high where many are near 0: add up those
+        of `uncut`.
 
         Raises:
             InvalidInput: other queries than the release's own.
@@ -336,7 +339,8 @@ class NoisyBillboard(Billboard):
         return np.asarray(np.clip(self.uncut(workload), 0.0, 1.0))
 
     def uncut(self, workload: Workload | None = None) -> _Floats:
-        """(k,) fractions as they were measured, without bias; noise takes some of them below 0 or above 1.
+        """The answers as they were measured, as fractions, (k,), without bias; noise takes some of them below 0 or
+        above 1.
 
         Raises:
             InvalidInput: other queries than the release's own; `measured_sums` adds up what others are made of.

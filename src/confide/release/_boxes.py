@@ -43,7 +43,7 @@ def uniform_cells(starts: NDArray[np.int64]) -> _Floats:
     """Flat cells of uniform blocks.
 
     Args:
-        starts: (b + 1,) of the blocks.
+        starts: (b + 1,) where each block begins, and the end.
 
     Example:
         >>> uniform_cells(np.array([0, 2, 6])).tolist()
@@ -83,13 +83,13 @@ def from_exponents(cells: _Floats, begin: int, end: int) -> None:
 
 @kernel
 def lacking(target: float, inside: float, outside: float, close: float) -> float:
-    """What to add to the exponent of a query so that a side of it which has all but vanished is measured again; or 0.
+    """The addition to a query's exponent so that a side of it which has all but vanished is measured again; or 0.
 
     A residual r multiplies the side that is too small by e^(|r|/2) in each pass. Where that changes the answer by less
     than shows, it looks like an end, and takes longer than all passes. It gets what was measured, half at most.
 
     Args:
-        target: of the answer.
+        target: target of the answer.
         inside: the answer.
         outside: 1 less that, of full accuracy where it is small, as `inside` is.
         close: smaller changes do not show.
@@ -200,15 +200,15 @@ def fit_boxes(
 
     Args:
         cells: changed.
-        starts: of the blocks.
-        block: (t,) of each query.
+        starts: where each block begins, and the end.
+        block: (t,) block of each query.
         inverse: (t,) whether its boxes are the cells that do not satisfy it.
-        ends: (t + 1,) its boxes.
+        ends: (t + 1,) where each query's boxes begin, and the end.
         base: (c,) the first cell of each box, within its block.
         strides: (c, g) its loops.
         counts: (c, g) of its loops.
         targets: (t,) fractions.
-        passes: how many at most.
+        passes: number of passes at most.
         close: stop where no residual changed by more since the pass before.
         settled: whether a side of a query that has all but vanished is brought up again, once: see `lacking`.
         weights: (t,) the exponents so far; changed.

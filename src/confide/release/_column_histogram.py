@@ -42,7 +42,7 @@ def has_columns(schema: Schema | None) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class ColumnBlocks:
-    """Which columns lie in one histogram.
+    """The assignment of columns to histograms.
 
     Args:
         schema: the m columns.
@@ -58,27 +58,27 @@ class ColumnBlocks:
 
     @property
     def attributes(self) -> int:
-        """d."""
+        """The number of attributes, d."""
         return self.schema.attributes
 
     @property
     def cells(self) -> int:
-        """Of all blocks."""
+        """The number of cells of all blocks."""
         return int(self.starts[-1])
 
     @cached_property
     def sizes(self) -> _Integers:
-        """(m,) values of each column."""
+        """The number of values of each column, (m,)."""
         return np.array(self.schema.sizes, np.int64)
 
     @cached_property
     def log_universe(self) -> float:
-        """ln|X|, for all that the queries can see."""
+        """The logarithm ln|X| of the universe, for all that the queries can see."""
         return math.fsum(math.log(size) for size in self.sizes[self.block >= 0].tolist())
 
     @cached_property
     def block_of(self) -> _Integers:
-        """(d,) the block of each attribute, -1 for none."""
+        """The block of each attribute, (d,), -1 for none."""
         found: _Integers = self.block[self.schema.column_of]
         return found
 
@@ -130,9 +130,9 @@ class Boxes:
     """Queries as unions of disjoint boxes of cells, in the order of the queries.
 
     Args:
-        block: (t,) of each query; 0 for one that names no attribute.
+        block: (t,) block of each query; 0 for one that names no attribute.
         inverse: (t,) whether its boxes are the cells that do not satisfy it, where these are fewer.
-        ends: (t + 1,) which boxes are whose.
+        ends: (t + 1,) where each query's boxes begin, and the end.
         base: (c,) first cells, within the block.
         strides: (c, g) of nested loops, the outer one first.
         counts: (c, g) of the loops, 1 where there is none.
@@ -151,7 +151,7 @@ class ColumnHistogram:
     """A distribution over the combinations of all columns' values, as one histogram for each block, uniform at first.
 
     Args:
-        blocks: of the columns.
+        blocks: blocks of the columns.
         cells: flat; each block sums to 1.
     """
 
@@ -265,7 +265,7 @@ class ColumnHistogram:
     # ---- answers
 
     def answers(self, workload: Workload) -> _Floats:
-        """(k,) fractions in [0, 1].
+        """The answers as fractions in [0, 1], (k,).
 
         A query across blocks is a product over them; a column in no block has all its values alike.
 
@@ -324,7 +324,7 @@ class ColumnHistogram:
     # ---- rows
 
     def rows(self, count: int) -> NDArray[np.uint16]:
-        """(count, m) values of equally weighted records.
+        """The values of equally weighted records, (count, m).
 
         Within a block every cell gets its share, rounded to a neighbour: systematic sampling without a random start, in
         the order of the cells, so that any interval of cells is off by at most one record. Blocks are independent, and
@@ -345,7 +345,7 @@ class ColumnHistogram:
         return found
 
     def dense(self) -> _Floats:
-        """(product of all columns' sizes,) the whole histogram, the last column's value the fastest digit.
+        """The whole histogram, (product of all columns' sizes,), the last column's value the fastest digit.
 
         Raises:
             Refused: more than 2^22 cells.

@@ -9,7 +9,7 @@ which is smooth and strictly convex. It sees records and measurements, and no da
 
 Source: spec query_release D5, step 4.
 
-Which queries `Reweighted` measures, by rules that see what is public once DualQuery has run.
+The queries that `Reweighted` measures, by rules that see what is public once DualQuery has run.
 
 Source: spec query_release D5 (an extension of Wu 2017, Algorithm 3).
 """
@@ -97,8 +97,8 @@ def fit_weights(values: NDArray[np.bool_], targets: _Floats, kappa: float) -> _F
 
 
 def most_targets(records: int) -> int:
-    """To how many targets T records may be fitted, at least 1: the smaller number squared times the larger, which is
-    about what a fit takes, is 2^38 at most. Whoever verifies a release fits again.
+    """The number of targets to which T records may be fitted, at least 1: the smaller number squared times the larger,
+    which is about what a fit takes, is 2^38 at most. Whoever verifies a release fits again.
 
     Args:
         records: T.

@@ -108,7 +108,7 @@ def cube_sum(cells: _Floats, origin: int, base: int, free: int) -> float:
 
 @kernel
 def cube_scale(cells: _Floats, origin: int, base: int, free: int, factor: float, shift: float) -> None:
-    """cells <- factor cells + shift over the same cells."""
+    """Set cells <- factor cells + shift over the same cells."""
     run = ~free & (free + 1)
     rest = free & ~(run - 1)
     subset = 0
@@ -194,7 +194,7 @@ _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB", "YiB")
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """Which attributes lie in one histogram.
+    """The assignment of attributes to histograms.
 
     Args:
         attributes: d.
@@ -210,17 +210,17 @@ class Blocks:
 
     @property
     def cells(self) -> int:
-        """Of all blocks."""
+        """The number of cells of all blocks."""
         return int(self.starts[-1])
 
     @property
     def log_universe(self) -> float:
-        """ln|X|, for all that the queries can see."""
+        """The logarithm ln|X| of the universe, for all that the queries can see."""
         return self.bits * math.log(2)
 
     @property
     def block_of(self) -> NDArray[np.int64]:
-        """(d,) the block of each attribute, -1 for none."""
+        """The block of each attribute, (d,), -1 for none."""
         return self.block
 
     @cached_property
@@ -276,7 +276,7 @@ def blocks_of(workload: Workload) -> Blocks:
 
 
 def components(index: NDArray[np.int32], d: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """(d,) labels of the connected components, and which attributes are named at all.
+    """The labels of the connected components, (d,), and which attributes are named at all.
 
     Args:
         index: (k, r) what each query names, padded with -1 at the end.
@@ -295,7 +295,7 @@ def components(index: NDArray[np.int32], d: int) -> tuple[NDArray[np.int64], NDA
 
 
 def memory(each: int, log_cells: float) -> str:
-    """So many bytes for each of 2^log_cells cells, in words.
+    """The memory of 2^log_cells cells with so many bytes each, in words.
 
     Example:
         >>> memory(8, 20), memory(24, 2000)
@@ -313,8 +313,8 @@ class Cubes:
     """Queries as unions of disjoint subcubes, in the order of the queries.
 
     Args:
-        block: (t,) of each query; 0 for one that names no attribute.
-        ends: (t + 1,) which cubes are whose.
+        block: (t,) block of each query; 0 for one that names no attribute.
+        ends: (t + 1,) where each query's cubes begin, and the end.
         base: (c,) required ones.
         free: (c,) bits that are not fixed.
     """
@@ -422,7 +422,7 @@ class Histogram:
     """A distribution over {0,1}^d, as one histogram for each block, uniform at first.
 
     Args:
-        blocks: of the attributes.
+        blocks: blocks of the attributes.
         cells: flat; each block sums to 1.
     """
 
@@ -455,7 +455,7 @@ class Histogram:
                 settled, weights)
 
     def answers(self, workload: Workload) -> _Floats:
-        """(k,) fractions in [0, 1].
+        """The answers as fractions in [0, 1], (k,).
 
         A query across blocks is a product over them; an attribute in no block is a fair coin.
 
@@ -497,7 +497,7 @@ class Histogram:
         return np.concatenate([np.zeros(0), *parts])
 
     def dense(self) -> _Floats:
-        """(2^d,) the whole histogram, attribute i as bit i.
+        """The whole histogram, (2^d,), attribute i as bit i.
 
         Raises:
             Refused: more than 2^22 cells.

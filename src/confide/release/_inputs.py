@@ -1,4 +1,4 @@
-"""Checks of what is handed to a public door: another type than it takes is named, with what it takes."""
+"""Checks of what is handed to a public function: another type than it takes is named, with what it takes."""
 
 from __future__ import annotations
 

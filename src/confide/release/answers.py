@@ -1,6 +1,6 @@
 """True answers: how many records satisfy each query, exactly, from wherever the records are.
 
-What a custodian's mechanisms share: true counts of a table or given ones, no shares, and errors for studies.
+The common part of a custodian's mechanisms: true counts of a table or given ones, no shares, and errors for studies.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class TrueAnswers:
 
     @property
     def fractions(self) -> np.ndarray:
-        """counts / n, float64 (k,)."""
+        """The counts as fractions, counts / n, float64 (k,)."""
         shares: np.ndarray = self.counts / self.records
         return shares
 
@@ -116,9 +116,9 @@ def true_answers(
             with a schema, a table of any kind that `confide.tables.open_table` reads.
         workload: k queries over d attributes.
         schema: the public columns of a table.
-        records: of a table, see `Schema.encode`; as are the others.
+        records: number of records of a table, or its ids, see `Schema.encode`; as are the others.
         id: the column of ids.
-        unusable: what becomes of rows with values that their columns do not accept.
+        unusable: treatment of rows with values that their columns do not accept.
         rejected: receives id or row -> reason; the operator's alone. Without it, an engine can count by itself.
 
     Raises:
@@ -231,7 +231,7 @@ def records_of(
     Args:
         data: a bool array, what has such a form already, or a table of any kind. Without a schema each column of a
             table is a bit.
-        schema: of a table, and of codes.
+        schema: schema of a table, or of codes.
         attributes: d, checked where given.
         one_hot: whether bits too must have exactly one attribute of each column with bins or levels. Where a
             sensitivity is smaller for such records, others would break the promise.
@@ -279,13 +279,13 @@ def _check_one_hot(records: PackedBits, schema: Schema) -> None:
 def counts_of(
     data: Any, workload: Workload, n: int, schema: Schema | None = None, *, one_hot: bool = False
 ) -> NDArray[np.int64]:
-    """(k,) true counts; private.
+    """The true counts, (k,); private.
 
     Args:
         data: `TrueAnswers` of this workload, blocks of packed bits from an iterator, or what `records_of` takes.
         workload: the queries.
         n: how many records there must be.
-        schema: of a table.
+        schema: schema of a table.
         one_hot: as for `records_of`; true answers must then say that they are of the schema's codes.
 
     Raises:
@@ -306,9 +306,9 @@ def check_answers(
     """Refuse true answers that are not of this workload, or not of n records.
 
     Args:
-        answers: from anywhere.
+        answers: true answers from anywhere.
         workload: the queries.
-        n: records.
+        n: number of records.
         schema: the mechanism's columns.
         one_hot: whether they must say of which queries and of which schema's codes they are.
 
@@ -332,7 +332,7 @@ def settle(it: Any) -> None:
     """Keep plain numbers instead of those given: a numpy scalar has an arithmetic of its own, and a smaller range.
 
     Args:
-        it: frozen, under construction, and checked.
+        it: a frozen object under construction, checked.
     """
     kind: Any = type(it)
     for name, plain in _numbers(kind):
@@ -367,7 +367,7 @@ def check_scale(field: str, scale: float) -> None:
 
     Args:
         field: the parameter that is too small.
-        scale: of the noise that it asks for, in counts.
+        scale: scale of the noise that it asks for, in counts.
 
     Raises:
         InvalidInput: names the field.

@@ -1,5 +1,5 @@
-"""What the harness needs to know of a release: the same mechanism on tiny made-up tables, its accounts, and its errors
-on made-up data with its own columns. The custodian's table is never touched.
+"""The facts that the harness needs of a release: the same mechanism on tiny made-up tables, its accounts, and its
+errors on made-up data with its own columns. The custodian's table is never touched.
 """
 
 from __future__ import annotations
@@ -59,15 +59,15 @@ _NARROW = 50.0  # of the control: a fit averages noise away, and may be far with
 def release(
     it: Mechanism, schema: Schema, workload: Workload, *, loss: PureDP | ApproxDP, predicted: float, seed: int = 0,
 ) -> Audited:
-    """What is known of one release.
+    """The promises, the charge and the audits of one release.
 
     Args:
         it: the mechanism.
         schema: the public columns.
         workload: the queries.
-        loss: what is stated of it, as (epsilon, delta) where there is a delta.
+        loss: stated loss of the release, as (epsilon, delta) where there is a delta.
         predicted: error of an answer on average, as it was planned; a share of the records.
-        seed: of made-up tables and transcripts.
+        seed: seed of made-up tables and transcripts.
     """
     twin, promises = tiny(it), it.guarantees()
     walked = _walked(twin, seed)

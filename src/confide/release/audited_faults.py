@@ -1,6 +1,6 @@
 """The family's mechanisms broken on purpose, in the code or at their noise: the audits must flag each.
 
-What the ledger is charged for each part of a run, and the whole charge summed again from the parameters.
+The charge of the ledger for each part of a run, and the whole charge summed again from the parameters.
 
 The broken mechanisms stand here, though tests alone run them: a meter leaves those of confide's modules of audits alone
 (`confide.privacy.meter.is_broken_on_purpose`), and would stop them before an audit sees what they do.
@@ -57,7 +57,7 @@ class Charge(NamedTuple):
 
     Args:
         part: the first word of the names of its draws; "" is everything.
-        loss: what is charged; a loss of 0 where nothing is.
+        loss: the charge as a loss; a loss of 0 where nothing is charged.
     """
 
     part: str
@@ -88,7 +88,7 @@ _CHOSEN: tuple[tuple[str, str, _Sum], ...] = (("one-way", "one-way tables", _zcd
 
 
 def charges(it: Mechanism) -> list[Charge]:
-    """Of each part that a run draws, what its events cost, and of everything.
+    """The cost of the events of each part that a run draws, and of everything.
 
     Args:
         it: a mechanism of the family, sound or broken.
@@ -132,7 +132,7 @@ def _drawn(it: Mechanism) -> set[str]:
 
 
 def whole_charge(it: Mechanism) -> Loss:
-    """What is charged for a whole run."""
+    """The charge for a whole run."""
     events = _events(it)
     match it:
         case NoisyAnswers(law="laplace"):
@@ -157,7 +157,7 @@ def charge(it: Mechanism) -> tuple[AuditRow, tuple[Control, ...]]:
 
 
 def named_charge(it: Mechanism) -> PureDP | ApproxDP | ZCDP:
-    """What the parameters say that a run costs: the budget where they name one, else a sum of its own."""
+    """The cost of a run by its parameters: the budget where they name one, else a sum of its own."""
     match it:
         case MWEM() | NoisyAnswers(law="laplace"):
             return PureDP(it.epsilon)
@@ -190,7 +190,8 @@ def own_rho(it: Mechanism) -> float:
 
 
 def own_epsilon(it: Mechanism, rho: float, delta: float) -> float:
-    """By the bound of concentrated privacy, minimised over the order; of Gaussian noise alone, by its exact curve.
+    """The epsilon by the bound of concentrated privacy, minimised over the order; of Gaussian noise alone, by its exact
+    curve.
 
     Args:
         it: the mechanism, which says what its noise is.
@@ -211,7 +212,7 @@ def own_epsilon(it: Mechanism, rho: float, delta: float) -> float:
 
 
 def gaussian_epsilon(mu: float, delta: float) -> float:
-    """Of Gaussian noise: the epsilon at which its exact curve meets delta."""
+    """The epsilon of Gaussian noise at which its exact curve meets delta."""
 
     def excess(epsilon: float) -> float:
         return float(ndtr(mu / 2 - epsilon / mu) - math.exp(epsilon) * ndtr(-mu / 2 - epsilon / mu)) - delta
@@ -231,9 +232,9 @@ class Fault(NamedTuple):
     """One way to break a mechanism.
 
     Args:
-        says: what was broken.
+        says: the fault, in words.
         kind: a class to run with the same parameters; None for its own.
-        noise: what its noise is replaced by; None for nothing.
+        noise: function that replaces its noise; None for none.
     """
 
     says: str
@@ -242,10 +243,10 @@ class Fault(NamedTuple):
 
 
 def faults(it: Mechanism) -> list[Fault]:
-    """Those that a mechanism can have: in its code, and for each part of its noise.
+    """The faults that a mechanism can have: in its code, and for each part of its noise.
 
     Args:
-        it: of the family.
+        it: a mechanism of the family.
     """
     found = [Fault(says, kind) for base, says, kind in _IN_THE_CODE if isinstance(it, base) and _has(it, kind)]
     # Half of one part is harder to see than a quarter of it: only of everything both are tried.
@@ -486,7 +487,7 @@ class ChoosesByTheData(MarginalFit):
 
 
 class SpendsTheFirstTwice(MarginalFit):
-    """What the first one-way tables cost is not taken from what follows them."""
+    """A fault: the cost of the first one-way tables is not taken from what follows them."""
 
     def follow(self, one_way: list[RawTable]) -> Split:
         after, left = super().follow(one_way), (1 - self.one_way) ** 0.5

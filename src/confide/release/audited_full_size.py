@@ -1,4 +1,4 @@
-"""One walk at a campaign's own size: its run on a made-up table of its own records, and on one that differs in one.
+"""One audit at a campaign's own size: its run on a made-up table of its own records, and on one that differs in one.
 
 Tiny twins show what a rule costs; what happens in large tables only, they cannot show. Here the records, the schema,
 the noise and the rounds are the campaign's own. Queries are fewer where a history would take minutes to compare: what
@@ -75,12 +75,12 @@ class _Pair(NamedTuple):
 
 
 def full_size(it: Mechanism, schema: Schema, seed: int = 0) -> FullSize:
-    """The walk, and the same of a run whose noise is too small at this size alone.
+    """The audit, and the same of a run whose noise is too small at this size alone.
 
     Args:
-        it: of a campaign.
+        it: the campaign's mechanism.
         schema: its columns.
-        seed: of the table and the history.
+        seed: seed of the table and the history.
     """
     made = list[_Pair]()  # once, when it is walked
 
@@ -99,12 +99,12 @@ def full_size(it: Mechanism, schema: Schema, seed: int = 0) -> FullSize:
 
 
 def full_size_row(it: Mechanism, schema: Schema, seed: int = 0) -> AuditRow:
-    """The walk alone.
+    """The row of the audit alone.
 
     Args:
-        it: of a campaign, sound or broken.
+        it: the campaign's mechanism, sound or broken.
         schema: its columns.
-        seed: of the table and the history.
+        seed: seed of the table and the history.
 
     Example:
         >>> from confide.release import NoisyAnswers, Schema, Workload

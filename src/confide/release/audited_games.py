@@ -125,7 +125,7 @@ class SeesTheData(DualQuery):
 
 
 class DataDependentSize(DualQuery):
-    """As many samples as the true error asks for."""
+    """A fault: as many samples are drawn as the true error asks for."""
 
     def _draw(
         self, counts: NDArray[np.int64], satisfied: NDArray[np.int32], t: int, source: Noise
@@ -198,7 +198,7 @@ def replacements(
     """Data sets, their neighbours by each replacement of one record, and the pairs of these.
 
     Args:
-        mechanism: with predicates as queries.
+        mechanism: a mechanism with predicates as queries.
         data: data sets as n elements of the universe each.
 
     Returns:
@@ -280,7 +280,7 @@ def transcript_laws(
 
 
 def multinomial(law: ArrayLike, multiset: NDArray[np.int64]) -> NDArray[np.float64]:
-    """(data sets,) probabilities that independent draws from each law make a multiset."""
+    """The probabilities, (data sets,), that independent draws from each law make a multiset."""
     orders = math.factorial(len(multiset))
     for repeated in Counter(multiset.tolist()).values():
         orders //= math.factorial(repeated)
@@ -303,11 +303,11 @@ _DELTAS = (0.25, 0.5)  # of the pure bound: at which epsilon the hockey stick is
 
 
 def like(it: DualQuery) -> Kind:
-    """What makes games of the class of a mechanism, with its usual parameters but for those that are named; parameters
+    """A maker of games of the class of a mechanism, with its usual parameters but for those that are named; parameters
     that only this class has stay as they are.
 
     Args:
-        it: of a campaign, sound or broken.
+        it: the campaign's mechanism, sound or broken.
     """
     usual = {each.name: each.default for each in fields(DualQuery) if each.default is not MISSING}
     return lambda **given: replace(it, **{**usual, **given})
@@ -324,7 +324,7 @@ def law_rows(
         eta: step size.
         rounds: T.
         samples: s.
-        claims: of "pure", "zcdp" and "delta", which are held against the law.
+        claims: claims among "pure", "zcdp" and "delta" that are held against the law.
         data: data sets of four elements each; every replacement of one of their records is compared.
 
     Source: spec query_release, acceptance checks 6 and 12.
@@ -348,7 +348,7 @@ def transcript_row(kind: Kind = DualQuery, seed: int = 1) -> AuditRow:
 
     Args:
         kind: the mechanism, or a broken one.
-        seed: of the histories.
+        seed: seed of the histories.
     """
     n, d = 40, 6
     bits = study_generator(seed, "audit table").random((n, d)) < np.linspace(0.1, 0.9, d)
@@ -372,7 +372,7 @@ def samples_row(kind: Kind = DualQuery, seed: int = 1) -> AuditRow:
 
     Args:
         kind: the mechanism, or a broken one.
-        seed: of the draws.
+        seed: seed of the draws.
     """
     it = tiny_game(1.0, 2, 2, kind=kind)
     counts, satisfied = np.array([3, 0, 2]), np.array([0, 1, 1], dtype=np.int32)
@@ -393,7 +393,7 @@ def accuracy_row(kind: Kind = DualQuery, seed: int = 1) -> AuditRow:
 
     Args:
         kind: the mechanism, or a broken one.
-        seed: of the noise.
+        seed: seed of the noise.
     """
     it = tiny_game(0.1, 300, 3000, records=1000, kind=kind, failure_probability=FALSE_ALARM)
     answers = TrueAnswers(counts=np.array([950, 30, 950]), records=1000)  # elements 1, 2, 0, 7: 870, 50, 50, 30
@@ -410,7 +410,7 @@ def dual_query_rows(seed: int = 1, kind: Kind = DualQuery) -> list[AuditRow]:
     """All promises of DualQuery, by all audits.
 
     Args:
-        seed: of histories and draws.
+        seed: seed of histories and draws.
         kind: the mechanism, or a broken one.
 
     Example:
@@ -422,10 +422,10 @@ def dual_query_rows(seed: int = 1, kind: Kind = DualQuery) -> list[AuditRow]:
 
 
 def games(seed: int = 1, kind: Kind = DualQuery) -> list[Examined]:
-    """The same as what the harness measures, each part with the faults that it must flag.
+    """The same audits as the harness takes them, each part with the faults that it must flag.
 
     Args:
-        seed: of histories and draws.
+        seed: seed of histories and draws.
         kind: the mechanism, or a broken one.
     """
     parts: list[tuple[str, Callable[[Kind], AuditRow], dict[str, type[DualQuery]]]] = [

@@ -121,7 +121,7 @@ def neighbours(it: Mechanism, seed: int) -> Iterator[Neighbours]:
 
     Args:
         it: a tiny mechanism, of `tiny` or `twins`.
-        seed: of the other records.
+        seed: seed of the other records.
     """
     schema = it.dual_query.schema if isinstance(it, Reweighted) else it.schema  # type: ignore[attr-defined]
     for first, second in (_bit_pairs(seed) if schema is None else _table_pairs(schema, seed)):

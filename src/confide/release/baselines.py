@@ -1,4 +1,4 @@
-"""What any release of query answers has to be held against: rivals that need no game, no solver and little budget.
+"""Rivals that any release of query answers has to be held against: they need no game, no solver and little budget.
 
 `AllZeros` and `Uniform` read no data. `IndependentMarginals` measures every attribute once and multiplies.
 `NoisyAnswers` measures every query: with Gaussian noise for any queries, with less of it where a record can satisfy
@@ -293,7 +293,7 @@ class IndependentMarginals(_Budgeted[IndependentBillboard]):
         """The mechanism that spends (epsilon, delta).
 
         Args:
-            records: of the data, a public number.
+            records: number of records of the data, public.
             epsilon: the budget in nats, > 0.
             delta: the budget, in (0, 1): the noise is Gaussian.
             workload: the queries.
@@ -381,7 +381,7 @@ class NoisyAnswers(_Budgeted[NoisyBillboard]):
         Gaussian noise, as little as the queries allow.
 
         Args:
-            records: of the data, a public number.
+            records: number of records of the data, public.
             epsilon: the budget in nats, > 0.
             delta: the budget, in [0, 1).
             workload: the queries.
@@ -429,7 +429,7 @@ class NoisyAnswers(_Budgeted[NoisyBillboard]):
 
     @property
     def noise_scale(self) -> float:
-        """Of Laplace noise, in counts: j / epsilon, rounded up."""
+        """The scale of Laplace noise, in counts: j / epsilon, rounded up."""
         return float_up(len(self.measured) / written(self.epsilon))
 
     def events(self) -> tuple[Event, ...]:

@@ -1,4 +1,4 @@
-"""What DualQuery costs, by four calculators, and which step size, rounds or samples a budget pays for.
+"""The cost of DualQuery, by four calculators, and the step size, rounds or samples that a budget pays for.
 
 Round t draws s queries, each by an exponential mechanism of range eps_t = 2 eta (t - 1)/n: between two data sets that
 differ in one record the logits of q and of 1 - q move apart by at most that. Round 1 is uniform whatever the data, and
@@ -72,7 +72,7 @@ def draws(records: int, eta: float, rounds: int, samples: int) -> tuple[Event, .
     """The events of a run: `samples` draws of each round from the second on, at the round's own level.
 
     Args:
-        records: of the data, a public number; one of them is replaced between neighbours.
+        records: number of records of the data, public; one of them is replaced between neighbours.
         eta: step size, > 0.
         rounds: T >= 1.
         samples: s >= 1 draws a round.
@@ -120,7 +120,7 @@ def epsilon(
     """The epsilon that a calculator proves at a delta, in nats, rounded up.
 
     Args:
-        records: of the data, a public number.
+        records: number of records of the data, public.
         eta: step size, > 0.
         rounds: T >= 1.
         samples: s >= 1 draws a round.
@@ -185,7 +185,8 @@ def _pure(events: tuple[Event, ...]) -> Accountant:
 
 @renamed(n="records")
 def all_epsilons(records: int, eta: float, rounds: int, samples: int, delta: float) -> dict[str, float]:
-    """What each calculator proves, and the published program's own: round by round with the drift eps (e^eps - 1).
+    """The epsilon that each calculator proves, and that of the published program: round by round with the drift eps
+    (e^eps - 1).
 
     Example:
         >>> found = all_epsilons(494_021, 1.2, 170, 1750, 1e-3)  # of which the text says 1, by its theorem
@@ -211,13 +212,13 @@ class RoundsAndCost:
     """A step size, rounds and samples, and what they cost.
 
     Args:
-        records: of the data.
+        records: number of records of the data.
         eta: step size.
         rounds: T.
         samples: s, draws a round.
         epsilon: in nats, proved at `delta` by the calculator; at most what was asked for.
         delta: in [0, 1).
-        calculator: which one.
+        calculator: name of the calculator.
         rho: the zCDP cost.
     """
 
@@ -232,7 +233,7 @@ class RoundsAndCost:
 
 
 def checked(records: object, eta: object, rounds: object, samples: object) -> tuple[int, float, int, int]:
-    """n, eta, T and s as a whole number, a double and two whole numbers of Python's own.
+    """The checked n, eta, T and s, as a whole number, a double and two whole numbers of Python's own.
 
     Raises:
         InvalidInput: one is out of range, names it: T is at most 100,000 and s at most 2^39.
@@ -254,13 +255,13 @@ def solve(
     """The largest step size, rounds or samples that stay within (epsilon, delta), given the other two.
 
     Args:
-        records: of the data, a public number.
+        records: number of records of the data, public.
         epsilon: the budget in nats, > 0.
         delta: in [0, 1); 0 with the calculator "pure" only.
         eta: step size, or None for the one to solve for.
         rounds: T, or None.
         samples: s, or None.
-        calculator: which proof adds the draws up.
+        calculator: name of the proof that adds the draws up.
         besides: other events that the same budget pays for, such as a Gaussian measurement; with "zcdp" only.
 
     Returns:
@@ -434,7 +435,7 @@ class SourceSetting:
         epsilon: by Theorem 3.4.2 at `delta`, for n records.
         zcdp_epsilon: by zCDP.
         delta: in (0, 1).
-        records: of the data.
+        records: number of records of the data.
         records_needed: about how many records would bring Theorem 3.4.2 down to epsilon = 1.
     """
 
@@ -451,7 +452,7 @@ class SourceSetting:
 
     @property
     def loss(self) -> ApproxDP:
-        """As a loss."""
+        """The cost as a loss."""
         return ApproxDP(self.epsilon, self.delta)
 
     def sentence(self) -> str:
@@ -468,7 +469,7 @@ def source_setting(
     """The rounds, step size and samples that the source proves an error for, with their cost.
 
     Args:
-        records: of the data.
+        records: number of records of the data.
         alpha: the error, in (0, 1).
         failure_probability: in (0, 1).
         delta: in (0, 1), for the cost.

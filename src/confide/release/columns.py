@@ -65,7 +65,7 @@ def _text(edge: float) -> str:
 @wire("Binned", "column lower upper bins whole out_of_bounds unit")
 @dataclass(frozen=True, kw_only=True)
 class Binned:
-    """A number, told by the bin that it lies in; each bin is an attribute.
+    """A number, given by the bin that it lies in; each bin is an attribute.
 
     The bins are what their names say: a value lies in [a, b) where it is at least the decimal a and below the decimal
     b, and `upper` belongs to the last bin. A value is the decimal that it prints as, also one of 32 bits: with ten bins
@@ -243,12 +243,12 @@ class Binned:
         return Cells(np.where(problems == FINE, self.place(raw), 0), problems)
 
     def limit(self) -> str:
-        """What is accepted, in words."""
+        """The accepted values, in words."""
         what = "a whole number in " if self.whole else "in "
         return f"must be {what}[{self.lower:.12g}, {self.upper:.12g}]" + (f" {self.unit}" if self.unit else "")
 
     def reason(self, problem: int) -> str:
-        """What a problem means, in public terms."""
+        """The meaning of a problem, in public terms."""
         words = {MISSING: "is missing or not a number", INFINITE: "is not finite", OUTSIDE: "is out of bounds",
                  UNEVEN: "is not a whole number"}
         return f"{self.column}: {words[problem]}; {self.limit()}"
@@ -325,11 +325,11 @@ class Levels:
         return Cells(np.where(problems == FINE, self.bin_of[values], 0), problems)
 
     def limit(self) -> str:
-        """What is accepted, in words."""
+        """The accepted values, in words."""
         return self.category.limit()
 
     def reason(self, problem: int) -> str:
-        """What a problem means, in public terms."""
+        """The meaning of a problem, in public terms."""
         return self.category.reason(problem)
 
 
@@ -385,7 +385,7 @@ class Bit:
         return np.arange(2)
 
     def encode(self, cells: Any) -> Cells:
-        """0 or 1 of each of m cells, int64, and what is wrong with it.
+        """The bit of each of m cells, 0 or 1, int64, and what is wrong with it.
 
         Raises:
             InvalidInput: the column's type holds neither numbers nor true and false, or none of the named texts. Never
@@ -399,11 +399,11 @@ class Bit:
         return Cells((raw == 1).astype(np.int64), problems)
 
     def limit(self) -> str:
-        """What is accepted, in words."""
+        """The accepted values, in words."""
         return "must be true or false, 1 or 0" if self.category is None else self.category.limit()
 
     def reason(self, problem: int) -> str:
-        """What a problem means, in public terms."""
+        """The meaning of a problem, in public terms."""
         if self.category is not None:
             return self.category.reason(problem)
         return f"{self.column}: {'is missing' if problem == MISSING else 'is no bit'}; {self.limit()}"
@@ -417,8 +417,8 @@ def cells_of(column: Column, bins: np.ndarray) -> np.ndarray:
 
     Args:
         column: the public role.
-        bins: of values that it accepts. Whatever they are, the result is cells of the column: nothing that a record
-            holds may end a run.
+        bins: bins of values that it accepts. Whatever they are, the result is cells of the column: nothing that a
+            record holds may end a run.
 
     Example:
         >>> cells_of(Binned(column="a", lower=0, upper=1, bins=4, whole=True), np.array([0, 3])).tolist()

@@ -32,10 +32,10 @@ class ComparisonRow:
     """One method's true errors, as fractions of the records.
 
     Args:
-        method: its name.
-        average_error: over the queries.
-        maximum_error: over the queries.
-        privacy: what it costs, in words.
+        method: name of the method.
+        average_error: average error over the queries.
+        maximum_error: largest error over the queries.
+        privacy: cost in privacy, in words.
     """
 
     method: str
@@ -89,19 +89,19 @@ def compare(
         data: records that can be read twice: packed bits, a bool array, codes, or with a schema a table; one-hot where
             there is a schema.
         workload: the queries.
-        epsilon: of each baseline, in nats.
-        delta: of each baseline, in (0, 1).
-        seed: of the simulated noise.
+        epsilon: epsilon of each baseline, in nats.
+        delta: delta of each baseline, in (0, 1).
+        seed: seed of the simulated noise.
         schema: public columns; then noise for positive marginals is among the baselines where it applies.
         releases: name -> a simulated outcome whose billboard answers the workload.
         mwem_rounds: T of `MWEM`; None for its usual number.
-        mwem_cells: of its histogram at most; 0 leaves it out.
+        mwem_cells: largest number of cells of its histogram; 0 leaves it out.
 
     Returns:
         A row for each method, and for those that are left out why.
 
     Raises:
-        InvalidInput: an outcome of a release: how wrong it truly is must not be told.
+        InvalidInput: an outcome of a release: its true errors must not be shown.
 
     Example:
         >>> data = np.tile(np.array([[True, True, False], [False, False, False]]), (500, 1))

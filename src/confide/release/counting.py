@@ -173,7 +173,7 @@ def weigh_queries(
 
 @kernel
 def add_record(index: np.ndarray, bits: np.ndarray, parity: bool, record: np.ndarray, total: np.ndarray) -> None:
-    """total += q(record), in place.
+    """Add q(record) to each total, in place.
 
     Args:
         index: int32 (k, r), padded with -1 at the end.
@@ -220,7 +220,7 @@ def count_records(workload: Workload, records: PackedBits | Codes) -> np.ndarray
 
 
 def count_tally(workload: Workload, schema: Schema, cells: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """As `count_records`, of rows of cells, uint16 (u, m), each of which is there so many times, int64 (u,)."""
+    """Count rows of cells, uint16 (u, m), as `count_records`, each of which is there so many times, int64 (u,)."""
     if workload.kind == "predicates":
         weights = counts.astype(np.float64)
         answers: np.ndarray = np.rint(_predicates(workload, Codes(schema=schema, cells=cells), weights))

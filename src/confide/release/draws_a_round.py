@@ -43,9 +43,9 @@ def usual(
 
     Args:
         eta: as it was given.
-        rounds: so too.
-        samples: so too.
-        over: what says how many attributes there are; None for no more than 300.
+        rounds: as it was given.
+        samples: as it was given.
+        over: schema or workload that gives the number of attributes; None for no more than 300.
 
     Example:
         >>> usual(None, None, None, None), usual(1.0, None, None, None), usual(None, 40, None, None)
@@ -67,7 +67,7 @@ def drawn_a_round(
     Args:
         found: the setting.
         eta: as it was given.
-        samples: so too.
+        samples: as it was given.
         again: plans with another eta or rounds.
 
     Raises:
@@ -120,12 +120,12 @@ def usual_rounds(n: int, epsilon: float, rho: float, queries: int, log_universe:
     error at this T was at most 1.4 times, and typically 1.05 times, that of the best of 5, 10, 20, ..., 320.
 
     Args:
-        n: records.
-        epsilon: of the whole run, in nats.
-        rho: of the whole run; 0 for pure composition.
+        n: number of records.
+        epsilon: epsilon of the whole run, in nats.
+        rho: rho of the whole run; 0 for pure composition.
         queries: k.
         log_universe: ln|X|.
-        analysed: which form.
+        analysed: whether the form is the analysed one.
 
     Returns:
         T, from 1 to 200.

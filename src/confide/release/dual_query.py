@@ -208,7 +208,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
         are what the budget pays for, but no more than 2^20: more would buy nothing, and the rest is not spent.
 
         Args:
-            records: of the data, a public number.
+            records: number of records of the data, public.
             epsilon: the budget in nats, > 0.
             delta: in [0, 1).
             eta: step size, or None.
@@ -313,7 +313,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
 
     @property
     def log_universe(self) -> float:
-        """ln |X| of the records that may be played."""
+        """The logarithm ln |X| of the number of records that may be played."""
         return log_universe(self.queries.attributes, tuple(len(members) for members in self.groups))
 
     @property
@@ -330,13 +330,13 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
     def run(
         self, data: Any, noise: NoiseSource, *, progress: Progress | None = None
     ) -> RunOutcome[SyntheticRecords, AnswersCertificate]:
-        """All rounds. Nothing is refused once the first draw was made.
+        """Play all rounds. Nothing is refused once the first draw was made.
 
         Args:
             data: `TrueAnswers`, or what `true_answers` takes: packed bits, a boolean array, codes, or a table of any
                 kind. Without a schema each column of a table is a bit. Bare true answers do not do for "marginals".
-            noise: where the draws come from.
-            progress: told the rounds done and all of them.
+            noise: source of the draws.
+            progress: function that is called with the rounds done and all of them.
 
         Returns:
             An outcome with `SyntheticRecords` as billboard and an `AnswersCertificate`; under simulated noise with
@@ -484,8 +484,8 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
         return self._certificate(mean_gap(rounds.values, bounds, self.samples))
 
     def check(self, billboard: Billboard) -> None:
-        """Whether a billboard can be one of this mechanism's: samples that are s draws, values that the records have,
-        free attributes that follow the rule, even weights.
+        """Check that a billboard can be one of this mechanism's: samples that are s draws, values that the records
+        have, free attributes that follow the rule, even weights.
 
         Raises:
             InvalidInput: it belongs to other parameters, or contradicts itself.

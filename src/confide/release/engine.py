@@ -70,7 +70,7 @@ def pushed(schema: Schema, table: Any) -> Pushed | None:
 
 
 class Pushed:
-    """A query whose columns are told as bins.
+    """A query whose columns are given as bins.
 
     Args:
         schema: the public columns.
@@ -117,7 +117,7 @@ class Pushed:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the bins are called in the query."""
+        """The names of the bins in the query."""
         return tuple(self._bins)
 
     def choices(self, workload: Workload) -> list[tuple[tuple[int, ...], np.ndarray]] | None:

@@ -104,20 +104,20 @@ def marginals_noise_std(rho: float, attributes: int, groups: int = 0, grouped: i
 
 
 def marginals_event(rho: float) -> ZCDPEvent:
-    """What the measurement is charged."""
+    """The event of the measurement."""
     return ZCDPEvent(rho=rho, neighbours=Relation.REPLACE, label=MARGINALS)
 
 
 def noisy_marginals(
     counts: NDArray[np.int64], noise_std: float, squared_l2_sensitivity: int, noise: Noise
 ) -> NDArray[np.int64]:
-    """(d,) one-way counts with discrete Gaussian noise.
+    """One-way counts with discrete Gaussian noise, (d,).
 
     Args:
         counts: (d,) records with each attribute on, private.
         noise_std: from `marginals_noise_std`.
         squared_l2_sensitivity: from `squared_marginals_sensitivity`.
-        noise: where randomness comes from.
+        noise: source of randomness.
     """
     return add_discrete_gaussian(noise, counts, noise_std=noise_std, l2_sensitivity_squared=squared_l2_sensitivity,
                                  stream=("marginals",), line=MARGINALS)
@@ -132,12 +132,12 @@ def default_record(
     Args:
         rule: "zeros", "random" or "marginals".
         attributes: d.
-        seed: public.
+        seed: public seed.
         t: the round, so that each round has its own public randomness.
         groups: one-hot groups of the records (their reachable attributes): exactly one is on, the first one with
             "zeros", any one alike with "random", by its noisy count with "marginals".
         marginals: (d,) noisy counts, with that rule.
-        records: of the data, with that rule.
+        records: number of records of the data, with that rule.
 
     Returns:
         bool (d,).
@@ -166,7 +166,7 @@ def default_record(
 
 
 def free_attributes(active: NDArray[np.int64], attributes: int, groups: _Groups = ()) -> NDArray[np.bool_]:
-    """bool (d,): in no sampled query, and with no other of its one-hot group in one.
+    """Whether each attribute is free, bool (d,): in no sampled query, and with no other of its one-hot group in one.
 
     Args:
         active: attributes in a sampled query.

@@ -1,4 +1,4 @@
-"""What the release of answers promises, as typed guarantees, from public parameters alone.
+"""The promises of the release of answers, as typed guarantees, from public parameters alone.
 
 How far off DualQuery's answers can be: for any step size, rounds and samples, before a run and after it.
 
@@ -64,11 +64,11 @@ class AnswersCertificate(Certificate):
     """A bound of the largest error of all answers, and what it is made of.
 
     Args:
-        bound: of |answer - truth|, for all queries together.
-        regret: the query player's: eta/2 + ln|Q|/(eta T).
+        bound: bound of |answer - truth|, for all queries together.
+        regret: regret of the query player: eta/2 + ln|Q|/(eta T).
         sampling: gamma, what the samples can miss.
         tau: how far the best responses are from the best at most; 0 where nothing was run yet.
-        failure_probability: of the bound.
+        failure_probability: failure probability of the bound.
         vacuous: True where answering 1/2 to everything is as good.
     """
 
@@ -85,7 +85,7 @@ class AnswersCertificate(Certificate):
 
 
 def log_universe(attributes: int, groups: tuple[int, ...] = ()) -> float:
-    """ln |X|: ln 2 for each attribute, or ln of its size for each one-hot group.
+    """The logarithm ln |X|: ln 2 for each attribute, or ln of its size for each one-hot group.
 
     Args:
         attributes: d.
@@ -103,7 +103,8 @@ def log_universe(attributes: int, groups: tuple[int, ...] = ()) -> float:
 
 @renamed(beta="failure_probability")
 def sampling_error(samples: int, rounds: int, universe: float, failure_probability: float) -> float:
-    """gamma: how far s samples can be off the law of the queries, for all records and rounds, but for beta.
+    """The sampling error gamma: how far s samples can be off the law of the queries, for all records and rounds, but
+    for beta.
 
     The least of two: one Hoeffding bound of payoffs of width 2 with a union over the records; or one of width 1 for
     q(D), which no record enters, and one of width 1 for q(x).
@@ -127,7 +128,7 @@ def sampling_error(samples: int, rounds: int, universe: float, failure_probabili
 
 
 def mean_gap(values: ArrayLike, bounds: ArrayLike, samples: int) -> float:
-    """tau: the mean over the rounds of (upper bound - value)/s.
+    """The mean gap tau: the mean over the rounds of (upper bound - value)/s.
 
     Args:
         values: (T,) satisfied samples of the best responses.
@@ -160,7 +161,7 @@ def answers_certificate(
         samples: s >= 1.
         queries: |Q|, with negations: 2 k.
         universe: ln |X| (`log_universe`).
-        failure_probability: of the bound, in (0, 1).
+        failure_probability: failure probability of the bound, in (0, 1).
         tau: mean certified gap of the best responses, in parts of s.
 
     Source: spec query_release D3.
@@ -201,7 +202,9 @@ def answers_accuracy(certificate: AnswersCertificate, source: Source, note: str)
 
 
 def dual_query_guarantees(it: DualQuery) -> Guarantees:
-    """zCDP, pure where nothing Gaussian was measured, (epsilon, delta) where a delta is given, and accuracy."""
+    """The promises: zCDP, pure where nothing Gaussian was measured, (epsilon, delta) where a delta is given, and
+    accuracy.
+    """
     events = it.events()
     theorem = Source(document=DOCUMENT, statement="Theorem 3.4.1", spec=f"{_SPEC} D2")
     found: list[Privacy | Accuracy] = [concentrated_privacy(events, Source(

@@ -80,10 +80,10 @@ class Parts:
 
 
 class Sums:
-    """What the measured conjunctions of a release add up to.
+    """The sums that the measured conjunctions of a release add up to.
 
     Args:
-        mechanism: whose queries are conjunctions.
+        mechanism: the mechanism, whose queries are conjunctions.
         schema: the public columns.
 
     Example:
@@ -107,7 +107,7 @@ class Sums:
 
     @property
     def measured(self) -> NDArray[np.int64]:
-        """(j,) the places of the measured queries among the released ones."""
+        """The places of the measured queries among the released ones, (j,)."""
         return self._told.kept
 
     def of(self, literals: Collection[tuple[int, bool]]) -> Parts | None:

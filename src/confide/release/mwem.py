@@ -65,17 +65,17 @@ _Floats = NDArray[np.float64]
 @wire("MWEMBillboard", "records workload form passes chosen measured schema stop", absent={"stop": "unchanged"})
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MWEMBillboard(Billboard):
-    """What was named and measured. The histogram is computed from it, by whoever wants it.
+    """The record of what was named and measured. The histogram is computed from it, by whoever wants it.
 
     Args:
         records: n.
         workload: the queries.
-        form: which histogram is meant.
-        passes: of a replay.
-        chosen: (T,) which query each round named.
+        form: the form of the histogram, "replay" or "analysed".
+        passes: number of passes of a replay.
+        chosen: (T,) the query that each round named.
         measured: (T,) its noisy count.
         schema: the columns whose values make the cells; None where bits do.
-        stop: of the replay, as the plan has it.
+        stop: rule of the replay for cells without weight, as the plan has it.
     """
 
     records: int
@@ -88,7 +88,7 @@ class MWEMBillboard(Billboard):
     stop: Stop = "settled"
 
     def answers(self, workload: Workload | None = None) -> _Floats:
-        """(k,) fractions in [0, 1]: those of the histogram.
+        """The answers as fractions in [0, 1], (k,): those of the histogram.
 
         Args:
             workload: any queries on the same attributes; the release's own if left out.
@@ -118,7 +118,7 @@ class MWEMBillboard(Billboard):
 
         Args:
             schema: the public columns that the attributes came from.
-            count: how many, n if left out.
+            count: number of rows, n if left out.
 
         Raises:
             InvalidInput: other columns than the histogram's, or a schema of another number of attributes.
@@ -141,7 +141,7 @@ class MWEMBillboard(Billboard):
         mixed order. So few rows as the histogram has cells change answers; `answers` is what the release means.
 
         Args:
-            count: how many, n if left out.
+            count: number of records, n if left out.
 
         Raises:
             Refused: bits that have more than 2^22 combinations together.
@@ -183,7 +183,7 @@ class MWEMCertificate(Certificate):
     """Errors that the run itself shows, as fractions of n.
 
     Args:
-        failure_probability: of one of the two.
+        failure_probability: probability that one of the two fails.
         measured: largest possible error of the measured queries.
         everywhere: largest possible error of any query; 1 says nothing.
     """
@@ -208,7 +208,7 @@ def fits(workload: Workload, schema: Schema | None = None, *, cells: int = MOST_
     Args:
         workload: the queries.
         schema: the public columns, as the mechanism is given them.
-        cells: of all blocks together. Each round takes a time that is proportional to them.
+        cells: number of cells of all blocks together. Each round takes a time that is proportional to them.
 
     Example:
         >>> from confide.release.schema import Levels
@@ -364,7 +364,7 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
         """The mechanism with the largest epsilon of its own that keeps (epsilon, delta)-DP.
 
         Args:
-            records: of the data, a public number.
+            records: number of records of the data, public.
             epsilon: the budget, in nats.
             delta: the budget; 0 for pure DP. Above 0 composition is in zCDP, rho = 5 e^2 / (32 T) for the mechanism's
                 own e, unless pure composition is better.
@@ -399,14 +399,14 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
 
     @property
     def each(self) -> float:
-        """Of one selection, and of one measurement: epsilon / (2T), rounded down."""
+        """The epsilon of one selection, and of one measurement: epsilon / (2T), rounded down."""
         share = written(self.epsilon) / (2 * self.rounds)
         nearest = float(share)
         return nearest if written(nearest) <= share else math.nextafter(nearest, 0.0)
 
     @property
     def noise_scale(self) -> float:
-        """Of the Laplace noise, in counts: 2T / epsilon, rounded up."""
+        """The scale of the Laplace noise, in counts: 2T / epsilon, rounded up."""
         return float_up(1 / written(self.each))
 
     def events(self) -> tuple[Event, ...]:
@@ -421,7 +421,7 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
 
     @cached_property
     def rho(self) -> float:
-        """5 epsilon^2 / (32 T), rounded up."""
+        """The zCDP cost, 5 epsilon^2 / (32 T), rounded up."""
         return Accountant(self.events()).rho()
 
     @cached_property
@@ -435,23 +435,23 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
 
     @property
     def cells(self) -> int:
-        """Of the histogram, all blocks together; the time of a round is proportional to them."""
+        """The number of cells of the histogram, all blocks together; the time of a round is proportional to them."""
         return self._blocks.cells
 
     @property
     def log_universe(self) -> float:
-        """ln|X|: of the combinations of all attributes, or columns, that the workload names."""
+        """The logarithm ln|X| of the number of combinations of all attributes, or columns, that the workload names."""
         return self._blocks.log_universe
 
     @property
     def universe_bits(self) -> int:
-        """log2|X|, rounded up; without columns, the attributes that the workload names."""
+        """The bits log2|X|, rounded up; without columns, the attributes that the workload names."""
         blocks = self._blocks
         return blocks.bits if isinstance(blocks, Blocks) else math.ceil(blocks.log_universe / math.log(2) - 1e-9)
 
     @renamed(beta="failure_probability")
     def noise_error(self, failure_probability: float) -> float:
-        """What one measurement is off by, in counts, but for a small probability.
+        """The error of one measurement, in counts, but for a small probability.
 
         P(|noise| > x) <= 2 r^x / (1 + r) with r = exp(-1/scale): a little more than of the continuous law.
         """
@@ -459,7 +459,7 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
         return self.noise_scale * max(0.0, math.log(2 / (1 + ratio) / failure_probability))
 
     def bound(self) -> tuple[float, float]:
-        """(largest error of any query in counts, failure probability) of the analysed form, before the run.
+        """The largest error of any query in counts, and its failure probability, of the analysed form, before the run.
 
         2n sqrt(ln|X| / T) + 10 T ln(k) / epsilon, but for a probability of 2T / k, with the discrete law's tail and the
         rounding of scores.
@@ -497,7 +497,7 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
     # ---- the run
 
     def scores(self, counts: NDArray[np.int64], answers: _Floats) -> NDArray[np.int64]:
-        """|q(A) - q(D)| in whole units of 2^-20 counts; private.
+        """The scores |q(A) - q(D)| in whole units of 2^-20 counts; private.
 
         The histogram is public, so its answers are fixed numbers on the grid whatever their rounding errors are. A
         replaced record moves a count by at most one, and with it the distance: the sensitivity is 2^20, exactly.
@@ -512,13 +512,13 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
     def run(
         self, data: Any, noise: NoiseSource, *, progress: Progress | None = None
     ) -> RunOutcome[MWEMBillboard, MWEMCertificate]:
-        """T rounds on the true counts.
+        """Play T rounds on the true counts.
 
         Args:
             data: n records: rows of bits, a table of any kind, codes, or `TrueAnswers` of the workload. Without a
                 schema each column of a table is a bit.
             noise: `Noise.secure()` for a release.
-            progress: told the rounds done and all of them.
+            progress: function that is called with the rounds done and all of them.
 
         Raises:
             InvalidInput: not n records, or true answers of other queries; with columns, bits that have not one value of
@@ -550,7 +550,7 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
         return {}
 
     def certify(self, billboard: Billboard) -> MWEMCertificate:
-        """What the measurements say of the errors.
+        """The certificate of the errors that the measurements show.
 
         Of a measured query, the distance to its measurement and the noise's tail. Of any query: where selection named
         one on which the histogram was wrong by little, no query was wrong by much more, and the released histogram
@@ -573,7 +573,7 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
                                everywhere=min(bounds))
 
     def check(self, billboard: Billboard) -> None:
-        """Whether it is of this plan, and its histogram can be computed again.
+        """Check that a billboard is of this plan, and its histogram can be computed again.
 
         Raises:
             InvalidInput: another plan's, or arrays that no run makes.

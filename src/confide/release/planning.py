@@ -1,10 +1,10 @@
-"""Which method to release answers with, from public facts alone: columns, records, queries and the budget.
+"""The choice of a method to release answers with, from public facts alone: columns, records, queries and the budget.
 
 The advice compares what each method's errors will be about (`predicted`), and says why. It is held against measured
 runs in the tests: where it changes from one method to another, so do the errors.
 
-What a release's errors will be about, from public facts: the law of the noise where that is all there is, and rules
-of thumb, held against measured runs, where an algorithm's errors depend on the data.
+The predicted errors of a release, from public facts: the law of the noise where that is all there is, and rules of
+thumb, held against measured runs, where an algorithm's errors depend on the data.
 
 Errors are fractions of the records: of an answer on average over the queries, and of the worst of them. A rule of thumb
 is no promise; what is promised are the mechanism's own guarantees. The rules were fitted to runs on a table of people,
@@ -73,16 +73,16 @@ _SMALL = 4  # cells
 
 @dataclass(frozen=True, kw_only=True)
 class Prediction:
-    """What a method's errors will be about.
+    """The predicted errors of a method.
 
     Args:
         method: as a campaign file names it.
-        mechanism: what would run; None where it cannot.
+        mechanism: mechanism that would run; None where it cannot.
         average: typical error of an answer, averaged over the queries; infinite where it cannot run, NaN where public
             facts say nothing. For noise it is at most that, whatever the true answers are: those near 0 or 1 are cut,
             and then off by half of it.
         largest: typical error of the worst answer; as `average`.
-        basis: what the figures rest on.
+        basis: basis of the figures, in words.
         refused: why it cannot run; empty where it can.
         uncut: `average` before answers are cut to [0, 1]; it orders methods that are all hopeless.
     """
@@ -110,7 +110,7 @@ def predict(method: str, mechanism: Mechanism, workload: Workload | None = None)
     """The figures of a mechanism.
 
     Args:
-        method: what to call it.
+        method: name for the method.
         mechanism: one of this family.
         workload: the queries of a mechanism that has none of its own, `MarginalFit`; None stands for a thousand triples
             of random literals.
@@ -256,13 +256,13 @@ _ROWS = ("marginal-fit", "mwem", "dual-query")
 
 @dataclass(frozen=True, kw_only=True)
 class ReleasePlan(Plan[Advised]):
-    """The method that public facts speak for, its mechanism, and what every method's errors will be about.
+    """The method that public facts speak for, its mechanism, and the predicted errors of every method.
 
     Args:
         method: "marginal-fit", "gaussian", "laplace", "mwem" or "dual-query".
         mechanism: built for the budget; `run` it.
         reasons: why, one sentence each.
-        predictions: what each method's errors will be about, the best one first; those that cannot run say why.
+        predictions: predicted errors of each method, the best one first; those that cannot run say why.
     """
 
     method: str
@@ -296,7 +296,7 @@ class ReleasePlan(Plan[Advised]):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is doubtful: errors as large as those of answers without data, and a long run."""
+        """The doubts: errors as large as those of answers without data, and a long run."""
         return tuple(_doubts(self.prediction))
 
     def plot(self) -> Picture:
@@ -330,7 +330,7 @@ def plan(
 
     Args:
         schema: the public columns.
-        records: of the data, a public number.
+        records: number of records of the data, public.
         workload: the queries.
         epsilon: the budget in nats, > 0.
         delta: in [0, 1); 0 leaves methods without Gaussian noise.
@@ -409,7 +409,7 @@ def dual_query(
         workload: the queries.
         epsilon: the budget in nats.
         delta: in [0, 1).
-        options: of the class and of `for_budget`; of eta, rounds and samples those that are given stay.
+        options: options of the class and of `for_budget`; of eta, rounds and samples those that are given stay.
     """
     if len(workload) > MOST_QUERIES:
         raise InvalidInput("workload", f"{len(workload):,} queries are too many", f"must be at most {MOST_QUERIES:,}")

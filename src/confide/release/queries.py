@@ -207,7 +207,7 @@ _HASHED = 1 << 18  # keys from which a compiled table is worth its compiler; few
 
 
 def firsts(keys: np.ndarray) -> np.ndarray:
-    """Which keys no earlier one equals, bool (k,)."""
+    """Whether each key is the first of its equals, bool (k,)."""
     first = np.zeros(len(keys), np.bool_)
     if keys.dtype == np.uint64 and len(keys) >= _HASHED:
         first_of(keys, np.full(1 << (3 * len(keys) // 2).bit_length(), -1, np.int32), first)

@@ -1,8 +1,8 @@
 """The query game: a data player names records, a query player names queries or their negations.
 
 The payoff of a record x against a query q is q(D) - q(x), in [-1, 1]; the data player pays it. With Q closed under
-negation the value is 0. The query player's weights after some rounds follow from exact integers, and what she samples
-is netted: q and 1 - q cancel. Her weights and the price of her samples follow from the same numbers (`draw_queries`).
+negation the value is 0. The query player's weights after some rounds follow from exact integers, and the samples are
+netted: q and 1 - q cancel. The weights and the price of the samples follow from the same numbers (`draw_queries`).
 
 Positions 0..k-1 are the queries of a workload, k..2k-1 their negations.
 
@@ -255,12 +255,12 @@ class Hedge:
 
     @property
     def losses(self) -> NDArray[np.float64]:
-        """(m,) cumulative losses."""
+        """The cumulative losses, (m,)."""
         return self._losses.copy()
 
     @property
     def law(self) -> NDArray[np.float64]:
-        """(m,) probabilities of the next action."""
+        """The probabilities of the next action, (m,)."""
         logits = self._log_prior - self._eta * self._losses
         weights = np.exp(logits - logits.max())
         return np.asarray(weights / weights.sum())
@@ -282,13 +282,13 @@ class Hedge:
 
     @property
     def regret_bound(self) -> float:
-        """Of the average regret so far: eta/2 + max ln(1/prior)/(eta T); infinite before the first round."""
+        """The bound of the average regret so far: eta/2 + max ln(1/prior)/(eta T); infinite before the first round."""
         return regret_bound(self._eta, self._rounds, float(-self._log_prior.min())) if self._rounds else math.inf
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FullPlay:
-    """What two players who see everything found.
+    """The result of two players who see everything.
 
     Args:
         plays: (m,) how often each record of the universe was played.
@@ -373,7 +373,7 @@ _BLOCK = 2**14  # queries that are worked on together
 def cumulative_payoffs(
     counts: NDArray[np.int64], satisfied: NDArray[np.int32], done: int, n: int
 ) -> NDArray[np.int64]:
-    """(k,) sums of the payoffs of the rounds so far, in units of 1/n: done m_q - n c_q, exactly.
+    """The sums of the payoffs of the rounds so far, (k,), in units of 1/n: done m_q - n c_q, exactly.
 
     Args:
         counts: (k,) m_q = n q(D), private.
@@ -387,7 +387,7 @@ def cumulative_payoffs(
 def query_logits(
     counts: NDArray[np.int64], satisfied: NDArray[np.int32], done: int, n: int, eta: float, *, mirrored: bool = False
 ) -> NDArray[np.float64]:
-    """(2k,) logits of the query player: eta times cumulative payoffs of queries, then of negations, less the largest.
+    """Logits of the query player, (2k,): eta times cumulative payoffs of queries, then of negations, less the largest.
 
     The subtraction is made in integers, so that each logit is off by a relative 2^-52 at most, and all are 0 in round
     1 whatever the data.
@@ -422,7 +422,7 @@ def query_logits(
 def query_law(
     counts: NDArray[np.int64], satisfied: NDArray[np.int32], done: int, n: int, eta: float, *, mirrored: bool = False
 ) -> NDArray[np.float64]:
-    """(2k,) probabilities of one draw of the query player; private, like the counts.
+    """The probabilities of one draw of the query player, (2k,); private, like the counts.
 
     Source: spec query_release, acceptance check 5.
 
@@ -436,13 +436,13 @@ def query_law(
 
 
 class QueryRound(NamedTuple):
-    """One round of the query player: the numbers that her weights and the price of her samples both follow from.
+    """One round of the query player: the numbers that the weights and the price of the samples both follow from.
 
     Args:
         eta: step size, > 0.
         t: the round, from 1.
-        n: records of the data, public.
-        samples: queries that she draws.
+        n: number of records of the data, public.
+        samples: number of queries that are drawn.
         mirrored: weights exp(-eta payoff), as Algorithm 3 is printed.
     """
 
@@ -456,7 +456,7 @@ class QueryRound(NamedTuple):
 def round_logits(
     played: QueryRound, counts: NDArray[np.int64], satisfied: NDArray[np.int32]
 ) -> NDArray[np.float64]:
-    """(2k,) logits of a round; private, like the counts."""
+    """The logits of a round, (2k,); private, like the counts."""
     eta, t, n, _, mirrored = played
     return query_logits(counts, satisfied, t - 1, n, eta, mirrored=mirrored)
 
@@ -472,11 +472,11 @@ def draw_queries(
     count and is free.
 
     Args:
-        noise: of the run. The stream is ("round", t).
+        noise: noise of the run. The stream is ("round", t).
         played: the round.
         counts: (k,) m_q = n q(D), private.
         satisfied: (k,) c_q, how many of the records played so far satisfy q; public.
-        line: of the charge that pays for each sample.
+        line: line of the charge that pays for each sample.
 
     Returns:
         (samples,) positions in 0..2k-1.

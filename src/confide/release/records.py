@@ -52,7 +52,7 @@ _BLOCK = 1 << 13  # records packed at a time, a multiple of 64
 @wire("PackedBits", "words records")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PackedBits:
-    """n records of d binary attributes, attribute by attribute. `repr` shows their numbers, never a record.
+    """A table of n records of d binary attributes, attribute by attribute. `repr` shows their numbers, never a record.
 
     Args:
         words: uint64 (d, ceil(n / 64)); bit i % 64 of word i // 64 of row a says whether record i has attribute a.
@@ -84,7 +84,7 @@ class PackedBits:
 
     @property
     def attributes(self) -> int:
-        """d, the number of attributes."""
+        """The number of attributes, d."""
         return int(self.words.shape[0])
 
     @classmethod
@@ -320,7 +320,7 @@ def answer_groups(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Codes:
-    """n records as cells of a schema's columns. `repr` shows their number, never a record.
+    """A table of n records as cells of a schema's columns. `repr` shows their number, never a record.
 
     The null record, which stands for one that is missing or unusable, has cell 0 in every column.
 
@@ -360,12 +360,12 @@ class Codes:
 
     @property
     def records(self) -> int:
-        """n, the number of records."""
+        """The number of records, n."""
         return len(self.cells)
 
     @property
     def attributes(self) -> int:
-        """d, the number of binary attributes."""
+        """The number of binary attributes, d."""
         return self.schema.attributes
 
     def table(self) -> pa.Table:
@@ -428,7 +428,7 @@ def bits_table(records: PackedBits, schema: Schema) -> pa.Table:
     A record may have no attribute of a column on, or several, where nothing made it one-hot: then that cell is null.
 
     Args:
-        records: of the schema's attributes.
+        records: records of the schema's attributes.
         schema: the public columns that the attributes came from.
 
     Raises:
@@ -494,7 +494,7 @@ def made_up_table(schema: Schema, records: int, *, seed: int, classes: int = 6, 
         schema: the public columns.
         records: n.
         seed: public.
-        classes: how many, of uneven sizes.
+        classes: number of classes, of uneven sizes.
         sharpness: how far the laws are from even, > 0; a law is Dirichlet with that many counts below one a cell.
 
     Example:

@@ -1,4 +1,5 @@
-"""What a settled release says: its answers, how far each may be off, its synthetic rows, and what else follows from it.
+"""The contents of a settled release: its answers, how far each may be off, its synthetic rows, and what follows from
+it.
 
 All of it follows from the billboard: post-processing, which costs no privacy and may be done by anybody, any number of
 times. Of sums of measured answers the noise is known; of what a population answers, no error is promised.
@@ -52,11 +53,11 @@ class Bars:
     """How far answers may be from the truth about these n records.
 
     Args:
-        each: (k,) of each answer, as a fraction of the records; NaN where nothing is known of it.
-        covers: what a bar covers, and with which probability; empty where there is none.
+        each: (k,) bar of each answer, as a fraction of the records; NaN where nothing is known of it.
+        covers: meaning of a bar, and its probability, in words; empty where there is none.
         single: whether each bar holds by itself with that probability, and not all of them at once.
-        together: of all answers at once, a union over them; infinite where nothing says so.
-        together_covers: the same of that one.
+        together: bar of all answers at once, a union over them; infinite where nothing says so.
+        together_covers: meaning of that bar, and its probability, in words.
     """
 
     each: NDArray[np.float64]
@@ -67,13 +68,15 @@ class Bars:
 
 
 def released_answers(outcome: AnyOutcome, workload: Workload) -> NDArray[np.float64]:
-    """(k,) fractions in [0, 1]."""
+    """The released answers as fractions in [0, 1], (k,)."""
     board: Any = outcome.billboard
     return np.clip(np.asarray(board.answers(workload), dtype=np.float64), 0.0, 1.0)
 
 
 def uncut_answers(outcome: AnyOutcome, workload: Workload) -> NDArray[np.float64] | None:
-    """(k,) the same before they were cut to [0, 1]; None where a synthetic population answers, and nothing is cut."""
+    """The same answers before they were cut to [0, 1], (k,); None where a synthetic population answers, and nothing is
+    cut.
+    """
     board = outcome.billboard
     return board.uncut(workload) if isinstance(board, NoisyBillboard | IndependentBillboard) else None
 
@@ -85,11 +88,11 @@ def bars(
     """The error bars that hold, from public facts and the billboard.
 
     Args:
-        mechanism: that ran.
+        mechanism: the mechanism that ran.
         board: its billboard.
         certificate: its certificate, which has a failure probability of its own.
         workload: the queries.
-        failure_probability: of the bars that are computed here, in (0, 1).
+        failure_probability: failure probability of the bars that are computed here, in (0, 1).
     """
     k, level = len(workload), 1 - failure_probability
     held = f"{level:.10g}" if failure_probability < 0.005 else f"{level:.0%}"
@@ -133,7 +136,7 @@ def synthetic_rows(board: Billboard, schema: Schema, count: int) -> pa.Table | N
     DualQuery's records are handed out as they are: more rows would only repeat them.
 
     Args:
-        board: of the release.
+        board: billboard of the release.
         schema: the public columns.
         count: rows, where there can be any number of them.
     """
@@ -179,12 +182,12 @@ MOST_ROWS = 1_000_000
 
 
 def more_rows(schema: Schema, method: str, board: Billboard, count: int) -> pa.Table:
-    """So many synthetic rows in a public order: the same ones whoever asks.
+    """Synthetic rows in a public order: the same ones whoever asks.
 
     Args:
         schema: the public columns.
         method: its name, for whoever asks.
-        board: what it published.
+        board: the published billboard.
         count: rows; of DualQuery's records no more than it has, and of reweighted ones all, with their weights.
 
     Raises:
@@ -222,8 +225,8 @@ def more_answers(
     Args:
         schema: the public columns.
         method: its name, for whoever asks.
-        mechanism: that ran.
-        board: what it published.
+        mechanism: the mechanism that ran.
+        board: the published billboard.
         queries: each a list of literals, such as ["job = none", "age in [20, 25)"], or a text of literals between
             commas or "and" (`confide.release.schema`).
 

@@ -103,14 +103,14 @@ class ReweightedRecords(SyntheticRecords):
       measured_failure_probability="measured_beta")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ReweightedCertificate(Certificate):
-    """What the run shows of its errors, as fractions of n.
+    """The errors that the run itself shows, as fractions of n.
 
     Args:
-        bound: of every query's error: DualQuery's own bound plus `shift`.
+        bound: bound of every query's error: DualQuery's own bound plus `shift`.
         shift: total variation between the weights and even ones: what reweighting can change in any answer.
-        failure_probability: of `bound`.
-        measured: of every measured query's error.
-        measured_failure_probability: of `measured`.
+        failure_probability: failure probability of `bound`.
+        measured: bound of every measured query's error.
+        measured_failure_probability: failure probability of `measured`.
         vacuous: whether answering 1/2 to everything is as good as `bound`.
         fitted: whether the weights fit the measurements; False where no fit was found, and the weights are even.
     """
@@ -142,7 +142,7 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
     mechanism where the records are most wrong; it costs `rho_sel`.
 
     Args:
-        rule: of the choice, with "transcript".
+        rule: rule of the choice, with "transcript".
 
     Raises:
         InvalidInput: a parameter out of range, or parts that do not fit.
@@ -235,7 +235,7 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
         What DualQuery's whole rounds leave over goes to the measurements.
 
         Args:
-            records: of the data, a public number.
+            records: number of records of the data, public.
             epsilon: the budget in nats, > 0.
             delta: in (0, 1); there is no pure version, the measurements are Gaussian.
             workload: the queries.
@@ -243,14 +243,14 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
                 are, they are as usual for `DualQuery`.
             rounds: T.
             samples: s.
-            shares: of DualQuery, selection and measurements; (.9, 0, .1), or (.85, .05, .1) with "private".
+            shares: shares of DualQuery, selection and measurements; (.9, 0, .1), or (.85, .05, .1) with "private".
             selection: as for the class; as are measured, listed, rule, seed and prior.
             measured: m.
             listed: positions.
-            rule: of "transcript".
+            rule: rule of the choice, with "transcript".
             seed: public, of both parts.
             prior: lam.
-            failure_probability: of each of the two certificates.
+            failure_probability: failure probability of each of the two certificates.
             marginal_share: with free="marginals", the part of DualQuery's rho that they cost.
             others: further parameters of `DualQuery`.
 
@@ -312,7 +312,7 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
 
     @cached_property
     def count(self) -> int:
-        """m, how many queries are measured."""
+        """The number of queries that are measured, m."""
         if self.listed is not None:
             return len(self.listed)
         if self.measured is not None:
@@ -322,7 +322,9 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
 
     @cached_property
     def noise_std(self) -> float:
-        """Of a measurement, in counts: sqrt(m / (2 rho_mea)), rounded up; each of m counts moves by 1 at most."""
+        """The noise of a measurement, in counts: sqrt(m / (2 rho_mea)), rounded up; each of m counts moves by 1 at
+        most.
+        """
         target = Fraction(self.count) / (2 * Fraction(self.rho_mea))
         sigma = math.sqrt(float(target))
         while Fraction(sigma) ** 2 < target:
@@ -331,7 +333,7 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
 
     @cached_property
     def epsilon_sel(self) -> float:
-        """Of one private selection: sqrt(8 rho_sel / m), rounded down; 0 where there is none."""
+        """The epsilon of one private selection: sqrt(8 rho_sel / m), rounded down; 0 where there is none."""
         if not self.rho_sel:
             return 0.0
         each = math.sqrt(8 * self.rho_sel / self.count)
@@ -341,7 +343,7 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
 
     @property
     def kappa(self) -> float:
-        """(sigma/n)^2 lam; the fit uses 10^-9 at least."""
+        """The weight kappa of the fit, (sigma/n)^2 lam; the fit uses 10^-9 at least."""
         prior = 100.0 * self.dual_query.rounds if self.prior is None else self.prior
         return (self.noise_std / self.records) ** 2 * prior
 
@@ -387,12 +389,12 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
     def run(
         self, data: Any, noise: NoiseSource, *, progress: Progress | None = None
     ) -> RunOutcome[ReweightedRecords, ReweightedCertificate]:
-        """DualQuery, the selection, the measurements and the fit.
+        """Run DualQuery, the selection, the measurements and the fit.
 
         Args:
             data: as `DualQuery.run` takes it.
             noise: `Noise.secure()` for a release.
-            progress: told DualQuery's rounds.
+            progress: function that is called with DualQuery's rounds.
 
         Raises:
             InvalidInput: as `DualQuery.run`; or a rule that does not name `count` different queries.
@@ -525,7 +527,7 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
                                      measured_failure_probability=self.failure_probability)
 
     def measured_bounds(self, board: ReweightedRecords) -> NDArray[np.float64]:
-        """(m,) errors that the measured queries have at most, all together but for the failure probability beta.
+        """The largest errors of the measured queries, (m,), all together but for the failure probability beta.
 
         |q_j(p) - y_j/n| + (sigma/n) sqrt(2 ln(2m/beta)): discrete Gaussian noise has no heavier tail than that.
         """
@@ -534,7 +536,8 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
         return np.asarray(np.abs(answers - board.measured / self.records) + tail)
 
     def check(self, billboard: Billboard) -> None:
-        """Whether the records are DualQuery's, the named queries follow where they must, and the weights are the fit.
+        """Check that the records are DualQuery's, the named queries follow where they must, and the weights are the
+        fit.
 
         Raises:
             InvalidInput: names what does not follow.

@@ -152,7 +152,7 @@ class Schema:
 
     @classmethod
     def bits(cls, count: int) -> Schema:
-        """So many bits, called x0, x1 and so on.
+        """A schema of so many bits, called x0, x1 and so on.
 
         Example:
             >>> Schema.bits(3).names
@@ -164,12 +164,12 @@ class Schema:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """What each attribute says, d texts."""
+        """The name of each attribute, d texts."""
         return tuple(name for column in self.columns for name in column.names)
 
     @property
     def attributes(self) -> int:
-        """d, the number of binary attributes, unreachable ones included."""
+        """The number of binary attributes, d, unreachable ones included."""
         return len(self.names)
 
     @cached_property
@@ -184,7 +184,7 @@ class Schema:
 
     @cached_property
     def cell_attributes(self) -> tuple[np.ndarray, ...]:
-        """For each column, the attribute that each of its cells sets, int32; -1 for the false of a bit."""
+        """The attribute that each cell of each column sets, int32; -1 for the false of a bit."""
         found = []
         for column, start in zip(self.columns, self.starts.tolist(), strict=False):
             if isinstance(column, Bit):
@@ -195,7 +195,7 @@ class Schema:
 
     @cached_property
     def groups(self) -> tuple[np.ndarray, ...]:
-        """For each column that is no bit, its attributes, int32: exactly one of them is set in a valid record."""
+        """The attributes of each column that is no bit, int32: exactly one of them is set in a valid record."""
         return tuple(np.arange(start, end, dtype=np.int32) for column, start, end
                      in zip(self.columns, self.starts[:-1].tolist(), self.starts[1:].tolist(), strict=True)
                      if not isinstance(column, Bit))
@@ -230,7 +230,7 @@ class Schema:
         """The attribute that a value of a column sets.
 
         Args:
-            column: its name.
+            column: name of the column.
             value: as it stands in the table.
 
         Raises:
@@ -269,7 +269,7 @@ class Schema:
 
     @cached_property
     def negated(self) -> tuple[str, ...]:
-        """What each attribute says where it does not hold; d texts.
+        """The text of each attribute where it does not hold; d texts.
 
         Example:
             >>> Schema((Levels(column="sex", levels=("female", "male")), Bit(column="smoker"),
@@ -351,7 +351,7 @@ class Schema:
         return any("}" in level for column in self.columns if isinstance(column, Levels) for level in column.levels)
 
     def place_of(self, column: str) -> int | None:
-        """Which column has a name; None where there is none."""
+        """The place of the column with a name; None where there is none."""
         return self._columns.get(column)
 
     @cached_property
@@ -388,12 +388,12 @@ class Schema:
         """The records of a table as cells, in one pass.
 
         Args:
-            table: whatever `confide.tables.open_table` reads, or a source that it gave. Where all columns are bits
+            table: a table that `confide.tables.open_table` reads, or a source that it gave. Where all columns are bits
                 without texts, as of `Schema.bits`, also rows of bits in the columns' order, or packed ones.
             records: n, or the public list of ids, whose length is n. None takes the number of rows, which is public
                 from then on. With "null", a record that no row gives is the null record; n stays what it is.
             id: the column that holds the id, or "row": the i-th row is the i-th record.
-            unusable: what becomes of a row with a value that its column does not accept. "refuse" raises, as when a
+            unusable: treatment of a row with a value that its column does not accept. "refuse" raises, as when a
                 data set is registered, before anything is released, and also where records have no row. "null" makes it
                 the null record, one by one, and ignores rows beyond the n.
             rejected: receives id or row -> reason for rows that give no record of their own. It is a function of

@@ -1,4 +1,4 @@
-"""`SyntheticRecords`: what everybody sees of a run: a few synthetic records, and what is needed to check them.
+"""`SyntheticRecords`: the public record of a run: a few synthetic records, and what is needed to check them.
 
 The records are the release. With T of them an answer is a multiple of 1/T: they are no data set of n rows, and should
 not be blown up to one.
@@ -34,7 +34,7 @@ _UNIT = 1e-9  # how far the weights may be from summing to 1
 @wire("Rounds", "queries weights ends negations values bounds fell_back timed_out")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Rounds:
-    """What was drawn and answered, round by round: all that the records followed from.
+    """The draws and the answers, round by round: all that the records followed from.
 
     Args:
         queries: int64, positions in the workload of the netted samples of all rounds, one round after the other,
@@ -82,7 +82,7 @@ class Rounds:
 
     @classmethod
     def of(cls, played: list[tuple[Netted, int, float, bool, bool]]) -> Rounds:
-        """From each round's samples, value, bound, and whether its oracle fell back or timed out."""
+        """The rounds from each round's samples, value, bound, and whether its oracle fell back or timed out."""
         columns = list(zip(*played, strict=True))
         netted: list[Netted] = list(columns[0])
         return cls(
@@ -148,7 +148,8 @@ class SyntheticRecords(Billboard):
         return bool((self.weights == self.weights[0]).all())
 
     def answers(self, workload: Workload) -> NDArray[np.float64]:
-        """(k,) answers to any workload over the same attributes: the weight of the records that satisfy each query.
+        """The answers to any workload over the same attributes, (k,): the weight of the records that satisfy each
+        query.
 
         Args:
             workload: the one that was planned for, or another: then nothing is promised of the error.

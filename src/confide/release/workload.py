@@ -33,7 +33,8 @@ MOST_UNIVERSE = 22
 @wire("Workload", "kind attributes index bits truth seed")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Workload:
-    """k counting queries over d binary attributes; a query's answer is the share of the records that satisfy it.
+    """A list of k counting queries over d binary attributes; the answer is the share of the records that satisfy a
+    query.
 
     The class of queries also holds the negation 1 - q of each, implicitly. Conjunctions ask that each of some
     attributes has a given bit. A parity is satisfied when the number of ones among its attributes is even: its value
@@ -44,7 +45,7 @@ class Workload:
     canonical form; here it is checked only.
 
     Args:
-        kind: what the queries are.
+        kind: kind of the queries.
         attributes: d, at least 1.
         index: int32 (k, r): the attributes of a query, ascending, padded with -1 at the end; (k, 0) for predicates.
         bits: bool (k, r): the bit that each literal requires; True where there is none, and for parities.
@@ -128,7 +129,7 @@ class Workload:
 
     @property
     def width(self) -> int:
-        """r, the most attributes of a query; d for predicates."""
+        """The largest number of attributes of a query, r; d for predicates."""
         return self.attributes if self.kind == "predicates" else int(self.index.shape[1])
 
     @cached_property
@@ -233,11 +234,11 @@ class Workload:
         cls, domain: Schema | int, count: int, *, width: int = 3, seed: int, signed: bool = True,
         kind: Literal["conjunctions", "parities"] = "conjunctions", distinct_columns: bool = True,
     ) -> Workload:
-        """So many different queries at random, each equally likely, in the order in which they were drawn.
+        """Different queries at random, each equally likely, in the order in which they were drawn.
 
         Args:
             domain: the schema, or d.
-            count: k.
+            count: k, the number of queries.
             width: attributes of each query.
             seed: public; it stands in the workload, and the same one gives the same queries.
             signed: whether a literal requires its bit to be true or false, at random; else all true.
@@ -323,8 +324,8 @@ class Workload:
         conjunction's apart again.
 
         Args:
-            schema: whose attributes they are over.
-            count: how many, all if left out.
+            schema: schema of the attributes that they are over.
+            count: number of queries, all if left out.
 
         Raises:
             InvalidInput: a schema of another number of attributes, or queries that are predicates.
@@ -386,7 +387,7 @@ class Workload:
         """How many records satisfy each query, int64 (k,).
 
         Args:
-            records: of d attributes.
+            records: records of d attributes.
 
         Raises:
             InvalidInput: another number of attributes.
@@ -453,7 +454,7 @@ class Workload:
 
     @property
     def log_queries(self) -> float:
-        """ln 2k, of the queries and their negations."""
+        """The logarithm ln 2k of the number of queries and their negations."""
         return math.log(2 * len(self))
 
 

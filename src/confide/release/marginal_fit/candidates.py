@@ -53,7 +53,7 @@ _BLOCK = 2**19  # entries of a factor in a product of matrices
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Which tables may be measured: a public list, in lexicographic order of their columns.
+    """The tables that may be measured: a public list, in lexicographic order of their columns.
 
     Args:
         members: (k, 3) columns, ascending; -1 at the end of a pair.
@@ -84,11 +84,11 @@ class Candidates:
         return len(self.members)
 
     def columns(self, at: int) -> tuple[int, ...]:
-        """Of one candidate."""
+        """The columns of one candidate."""
         return tuple(int(j) for j in self.members[at] if j >= 0)
 
     def overlap(self, at: int) -> NDArray[np.int64]:
-        """(k,) how many columns each candidate shares with this one."""
+        """The number of columns that each candidate shares with this one, (k,)."""
         common = np.zeros(len(self), dtype=np.int64)
         for j in self.columns(at):
             for place in self._places:
@@ -111,7 +111,7 @@ class Candidates:
 
 
 class Batch:
-    """Which tables one batch may still choose: none twice, and none that shares two columns with a pick of the batch.
+    """The tables that a batch may still choose: none twice, and none that shares two columns with a pick of the batch.
 
     Where nothing is left that shares fewer, the second rule is dropped for what comes next. Reads picks alone.
 
@@ -127,7 +127,7 @@ class Batch:
         self._apart = self._free.copy()
 
     def allowed(self) -> NDArray[np.bool_]:
-        """(k,) what the next pick may be; read only."""
+        """Whether each candidate may be the next pick, (k,); read only."""
         if not self._apart.any():
             self._apart = self._free.copy()
         return self._apart
@@ -298,12 +298,12 @@ def whole_weights(weights: NDArray[np.float64], n: int) -> NDArray[np.int64]:
 def penalty_of(
     model: NDArray[np.int64], total: float, deviation: float, noise: NDArray[np.float64], at: int
 ) -> float:
-    """|simplex(p + deviation g) - p|_1 for p = model/total, with the normals g from a place on, cyclic.
+    """The distance |simplex(p + deviation g) - p|_1 for p = model/total, with the normals g from a place on, cyclic.
 
     Args:
         model: (cells,) in any unit.
-        total: of the model's counts, > 0.
-        deviation: of the noise of a measured cell, as a fraction.
+        total: total of the model's counts, > 0.
+        deviation: standard deviation of the noise of a measured cell, as a fraction.
         noise: normals.
         at: where they start.
     """
@@ -360,7 +360,7 @@ def true_tables(
         counts: (u,) how many there are of each.
         candidates: the tables.
         sizes: (m,) cells of each column.
-        tell: told the candidates done and all of them.
+        tell: function that is called with the candidates done and all of them.
     """
     counter = Counter(columns, counts, candidates, sizes)
 
@@ -374,7 +374,7 @@ def scores(
     columns: NDArray[np.uint16], weights: NDArray[np.int64], candidates: Candidates, sizes: NDArray[np.int64],
     true: list[NDArray[np.int32]], n: int, sigma: float, seed: int, batch: int, tell: Progress | None = None,
 ) -> NDArray[np.int64]:
-    """(k,) scores in units of 2^-20 counts; private.
+    """The scores in units of 2^-20 counts, (k,); private.
 
     Args:
         columns: (m, N) the model's rows, column by column.
@@ -383,10 +383,10 @@ def scores(
         sizes: (m,) cells of each column.
         true: `true_tables`.
         n: number of records.
-        sigma: of a measured cell's noise, in counts.
-        seed: public.
-        batch: which batch is chosen; each has normals of its own.
-        tell: told the candidates done and all of them.
+        sigma: standard deviation of a measured cell's noise, in counts.
+        seed: public seed.
+        batch: number of the batch that is chosen; each has normals of its own.
+        tell: function that is called with the candidates done and all of them.
     """
     noise = _normals(seed, batch)
     total, counter = float(math.ldexp(n, UNITS)), Counter(columns, weights, candidates, sizes)

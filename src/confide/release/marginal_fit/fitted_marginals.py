@@ -1,4 +1,4 @@
-"""`FittedMarginals`: what everybody sees of a run of `MarginalFit`: noisy tables, and the population that fits them.
+"""`FittedMarginals`: the public record of a run of `MarginalFit`: noisy tables, and the population that fits them.
 
 A weighted population: equal rows together, in lexicographic order, and rows of equal weight drawn from it.
 """
@@ -57,7 +57,7 @@ def _distinct(
 def merged_columns(
     rows: NDArray[np.uint16], weights: NDArray[np.float64], sizes: tuple[int, ...]
 ) -> tuple[NDArray[np.uint16], NDArray[np.float64]]:
-    """As `merged`, column by column: (m, u)."""
+    """The distinct rows as `merged` gives them, column by column: (m, u)."""
     places, sums = _distinct(rows, weights, sizes)
     columns = np.empty((rows.shape[1], len(places)), dtype=np.uint16)
     for j in range(len(columns)):
@@ -87,14 +87,14 @@ def merged(
 def equal_rows(
     cells: NDArray[np.uint16], weights: NDArray[np.float64], count: int
 ) -> NDArray[np.uint16]:
-    """So many rows of equal weight: systematic sampling along the order of the population, without a random start.
+    """Rows of equal weight: systematic sampling along the order of the population, without a random start.
 
     Each stretch of the order, such as all rows with one first cell, is off by at most one row.
 
     Args:
         cells: (N, m), in lexicographic order.
         weights: (N,) sum 1.
-        count: how many.
+        count: number of rows.
     """
     size = whole("count", count, at_least=1)
     ends = np.cumsum(weights)
@@ -157,7 +157,7 @@ class FittedMarginals(Billboard):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is doubtful about the fit, in words; nothing where it is sound."""
+        """The doubts about the fit, in words; none where it is sound."""
         found = []
         if self.misfit > _MISFIT:
             found.append(f"the population misses its targets by {self.misfit:.3f} in L1 on average: above {_MISFIT}")
@@ -166,7 +166,7 @@ class FittedMarginals(Billboard):
         return tuple(found)
 
     def answers(self, workload: Workload) -> NDArray[np.float64]:
-        """(k,) shares of the population that satisfy each query, in [0, 1]; of any queries on the same attributes.
+        """The shares of the population that satisfy each query, (k,), in [0, 1]; of any queries on the same attributes.
 
         Source: spec query_release D6.
         """
@@ -174,7 +174,7 @@ class FittedMarginals(Billboard):
         return np.asarray(workload.answers(self.population, self.weights))
 
     def measured(self, workload: Workload) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """What was measured of each query, without the fit: unbiased shares, and the standard deviation of their noise.
+        """The measured shares of each query, without the fit: unbiased, and the standard deviation of their noise.
 
         Args:
             workload: conjunctions.
@@ -187,7 +187,8 @@ class FittedMarginals(Billboard):
 
     @renamed(beta="failure_probability")
     def error_bars(self, workload: Workload, *, failure_probability: float = 0.05) -> NDArray[np.float64]:
-        """(k,) how far `answers` may be off: all bars hold together, but for the failure probability beta of the noise.
+        """How far `answers` may be off, (k,): all bars hold together, but for the failure probability beta of the
+        noise.
 
         |answer - measured| + (noise of a sum of cells) sqrt(2 ln(2k/beta)), with the k queries that were measured.
         Discrete Gaussian noise is sub-Gaussian with variance proxy sigma^2. They cover the noise, not the sampling of
@@ -210,7 +211,7 @@ class FittedMarginals(Billboard):
         truth values. Their order goes with no column, see `coded_rows`.
 
         Args:
-            count: how many rows, n if left out.
+            count: number of rows, n if left out.
         """
         return cells_table(self.coded_rows(count).cells, self.schema)
 
@@ -223,7 +224,7 @@ class FittedMarginals(Billboard):
         sample of it. They are nobody's records, and never more precise than the weighted population.
 
         Args:
-            count: how many, n if left out.
+            count: number of rows, n if left out.
         """
         found = equal_rows(self.cells, self.weights, self.records if count is None else count)
         return Codes(schema=self.schema, cells=found[permutation(key_of(0, "equal rows"), len(found))])
@@ -233,10 +234,10 @@ class FittedMarginals(Billboard):
 @wire("FittedMarginalsCertificate", "beta cells vacuous", failure_probability="beta")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FittedMarginalsCertificate(Certificate):
-    """What a run shows of its own errors, as fractions of n.
+    """The errors that a run itself shows, as fractions of n.
 
     Args:
-        failure_probability: of the bound, over the noise.
+        failure_probability: failure probability of the bound, over the noise.
         cells: largest possible error of a single cell of a measured table, in the population; 1 at most.
         vacuous: whether it says nothing: an error of 1/2 is what answering 1/2 to everything promises.
     """

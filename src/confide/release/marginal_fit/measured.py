@@ -85,7 +85,7 @@ class RawTable:
         self.sigma = sigma
 
     def margin(self, columns: _Columns) -> tuple[NDArray[np.float64], float]:
-        """Its margin over a subset of its columns, and the variance of one of the margin's cells."""
+        """The margin over a subset of its columns, and the variance of one of the margin's cells."""
         away = tuple(at for at, column in enumerate(self.columns) if column not in columns)
         summed = self.counts.sum(axis=away) if away else self.counts
         return summed.astype(np.float64), self.sigma**2 * (self.counts.size / summed.size)
@@ -176,7 +176,7 @@ class MeasuredTables:
 
     @classmethod
     def of(cls, raw: list[RawTable]) -> MeasuredTables:
-        """From tables one by one."""
+        """Released tables from tables one by one."""
         members = np.array([(*table.columns, -1, -1)[:3] for table in raw], dtype=np.int64).reshape(-1, 3)
         return cls(members=members, noise_stds=np.array([table.sigma for table in raw], dtype=np.float64),
                    counts=np.concatenate([table.counts.reshape(-1) for table in raw]).astype(np.int64))
@@ -210,12 +210,12 @@ class MeasuredTables:
     def estimates(
         self, schema: Schema, workload: Workload, records: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """What the least noisy table that knows a query's columns says of it, unbiased, and how noisily.
+        """The unbiased estimate of each query by the least noisy table that knows its columns, and the noise of it.
 
         Args:
             schema: the columns.
             workload: conjunctions over the schema's attributes.
-            records: of the data.
+            records: number of records of the data.
 
         Returns:
             (k,) estimates and (k,) standard deviations of their noise, in counts; nan and infinity where no table has

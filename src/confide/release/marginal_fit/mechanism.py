@@ -175,7 +175,7 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         """The mechanism that spends (epsilon, delta) on n records, with defaults from the schema.
 
         Args:
-            records: of the data, a public number.
+            records: number of records of the data, public.
             epsilon: the budget, in nats, > 0.
             delta: the budget, in (0, 1). There is no pure version: noise is Gaussian.
             schema: the public columns.
@@ -246,7 +246,7 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         """How a run goes on after its first one-way tables, from these and public facts alone.
 
         Args:
-            one_way: as they were released.
+            one_way: the tables as they were released.
         """
         if self.tables is not None:
             return self.split
@@ -283,14 +283,15 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
     def run(
         self, data: Any, noise: NoiseSource, *, progress: Progress | None = None
     ) -> RunOutcome[FittedMarginals, FittedMarginalsCertificate]:
-        """All measurements and fits. Nothing is refused once the first draw was made.
+        """Make all measurements and fits. Nothing is refused once the first draw was made.
 
         Args:
             data: `Codes` of the schema, or a table of n rows of it. A value that its column does not accept is refused;
                 encode the table beforehand where it shall count as the null record.
             noise: `Noise.secure()` for a release.
-            progress: told thousandths of the run, of 1000: after each one-way table, and through the candidates and
-                the cycles of each fit. What it is told follows from the plan and released tables; when, does not.
+            progress: function that is called with thousandths of the run, of 1000: after each one-way table, and
+                through the candidates and the cycles of each fit. Its numbers follow from the plan and released tables;
+                their times do not.
 
         Returns:
             An outcome with `FittedMarginals` as billboard; under simulated noise with the true error of the measured
@@ -407,7 +408,7 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
                                           vacuous=worst >= BASELINE_ERROR)
 
     def check(self, billboard: Billboard) -> None:
-        """Whether the tables can be those of this plan, and the population is the one that follows from them.
+        """Check that the tables can be those of this plan, and the population is the one that follows from them.
 
         The population is fitted again, which takes nearly as long as the run.
 

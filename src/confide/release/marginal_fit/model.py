@@ -84,7 +84,7 @@ def _words(key: np.uint64, count: int) -> NDArray[np.uint64]:
 
 
 def uniforms(key: np.uint64, count: int) -> NDArray[np.float64]:
-    """(count,) `uniform` at the positions 0, 1, ...
+    """The numbers of `uniform` at the positions 0, 1, ..., (count,).
 
     Example:
         >>> k = key_of(1, "x")
@@ -95,7 +95,7 @@ def uniforms(key: np.uint64, count: int) -> NDArray[np.float64]:
 
 
 def normals(key: np.uint64, count: int) -> NDArray[np.float64]:
-    """(count,) standard normals, from the quantile function at uniforms moved off zero by half a unit."""
+    """Standard normals, (count,), from the quantile function at uniforms moved off zero by half a unit."""
     return np.asarray(scipy.special.ndtri(uniforms(key, count) + _BITS / 2))
 
 
@@ -113,13 +113,13 @@ _Cells = NDArray[np.uint16]
 
 @kernel
 def cells_of(columns: _Cells, members: _Integers, strides: _Integers, table: int, out: _Cells) -> None:
-    """Which cell of one table each row lies in; out (N,) is filled.
+    """Fill in the cell of one table that each row lies in, out (N,).
 
     Args:
         columns: (m, N) the population, column by column.
         members: (t, 3) columns of each table; a missing one is repeated with stride 0.
         strides: (t, 3) how far one step in a column moves the cell.
-        table: which one.
+        table: number of the table.
         out: (N,).
     """
     first, second, third = columns[members[table, 0]], columns[members[table, 1]], columns[members[table, 2]]
@@ -130,7 +130,7 @@ def cells_of(columns: _Cells, members: _Integers, strides: _Integers, table: int
 
 @kernel
 def effective_size(weights: _Reals) -> float:
-    """(sum w)^2 / sum w^2."""
+    """The effective number of rows, (sum w)^2 / sum w^2."""
     total, squares = 0.0, 0.0
     for i in range(len(weights)):
         total += weights[i]
@@ -155,7 +155,7 @@ def rake(
         targets: flat target distributions.
         psi: flat factors of the model; changed.
         weights: (N,) of the rows, sum 1; changed.
-        sweeps: over all tables, at most.
+        sweeps: number of sweeps over all tables, at most.
         floor: added to target and weight of a cell, so that no factor is 0 or infinite.
         cap: no factor is larger.
         least_size: sweeps end when the effective number of rows falls below it.
@@ -266,7 +266,7 @@ def gibbs(
         partners: (k, 2) its other columns; a missing one is any column with stride 0.
         strides: (k, 2) how far one step in them moves the place.
         factors: flat, >= 0; quotients finite and > 0.
-        key: of the draws; row i has number i m + j for column j.
+        key: key of the draws; row i has number i m + j for column j.
     """
     m = rows.shape[1]
     widest = 0
@@ -329,7 +329,7 @@ class Model:
     Args:
         sizes: cells of each column.
         population: N, number of rows.
-        seed: of the public randomness.
+        seed: seed of the public randomness.
         one_way: for each column the distribution to start from.
     """
 
@@ -352,7 +352,7 @@ class Model:
 
     @property
     def columns(self) -> NDArray[np.uint16]:
-        """(m, N) the rows, column by column."""
+        """The rows, (m, N), column by column."""
         return np.ascontiguousarray(self.rows.T)
 
     def fit(self, targets: _Targets, tables: list[_Columns], *, last: bool, tell: Progress | None = None) -> None:
@@ -362,7 +362,7 @@ class Model:
             targets: as `consistent` gives them.
             tables: the tables to fit, besides the one-way tables of columns that are in none of them.
             last: whether no more tables will come.
-            tell: told the cycles done and the most that there can be.
+            tell: function that is called with the cycles done and the most that there can be.
         """
         order = tables + [(j,) for j in range(len(self.sizes)) if self.sizes[j] > 1]
         for table in order:

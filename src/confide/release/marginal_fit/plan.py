@@ -1,4 +1,4 @@
-"""What a run of `MarginalFit` measures, how noisily, and what that costs: public arithmetic, before any data.
+"""The measurements of a run of `MarginalFit`, their noise, and their cost: public arithmetic, before any data.
 
 Source: spec query_release D6 (accounting).
 
@@ -70,7 +70,7 @@ LOOKED_AT = 256
 
 @dataclass(frozen=True)
 class Choice:
-    """What a run does after its first one-way tables.
+    """The choice of a run after its first one-way tables.
 
     Args:
         tables: T.
@@ -112,7 +112,7 @@ def choose(
     laws: Mapping[tuple[int, ...], NDArray[np.float64]], candidates: Candidates, *, sizes: tuple[int, ...], n: int,
     rho: float, one_way: float, selection: float, seed: int,
 ) -> Choice:
-    """From one-way tables as released, and public facts.
+    """Choose from one-way tables as released, and public facts.
 
     With p the mean penalty at T = 2m, the share of the one-way tables is 0.15 + 0.3 p, and all where p >= 1.3. T is
     then the largest number with a mean penalty of at most 0.7 up to 2m, or 0.1 beyond that, in steps of a quarter of an
@@ -124,10 +124,10 @@ def choose(
         candidates: the tables.
         sizes: cells of each column.
         n: records.
-        rho: of the whole run.
+        rho: rho of the whole run.
         one_way: f1, spent already.
         selection: fs.
-        seed: of the public randomness.
+        seed: seed of the public randomness.
     """
     columns, most = sum(size > 1 for size in sizes), most_tables(sizes, len(candidates))
     if not most:
@@ -220,10 +220,11 @@ class Split:
 
 
 def split(rho: float, columns: int, tables: int, one_way: float, selection: float) -> Split:
-    """sigma_1^2 = m/(f1 rho), sigma^2 = T/((1 - f1 - fs) rho), epsilon^2 = 8 fs rho/T; without tables, f1 is 1.
+    """The split of a budget: sigma_1^2 = m/(f1 rho), sigma^2 = T/((1 - f1 - fs) rho), epsilon^2 = 8 fs rho/T; without
+    tables, f1 is 1.
 
     Args:
-        rho: of the whole run, > 0.
+        rho: rho of the whole run, > 0.
         columns: m, those with more than one cell.
         tables: T.
         one_way: f1, the share of the one-way tables.
@@ -237,7 +238,7 @@ def split(rho: float, columns: int, tables: int, one_way: float, selection: floa
 
 
 def open_events(rho: float, one_way: float) -> tuple[Event, ...]:
-    """Of a run that chooses T from its one-way tables: these, and whatever comes after them.
+    """The events of a run that chooses T from its one-way tables: these, and whatever comes after them.
 
     What comes after is, for every outcome of the first part, a mechanism of at most this rho: `chosen_split` sees to
     it. So the whole is an adaptive composition of two zCDP mechanisms with fixed costs, whatever was chosen.
@@ -255,11 +256,11 @@ def chosen_split(rho: float, columns: int, one_way: float, selection: float, cho
     """How a run goes on after its one-way tables: what is left is shared by a second round of them and T tables.
 
     Args:
-        rho: of the whole run, > 0.
+        rho: rho of the whole run, > 0.
         columns: m.
         one_way: f1, the share of the first one-way tables.
         selection: fs, the share of the selections; it shrinks with that of the tables.
-        choice: what was chosen from them.
+        choice: the choice from them.
     """
     budget, first = Fraction(rho), written(one_way)
     share = written(choice.one_way) if choice.tables else Fraction(1)  # read as f1 is: the same number is no more
@@ -295,7 +296,7 @@ def default_widths(columns: int) -> tuple[int, ...]:
 
 
 def check_columns(sizes: tuple[int, ...], widths: tuple[int, ...]) -> int:
-    """m, the columns with more than one cell; refuses what would take too long, whatever the data is.
+    """The number m of columns with more than one cell; refuses what would take too long, whatever the data is.
 
     Raises:
         InvalidInput: no column tells anything.
@@ -340,11 +341,11 @@ def bytes_needed(
         candidates: the tables that may be chosen.
 
     Returns:
-        What each parameter is to blame for. "records": as they were given, as distinct rows and column by column (2 m
-        bytes each), with a row's number, count and cell (40). "population": rows, those that are drawn anew, and
-        the sorted ones column by column, twice for bits (2 m each), with keys, weights and places. "largest_table":
-        4 bytes for each cell of all candidates and 320 for each candidate; of chosen tables noisy counts, targets and
-        factors, and the factors twice more for each of three columns (11 doubles a cell).
+        The bytes that each parameter is to blame for. "records": as they were given, as distinct rows and column by
+        column (2 m bytes each), with a row's number, count and cell (40). "population": rows, those that are drawn
+        anew, and the sorted ones column by column, twice for bits (2 m each), with keys, weights and places.
+        "largest_table": 4 bytes for each cell of all candidates and 320 for each candidate; of chosen tables noisy
+        counts, targets and factors, and the factors twice more for each of three columns (11 doubles a cell).
     """
     m, keys = len(sizes), sum((size - 1).bit_length() for size in sizes) // _KEY_BITS + 1
     cells = 2 * sum(sizes)

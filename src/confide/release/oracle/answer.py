@@ -1,4 +1,4 @@
-"""What an oracle returns, what an oracle is, and the check that lets no faulty one break a release.
+"""The answer of an oracle, the form of an oracle, and the check that lets no faulty one break a release.
 
 A release that has been charged must end. So whatever a user's own oracle does, `best_response` returns a valid record:
 the oracle's, or else the start record, and says so. What an oracle sees is public by then, so how often it fell back

@@ -65,7 +65,7 @@ class Program(NamedTuple):
     """Maximise cost . z + shift over rows . z <= upper (or = upper), 0 <= z <= top.
 
     Args:
-        terms: what it was built from.
+        terms: the terms that it was built from.
         variables: the attributes of the first columns.
         cost: int64 (m,).
         top: int64 (m,).
@@ -90,8 +90,8 @@ class Program(NamedTuple):
 
 
 class Solved(NamedTuple):
-    """What HiGHS found: a record (None: none), its objective by our own count, HiGHS's bound in doubles, whether it
-    claims an optimum, time-out.
+    """The findings of HiGHS: a record (None: none), its objective by our own count, HiGHS's bound in doubles, whether
+    it claims an optimum, time-out.
     """
 
     record: Bits | None
@@ -138,7 +138,7 @@ class Rows:
         )
 
     def conjunctions(self, index: _Integers, bits: Bits, clause: _Integers, *, positive: bool) -> None:
-        """Those of conjunctions of one width, or of their negations.
+        """Add the rows of conjunctions of one width, or of their negations.
 
         Args:
             index: (rows, width) columns of the attributes.
@@ -166,7 +166,7 @@ def build(terms: Terms, form: type[Rows] = Rows) -> Program:
 
     Args:
         terms: the netted samples.
-        form: of the program.
+        form: class of the program's rows.
     """
     variables = terms.active()
     local = np.full(terms.attributes + 1, -1, dtype=np.int64)

@@ -331,10 +331,10 @@ def climb(
         groups: int64 (g, 5); ON, HOME_ON, GROUP_FIRST and GROUP_END are given, ON holds the answer afterwards.
         flips: moves at most.
         target: an objective that none exceeds; the search ends there.
-        sample: of the moves that gain, how many are looked at.
+        sample: number of the moves that gain that are looked at.
         rest: moves for which a bit that was flipped stays, unless it makes the best record so far.
         by_chance: how many in 2^16 of the moves at a local maximum are random ones.
-        seed: of the random numbers.
+        seed: seed of the random numbers.
 
     Returns:
         The objective, a sum of weights of queries that hold.

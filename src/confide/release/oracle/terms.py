@@ -1,4 +1,4 @@
-"""What a best-response oracle may see: netted samples and public facts, and nothing else.
+"""The input of a best-response oracle: netted samples and public facts, and nothing else.
 
 A round of DualQuery draws s queries or negations. A query q and its negation 1 - q cancel, repeats add:
 
@@ -65,7 +65,7 @@ MOST_CLAUSES = 2**40
 
 
 class Draws(Protocol):
-    """What `Terms.netted` reads of a workload, all of it public."""
+    """The parts of a workload that `Terms.netted` reads, all of them public."""
 
     @property
     def kind(self) -> str: ...
@@ -184,7 +184,7 @@ class Terms:
 
     @property
     def widths(self) -> NDArray[np.int64]:
-        """(t,) literals of each query."""
+        """The number of literals of each query, (t,)."""
         return np.asarray((self.index >= 0).sum(axis=1), dtype=np.int64)
 
     @property
@@ -199,7 +199,7 @@ class Terms:
         return np.flatnonzero(seen)
 
     def holds(self, record: ArrayLike) -> Bits:
-        """(t,) q(x) of one record of d bits."""
+        """The values q(x) of one record of d bits, (t,)."""
         x = np.asarray(record, dtype=np.bool_)
         if x.shape != (self.attributes,):
             raise InvalidInput("record", f"an array of shape {x.shape}", f"must be {self.attributes} bits")
@@ -269,7 +269,7 @@ class Clauses(NamedTuple):
 
 
 def group_of(terms: Terms) -> NDArray[np.int32]:
-    """(d,) the group that an attribute belongs to, -1 for an attribute of its own."""
+    """The group that each attribute belongs to, (d,), -1 for an attribute of its own."""
     home = np.full(terms.attributes, -1, dtype=np.int32)
     for g, members in enumerate(terms.groups):
         home[members] = g
@@ -325,7 +325,7 @@ def separated(terms: Terms) -> Clauses:
 
 
 def most_clauses(index: NDArray[np.int32], groups: Sequence[NDArray[np.int32]], attributes: int) -> int:
-    """Into how many clauses `separated` may write one of some conjunctions or parities, at most.
+    """The largest number of clauses into which `separated` may write one of some conjunctions or parities.
 
     Args:
         index: (k, r) attributes of each, -1 where there is none.
@@ -411,7 +411,7 @@ def parity_row(size: int, *, positive: bool) -> ParityRow:
     """The row of a parity query, or of its negation, over `size` attributes.
 
     Args:
-        size: of S, >= 0.
+        size: size of S, >= 0.
         positive: the query (an even number of ones counts), else its negation.
 
     Example:
@@ -429,7 +429,7 @@ def all_on_from_parities(size: int, parity: Callable[[tuple[int, ...]], Any]) ->
     (1 - 2^-|S|) a, because p of the empty set is 1.
 
     Args:
-        size: of S, >= 0.
+        size: size of S, >= 0.
         parity: the value of p_U, on the scale from -1 to 1, for a subset U of 0..size-1; not asked for the empty one.
 
     Source: spec query_release E3, erratum 5.
