@@ -1,4 +1,5 @@
-"""A file that was changed after it was settled is another campaign: whether a run would charge the same data anew.
+"""A check for a file that was changed after it was settled, and so is another campaign that would charge the same data
+anew.
 
 A word of the title is enough to make it one. So the command line, before it charges a ledger, looks for an earlier
 campaign that the file may have been: its pack lies in the folder where this one's would go, or the same data set was
@@ -35,7 +36,7 @@ class Earlier:
         known: the campaign, as the store knows it.
         how: the common points: its pack lies in a folder of this one's, or they share a data set and a title, or a data
             set and the name of their files.
-        folder: where its pack lies, if it is that.
+        folder: the folder in which its pack lies, if it is that.
         same_file: whether the file that was settled had this one's name.
     """
 
@@ -60,7 +61,7 @@ def another_campaign(file: CampaignFile, plan: CampaignPlan, store: Store | None
         file: the file that would be run.
         plan: the plan.
         store: the store whose ledger would be charged; None where there is none yet.
-        folders: where its outcome would go, and where it goes by default; they need not be there.
+        folders: the folders into which its outcome would go, and go by default; they need not be there.
     """
     found = earlier_campaign(file, store, *folders)
     if found is None:
@@ -70,7 +71,7 @@ def another_campaign(file: CampaignFile, plan: CampaignPlan, store: Store | None
 
 
 def check_meant(file: CampaignFile, plan: CampaignPlan, store: Store, *folders: Path) -> None:
-    """Whether a run would charge no data anew by a slip: what `another_campaign` finds has to be meant.
+    """Check that a run would charge no data anew by a slip: a finding of `another_campaign` has to be meant.
 
     Raises:
         Refused: it finds something.
@@ -90,7 +91,7 @@ def earlier_campaign(file: CampaignFile, store: Store | None, *folders: Path) ->
     Args:
         file: the file that would be run.
         store: the store whose ledger would be charged; None where there is none yet.
-        folders: where its outcome would go, and where it goes by default; they need not be there.
+        folders: the folders into which its outcome would go, and go by default; they need not be there.
     """
     if store is None:
         return None

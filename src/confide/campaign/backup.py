@@ -1,4 +1,4 @@
-"""Backup and restore of an installation: its store, its keys, and what it has noted durably, as one private archive.
+"""Backup and restore of an installation: its store, its keys, and its durable notes, as one private archive.
 
 The store is copied first, as of one moment, while others may go on writing; keys and notes after it. A note that is
 newer than the store refuses: a campaign that was published in between is not published anew from the copy. The other
@@ -58,11 +58,11 @@ class Restored:
     """The parts that were restored.
 
     Args:
-        day: on which the copy was taken, YYYY-MM-DD in UTC.
+        day: the day on which the copy was taken, YYYY-MM-DD in UTC.
         home: the installation's folder.
         store: the store, without its password.
-        campaigns: how many it holds.
-        held: how many of them are neither settled nor paid before `confirm`.
+        campaigns: the number of campaigns that it holds.
+        held: the number of those that are neither settled nor paid before `confirm`.
     """
 
     day: str
@@ -190,7 +190,7 @@ def confirm(store: Store, campaign: int) -> Stored:
 
     Args:
         store: the store of a restored installation.
-        campaign: its number.
+        campaign: the number of the campaign.
 
     Raises:
         InvalidInput: no campaign of this number is held.
@@ -327,10 +327,10 @@ ASKED_BEFORE = "was asked for before the copy was taken from which this installa
 
 
 def end_what_was_begun(connection: Connection) -> None:
-    """End everybody's session, codes that nobody has used, and jobs that nobody has ended.
+    """End everybody's session, all unused codes, and all unfinished jobs.
 
     Args:
-        connection: in a writing transaction.
+        connection: a connection in a writing transaction.
     """
     for table in (t.operator_session, t.participant_session, t.invitation, t.replay):
         connection.execute(delete(table))

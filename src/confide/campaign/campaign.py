@@ -99,7 +99,7 @@ class Campaign:
 
     @property
     def planned(self) -> Planned:
-        """The file, its kind and the plan: what the steps of its life take.
+        """The file, its kind and the plan: the input of the later steps.
 
         Raises:
             Refused, InvalidInput: as `plan`.
@@ -118,12 +118,12 @@ class Campaign:
 
     @property
     def ids(self) -> Sequence[str]:
-        """The public list of who is invited; empty where a custodian holds the records."""
+        """The public list of the invited; empty where a custodian holds the records."""
         return self.planned.ids
 
     @property
     def terms(self) -> PayoutTerms:
-        """How its shares become money.
+        """The terms by which its shares become money.
 
         Raises:
             InvalidInput: it pays nothing.
@@ -157,8 +157,8 @@ class Campaign:
         return collected(self.planned, home or self.home, progress)
 
     def check(self, progress: Progress | None = None) -> Check:
-        """The operator's look at the records before a run; private, whatever it shows. Nothing is charged; that there
-        was a look is noted in the installation.
+        """Look at the records before a run; private, whatever it shows. Nothing is charged; that there was a look is
+        noted in the installation.
 
         What it shows must not change the campaign: bounds that follow from records are not covered by its promises.
         """
@@ -248,7 +248,7 @@ class Campaign:
 
         Args:
             home: the installation whose key signs; default `Home.default()`.
-            store: where the campaign will be settled; its ledger is charged now, before any record is sent.
+            store: the campaign's store; its ledger is charged now, before any record is sent.
 
         Raises:
             Refused: none was drawn up.
@@ -312,8 +312,8 @@ class Campaign:
 
         Args:
             path: a new CSV file.
-            total: as in `submit`.
-            home: as in `submit`.
+            total: the same as in `submit`.
+            home: the same as in `submit`.
             progress: a function that receives the progress.
 
         Returns:
@@ -365,7 +365,7 @@ class Campaign:
         all rows are.
 
         Args:
-            folder: where the pack goes; default `out/NAME` beside the campaign file.
+            folder: the folder into which the pack goes; default `out/NAME` beside the campaign file.
             store: the store of the campaign.
             progress: a function that receives the progress of the collection.
             accept_unusable: whether it goes on where too many rows of the operator's file cannot be used.
@@ -383,7 +383,7 @@ class Campaign:
         self, seed: int, folder: str | os.PathLike[str] | None = None, *, progress: Progress | None = None,
         accept_unusable: bool = False,
     ) -> tuple[SimulatedOutcome, Sequence[Section]]:
-        """The same run under simulated noise, beside what it would be without privacy. Never a release.
+        """Run under simulated noise, beside what it would be without privacy. Never a release.
 
         Where reports are drawn on the participants' side, everybody's is played with the file's [rehearsal].
 
@@ -427,10 +427,10 @@ class Campaign:
 
         Args:
             identity: the participant's id.
-            folder: where the pack lies; default `out/NAME` beside the campaign file. Read where a record is given.
+            folder: the folder of the pack; default `out/NAME` beside the campaign file. Read where a record is given.
             record: the participant's record, column -> value. With it, nothing but the campaign file and the public
                 files of the folder is read; without it, their record is looked up in the file that the campaign names.
-            store: where the campaign was settled; asked where no record is given.
+            store: the store in which the campaign was settled; asked where no record is given.
 
         Raises:
             Refused: the campaign has not been settled there; or no record is given, and the participant's share was
@@ -446,11 +446,11 @@ class Campaign:
     def own_file(
         self, identity: str | int, folder: str | os.PathLike[str] | None = None, *, record: Mapping[str, str]
     ) -> dict[str, Any]:
-        """A participant's record and share as one portable file of theirs, which `verify` takes beside the pack.
+        """One portable file with a participant's record and share, which `verify` takes beside the pack.
 
         Args:
             identity: the participant's id.
-            folder: where the pack lies.
+            folder: the folder in which the pack lies.
             record: the participant's record, column -> value.
         """
         from confide.campaign.shares import own_file
@@ -479,7 +479,7 @@ class Campaign:
         return withdraw(self.planned, str(identity), store)
 
     def payouts(self, *, store: Store | None = None) -> Payouts:
-        """How the payouts of the settled campaign stand, by id: private, whatever it shows.
+        """The state of the payouts of the settled campaign, by id: private, whatever it shows.
 
         Raises:
             InvalidInput: the campaign pays nothing.
@@ -490,7 +490,7 @@ class Campaign:
             return payouts_of(self.planned, there)
 
     def approve_payouts(self, code: str, *, store: Store | None = None) -> int:
-        """Approve what is queued; nothing is paid without it.
+        """Approve the queued payouts; nothing is paid without it.
 
         Args:
             code: `payouts().queue.code`, after a look at the queue.
@@ -510,14 +510,14 @@ class Campaign:
         payees: str | os.PathLike[str] | None = None, payer: str | None = None, text: str | None = None,
         store: Store | None = None,
     ) -> int:
-        """Take what is approved into a new batch and write its file, or write an earlier batch again.
+        """Take the approved payouts into a new batch and write its file, or write an earlier batch again.
 
         Args:
             path: a new file: `.csv`, or `.xml` for ISO 20022 pain.001. Its owner alone may read it.
             batch: an earlier one, which the bank has not answered.
             payees: CSV of id,name,iban and perhaps bic; `.xml` needs it.
             payer: NAME,IBAN or NAME,IBAN,BIC; `.xml` needs it.
-            text: on bank statements; default "Payment for taking part".
+            text: the text on bank statements; default "Payment for taking part".
             store: the store of the campaign.
 
         Returns:
@@ -533,7 +533,7 @@ class Campaign:
                                 text=TEXT if text is None else text)
 
     def import_confirmations(self, path: str | os.PathLike[str], *, store: Store | None = None) -> Mapping[str, int]:
-        """Take what the bank says of exported payouts; doing it again changes nothing.
+        """Take the bank's answers on exported payouts; doing it again changes nothing.
 
         When all is paid, reports, shares and single amounts are erased.
 
@@ -552,12 +552,12 @@ class Campaign:
             return import_confirmations(self.planned, there, path)
 
     def reopen_payouts(self, *, store: Store | None = None) -> int:
-        """Queue again what the bank could not pay; how many. They are approved and exported as before."""
+        """Queue failed payouts again, to be approved and exported as before; the result is their number."""
         with self._stored(store) as there:
             return there.reopen(there.settled(self.file).number)
 
     def audit(self, seed: int = 0, progress: Progress | None = None) -> Any:
-        """Promised against measured, with planted-bug controls; uses no participant's record."""
+        """Compare promised with measured, with mutants as controls; no participant's record is used."""
         return self.file.kind.audit(self.plan, seed, progress)
 
     def _stored(self, store: Store | None) -> AbstractContextManager[Store]:
@@ -567,10 +567,10 @@ class Campaign:
         return existing(self.file) if store is None else nullcontext(store)
 
     def public(self, folder: str | os.PathLike[str] | None = None) -> PublicOutcome:
-        """The public result as it lies in a pack: all that anybody has.
+        """The public result as it lies in a pack.
 
         Args:
-            folder: where the pack lies; default `out/NAME` beside the campaign file.
+            folder: the folder in which the pack lies; default `out/NAME` beside the campaign file.
 
         Raises:
             Refused: there is none.
@@ -589,7 +589,7 @@ def settle(
 
 
 def hand_out(campaign: Campaign, path: str | os.PathLike[str], outcome: Outcome) -> Path:
-    """Write who is handed what of a settled campaign to a new CSV file, which its owner alone may read.
+    """Write the list of handed-out goods of a settled campaign to a new CSV file, which its owner alone may read.
 
     Raises:
         Refused: the kind hands out nothing.

@@ -1,4 +1,4 @@
-"""Charging: what a campaign asks of the ledger, and whether its own budgets and the ledger admit it.
+"""Charging: a campaign's request to the ledger, and whether its own budgets and the ledger admit it.
 
 The charge itself is a step of the settlement (`confide.campaign.settlement`).
 """
@@ -32,7 +32,7 @@ def charge_of(file: CampaignFile, plan: CampaignPlan) -> Charge:
 
 
 def data_set_charge(file: CampaignFile, plan: CampaignPlan | PublicOutcome) -> Charge:
-    """The same without its subjects, who may be millions; of a plan, or of what was settled.
+    """The charge without its subjects, who may be millions; of a plan, or of a settled campaign.
 
     Raises:
         InvalidInput: the mechanism's events cost less than it promises: nothing may be charged for them.
@@ -51,7 +51,7 @@ def data_set_charge(file: CampaignFile, plan: CampaignPlan | PublicOutcome) -> C
 
 
 def check_budget(file: CampaignFile, plan: CampaignPlan | PublicOutcome) -> None:
-    """Whether the campaign's own budgets admit it.
+    """Check that the campaign's own budgets admit it.
 
     Raises:
         BudgetExceeded: they do not, whatever was spent before; where they have no delta at all, it names the key.
@@ -81,11 +81,11 @@ def cost_of(file: CampaignFile, plan: CampaignPlan) -> str:
 def ledger_says(
     file: CampaignFile, plan: CampaignPlan, store: Store | None
 ) -> tuple[Literal["admits", "refuses", "charged"], str]:
-    """Whether the ledger would admit the campaign now, and in words.
+    """The answer of the ledger to the campaign now: whether it admits, refuses or has charged it, and in words.
 
     Args:
         file: the campaign.
-        plan: its plan, which its own budgets admit.
+        plan: the plan of the campaign, which its own budgets admit.
         store: the store of the ledger; None where there is none yet, so that nothing was charged.
     """
     if store is None:

@@ -38,9 +38,7 @@ SHOWN = 10
 
 
 def missing_files(file: CampaignFile) -> dict[str, Path]:
-    """The files that a run would read and that are not there: key such as "data.source" -> where it would be. Nothing
-    is opened.
-    """
+    """The missing files of a run, key such as "data.source" -> where the file would be. Nothing is opened."""
     found = {}
     for key, said in file.kind.files(file.config):
         if key.endswith(".source") and not is_packaged(said):
@@ -51,7 +49,7 @@ def missing_files(file: CampaignFile) -> dict[str, Path]:
 
 
 def reasons(found: Check) -> dict[str, int]:
-    """How many rows were rejected for each reason, most frequent first."""
+    """The number of rejected rows for each reason, most frequent first."""
     return dict(Counter(found.rejected.values()).most_common())
 
 
@@ -66,7 +64,8 @@ def too_many_empty(slots: int, usable: int, tolerated: int | None) -> str:
     Args:
         slots: invited ones.
         usable: the number of slots with a usable record.
-        tolerated: how many empty ones the promises of truth and accuracy allow for; None where they ask for none.
+        tolerated: the number of empty slots that the promises of truth and accuracy allow for; None where they ask for
+            none.
     """
     if tolerated is None or slots - usable <= tolerated:
         return ""
@@ -122,8 +121,8 @@ def may_stop(campaign: Planned, store: Store | None, known: Stored | None) -> bo
     """Whether a run would read the operator's file, with nothing charged yet.
 
     Args:
-        campaign: that would be run.
-        store: where.
+        campaign: the campaign that would be run.
+        store: the store of the campaign.
         known: the campaign there.
     """
     if isinstance(campaign.file.kind, LocalKind):
@@ -138,7 +137,7 @@ def check_harm(campaign: Planned, home: Home | None = None, *, accept_unusable: 
     """Look at the operator's file, and stop where a run should not go on.
 
     Args:
-        campaign: that is run, and may stop.
+        campaign: the campaign that runs, and may stop.
         home: the installation; default `Home.default()`.
         accept_unusable: whether it goes on whatever a look would find, so that there is none.
 
@@ -160,7 +159,7 @@ def check_harm(campaign: Planned, home: Home | None = None, *, accept_unusable: 
 
 
 def look(campaign: Planned, home: Home | None = None, progress: Progress | None = None) -> Check:
-    """One pass over the operator's file, as the run reads it, which is noted before.
+    """Make one pass over the operator's file, as the run reads it, which is noted before.
 
     Args:
         campaign: the campaign of the file.
@@ -200,7 +199,7 @@ def harmful(usable: int, lost: int, share: float) -> bool:
 
     Args:
         usable: rows, or people, that can be used.
-        lost: that cannot.
+        lost: the number of rows that cannot be used.
         share: the share of unusable rows, that a run goes on with, as `accepted` says.
     """
     return not usable or lost > share * (usable + lost)
@@ -208,7 +207,7 @@ def harmful(usable: int, lost: int, share: float) -> bool:
 
 def harm(campaign: Planned, found: Check, home: Home | None = None) -> InvalidInput | None:
     """The reason why a run of the operator's file stops before the charge; None where it does not. For the operator
-    alone. For the operator alone.
+    alone.
 
     Args:
         campaign: the campaign of the file.

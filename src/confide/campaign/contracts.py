@@ -1,4 +1,4 @@
-"""Rounds of contracts: what each person is offered, signed, before they hand anything in that could give them away.
+"""Rounds of contracts: the signed offer to each person, before they hand anything in that could give them away.
 
 The operator draws up a round from everybody's reports, shows each person theirs, and draws up another without those who
 declined. Only the final round is acted on: participants' devices draw nothing for any other. There is one final round
@@ -50,11 +50,11 @@ class Round:
     """One round of contracts: the operator's, since all reports follow from it.
 
     Args:
-        number: from 1.
+        number: the number of the round, from 1.
         final: whether it is acted on.
         without: ids that declined or stayed away.
         drawn: the contracts that the kind drew up.
-        path: where it lies.
+        path: the path of its file.
     """
 
     number: int
@@ -73,7 +73,7 @@ class Contract:
 
     Args:
         identity: the participant's id.
-        round: its number.
+        round: the number of the round.
         final: whether the participant's device may act on it.
         terms: the kind's.
         signer: fingerprint of the key that signed it.
@@ -138,7 +138,7 @@ def finish(
 
     Args:
         campaign: the campaign of a kind with contracts.
-        store: where it will be settled.
+        store: the store in which it will be settled.
         home: the installation whose key signs; default `Home.default()`.
         check: asked, before anything is noted, whether the round may become final; raises where it may not.
         number: the number of the round that was read; None makes final whichever stands.
@@ -222,7 +222,7 @@ def contract_in(file: CampaignFile, found: Round, identity: str, home: Home) -> 
 
     Args:
         file: the campaign, of a kind with contracts.
-        found: its round.
+        found: the round of the contract.
         identity: the participant's own identity.
         home: the installation whose key signs.
     """
@@ -239,7 +239,7 @@ def read_contract(file: CampaignFile, identity: str, token: str, key: str | None
     Args:
         file: the campaign's.
         identity: the id that the contract should be for, as on the public list.
-        token: as `Contract.token`.
+        token: the text of `Contract.token`.
         key: fingerprint of the operator's key, from the offer; without it whoever made the token signed it.
 
     Raises:

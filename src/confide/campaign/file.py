@@ -91,7 +91,7 @@ class CampaignFile:
     """A validated campaign file.
 
     Args:
-        path: where it was read from.
+        path: the path that it was read from.
         title: the campaign's public title.
         kind: the kind's implementation.
         budget: the ledger's budget for the data set.
@@ -102,7 +102,7 @@ class CampaignFile:
 
     Attributes:
         name: short name, the file's name without its ending.
-        folder: where relative paths of the file start.
+        folder: the folder in which relative paths of the file start.
         digest: SHA-256 of what the file says; comments, white space and the order of keys change nothing. It is made
             from the first words that each key ever had: a file that is written in today's words stays the same
             campaign.
@@ -145,11 +145,11 @@ def load(path: str | os.PathLike[str]) -> CampaignFile:
 
 
 def parse(data: bytes, path: Path) -> CampaignFile:
-    """Validate what a campaign file holds.
+    """Validate the contents of a campaign file.
 
     Args:
         data: the file's bytes.
-        path: where it lies, or would lie.
+        path: the path at which it lies, or would lie.
 
     Raises:
         InvalidInput: as `load`.
@@ -429,12 +429,12 @@ class Planned:
 
     @property
     def ids(self) -> Sequence[str]:
-        """The public list of who is invited; empty where a custodian holds the records."""
+        """The public list of the invited; empty where a custodian holds the records."""
         return self.kind.identities(self.file.config)
 
     @property
     def terms(self) -> PayoutTerms:
-        """How its shares become money.
+        """The terms by which its shares become money.
 
         Raises:
             InvalidInput: it pays nothing.
@@ -445,7 +445,7 @@ class Planned:
         return found
 
     def record(self, identity: str) -> tuple[Any, int]:
-        """A participant's record and index, as the file that the campaign names has them.
+        """A participant's record and index, from the file that the campaign names.
 
         Args:
             identity: the participant's id.

@@ -82,7 +82,7 @@ def open_collection(
 
     Args:
         campaign: the campaign to open.
-        store: where.
+        store: the store of the campaign.
         also: a function that is called in the same transaction, with the campaign as it stands.
 
     Raises:
@@ -167,7 +167,7 @@ def rehearse(
     campaign: Planned, kind: LocalKind, target: Path, total: float | None, home: Home | None,
     progress: Progress | None,
 ) -> int:
-    """Play everybody's side, and write what they would hand in: see `Campaign.rehearse`."""
+    """Play everybody's side, and write the rows that they would hand in: see `Campaign.rehearse`."""
     file = campaign.file
     if isinstance(kind, ContractKind):
         round_of(file, home, final=True)

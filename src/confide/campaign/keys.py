@@ -1,4 +1,4 @@
-"""Every key of a kind's campaign file as tables to read: what it means, what it may be, and what holds without it.
+"""Every key of a kind's campaign file as tables to read: its meaning, its range, and its default.
 
 They are made from the kind's JSON schema, so that they say what is checked, of kinds of other packages too.
 """

@@ -129,7 +129,7 @@ def ledger_warnings(file: CampaignFile, store: Store | None, *folders: Path) -> 
     Args:
         file: the file of the campaign.
         store: the store whose ledger would be charged; None where there is none yet.
-        folders: where the outcome goes, and where it goes by default: packs may lie beside it.
+        folders: the folders into which the outcome goes, and goes by default: packs may lie beside it.
     """
     name, known = file.budget.data_set, () if store is None else store.data_sets()
     near = near_names(name, known)
@@ -151,7 +151,9 @@ def ledger_warnings(file: CampaignFile, store: Store | None, *folders: Path) -> 
 
 
 def other_releases(store: Store) -> int:
-    """How many campaigns this installation has released from other stores, or from this one before it was put back."""
+    """The number of campaigns that this installation has released from other stores, or from this one before it was put
+    back.
+    """
     return len(store.home.all_released() - {each.content for each in store.campaigns()})
 
 

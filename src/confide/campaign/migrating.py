@@ -1,4 +1,4 @@
-"""`confide migrate`: campaign files of before, in today's words; a copy of each file stays beside it.
+"""The command `confide migrate`: older campaign files, in today's words; a copy of each file stays beside it.
 
 Old words are read for ever, so nothing has to be rewritten. What a file says does not change, and neither does its
 digest: it stays the campaign that it was. Comments, order and layout stay as they are, letter by letter. Whatever else
@@ -47,9 +47,9 @@ class Place:
 
     Args:
         path: the keys that lead to it, as they are written, without lists on the way. Of a key, itself is the last.
-        start: where it begins.
-        end: where it ends.
-        text: its value.
+        start: the position where it begins.
+        end: the position where it ends.
+        text: the value of the key, or the text.
         is_key: whether it is a key.
     """
 
@@ -155,7 +155,7 @@ class WordChange:
     """One word of a campaign file.
 
     Args:
-        line: where it stands, from 1.
+        line: the line on which it stands, from 1.
         place: the place of the key, as the file writes it.
         old: the word.
         new: the word of today.
@@ -172,12 +172,12 @@ class Looked:
     """The form of a file, and the changes that a migration would make in it.
 
     Args:
-        path: where it is; of a store by URL, the URL without a password.
+        path: the path of the file; for a store by URL, the URL without a password.
         what: "campaign", or a key of `NOTHING_TO_DO`.
-        changes: its words of before.
-        refused: why a new campaign of this file is refused; empty where it is not.
-        before: its bytes.
-        after: its bytes in today's words.
+        changes: the old words in it.
+        refused: the reason why a new campaign of this file is refused; empty where it is not.
+        before: the bytes of the file.
+        after: the bytes of the file in today's words.
     """
 
     path: PurePath
@@ -189,7 +189,7 @@ class Looked:
 
 
 def look(name: str) -> Looked:
-    """Find out what a file is, and which words of before it has. Nothing is written.
+    """Find out the kind of a file, and its old words. Nothing is written.
 
     Args:
         name: a file, a folder, or the URL of a store.

@@ -1,4 +1,4 @@
-"""The noise of a run, and whose code runs: one release for one charge, however often a run is begun.
+"""The noise of a run, and the code that runs: one release for one charge, however often a run is begun.
 
 A run of confide's own mechanisms draws secure noise, anew in each attempt. Two kinds of run keep theirs on disk until
 the publication, before it is used, and each attempt draws the same:
@@ -61,7 +61,7 @@ class KeptNoise:
         self.noise, self.folder = noise, folder
 
     def destroy(self) -> None:
-        """After the publication: nothing of it will be asked again."""
+        """Destroy the noise after the publication: nothing of it will be asked again."""
         self.noise.destroy()
         shutil.rmtree(self.folder, ignore_errors=True)
         with suppress(OSError):  # of another campaign, too
@@ -82,7 +82,7 @@ def kept_noise(file: CampaignFile, kind: PausingKind, home: Home) -> AbstractCon
 
     Args:
         file: the campaign.
-        kind: its kind.
+        kind: the kind of the campaign.
         home: the installation, which notes that there is a journal.
 
     Raises:
@@ -107,7 +107,7 @@ def _kept_in(folder: Path, file: CampaignFile, home: Home) -> Iterator[KeptNoise
 
 
 def forget(file: CampaignFile, home: Home) -> None:
-    """Destroy what is left of the noise of a campaign that is published: its run died before it could.
+    """Destroy the remaining noise of a campaign that is published: its run died before it could.
 
     Args:
         file: the campaign.
@@ -152,8 +152,8 @@ def run_noise(campaign: Planned, store: Store, withdrawals: int) -> Iterator[Noi
 
     Args:
         campaign: the campaign that is charged.
-        store: where.
-        withdrawals: how many had withdrawn when its records were taken.
+        store: the store of the campaign.
+        withdrawals: the number of people who had withdrawn when its records were taken.
 
     Raises:
         Refused: the run was begun with other code, or with the records of somebody who has withdrawn since.
@@ -171,7 +171,8 @@ def run_noise(campaign: Planned, store: Store, withdrawals: int) -> Iterator[Noi
 
 
 def same_code(campaign: Planned, noise: JournalNoise) -> None:
-    """Whether a run that goes on has the code with which it was begun; nothing, where all of it is confide's.
+    """Check that a run that goes on has the code with which it was begun; nothing is checked where all of it is
+    confide's.
 
     Args:
         campaign: the campaign that is charged.
@@ -202,8 +203,8 @@ def until_published(campaign: Planned, store: Store, number: int) -> Iterator[No
 
     Args:
         campaign: the campaign that is charged.
-        store: where.
-        number: the campaign's.
+        store: the store of the campaign.
+        number: the number of the campaign.
     """
     if is_ours(campaign.plan.mechanism, campaign.file.kind):
         yield

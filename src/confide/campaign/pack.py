@@ -1,4 +1,4 @@
-"""The pack of a settled campaign: its public files, with a signed statement of what they are.
+"""The pack of a settled campaign: its public files, with a signed statement about them.
 
 `campaign.json` names the campaign by its content and every other file by its SHA-256, and is signed with the operator's
 key. All files of a pack are public: the folder that holds it may be published as it is.
@@ -92,7 +92,8 @@ def report(file: CampaignFile, shown: Sequence[Section], *, draw: bool = True) -
 
 
 def signed_digest(files: Mapping[str, bytes]) -> str:
-    """SHA-256 of what was signed, as `confide verify` shows it: everybody should have been given the same.
+    """The SHA-256 digest of the signed statement, as `confide verify` shows it: everybody should have been given the
+    same.
 
     Args:
         files: the files of the pack, path -> bytes.
@@ -102,7 +103,7 @@ def signed_digest(files: Mapping[str, bytes]) -> str:
 
 
 def write_pack(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write a pack into its folder, in one step; nothing, where it lies there already.
+    """Write a pack into its folder, in one step; nothing is written where it lies there already.
 
     Raises:
         InvalidInput: the folder holds something else, or this pack altered.
@@ -176,7 +177,7 @@ def earlier_study(folder: Path, tables: Collection[str] | None = None) -> list[P
     """The files that a study may replace in its folder: the files of an earlier study.
 
     Args:
-        folder: where the study goes.
+        folder: the folder into which the study goes.
         tables: names of the tables that a study writes; None while they are not known.
 
     Raises:
@@ -213,7 +214,8 @@ def fill(
 
 
 def write_rejected(path: Path, rejected: Mapping[str, str]) -> Path:
-    """Write who was rejected and why: a function of private records, the operator's own, never published.
+    """Write the list of rejected records with the reasons: a function of private records, the operator's own, never
+    published.
 
     Raises:
         InvalidInput: the file exists, or cannot be written.

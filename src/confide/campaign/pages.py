@@ -27,7 +27,7 @@ __all__ = ["campaigns_section", "contract_note", "handed_section", "key_section"
 
 
 def key_section(fingerprint: str, *, shares: bool = True) -> Section:
-    """How a participant can check the result later.
+    """Explain how a participant can check the result later.
 
     Args:
         fingerprint: the fingerprint of the operator's key.
@@ -52,11 +52,11 @@ def warning_sections(plan: CampaignPlan) -> list[Section]:
 
 
 def share_section(share: Mapping[str, Any], terms: PayoutTerms | None = None, *, none: bool = False) -> Section:
-    """A stored share of which no record is stored.
+    """The stored share of a participant without a stored record.
 
     Args:
         share: the share of one participant.
-        terms: by which a part of it is money; None where none is.
+        terms: the terms by which a part of it is money; None where none is.
         none: whether it is known that no record was handed in; else it may have been erased.
     """
     rows = tuple((name.replace("_", " "), terms.money(value) if terms is not None and name == terms.column else
@@ -141,7 +141,7 @@ def ledger_sections(standings: Sequence[Standing], *, elsewhere: int = 0) -> lis
 
     Args:
         standings: the standings of the data sets that the reader may see.
-        elsewhere: how many campaigns the installation has released that this ledger does not know.
+        elsewhere: the number of campaigns that the installation has released and this ledger does not know.
     """
     gaps = [] if not elsewhere else [
         f"This installation has released {elsewhere:,} campaign{'s' * (elsewhere > 1)} that this ledger does not know: "
@@ -178,12 +178,12 @@ def _charged_for(entry: Debit) -> str:
 
 
 def subject_section(identity: str, found: Standing | None, data_set: Standing | None = None) -> Section:
-    """How one person stands: the operator's alone.
+    """The standing of one person: the operator's alone.
 
     Args:
         identity: the participant's id.
         found: the participant's own standing, where they have one.
-        data_set: that of the data set.
+        data_set: the standing of the data set.
     """
     if found is None and data_set is not None and any(not entry.subjects for entry in data_set.debits):
         return Section(title=f"Participant {identity}, {data_set.account}", private=True, blocks=(Text((

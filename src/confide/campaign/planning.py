@@ -1,5 +1,5 @@
-"""A plan from a campaign file: what a kind of somebody's own gets wrong in it is said with its type, place and words,
-as no record has been read.
+"""A plan from a campaign file: a fault of somebody's own kind in it is reported with its type, place and words, as no
+record has been read.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def with_changes(file: CampaignFile, keys: Mapping[str, Any]) -> CampaignFile:
 
 @contextmanager
 def affordable(file: CampaignFile, plan: Callable[[CampaignFile], Any]) -> Iterator[None]:
-    """Around what plans a file: of a refusal, only what `[budget]` has room for, or what it would have to be.
+    """Limit the remedies of a refusal to those that `[budget]` has room for, or name the budget that they need.
 
     Args:
         file: the campaign.

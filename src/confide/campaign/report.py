@@ -65,7 +65,7 @@ def page(title: str, lead: str, sections: Sequence[Section], *, drawn: Drawn = "
     Args:
         title: the campaign's title.
         lead: one line below it.
-        sections: in reading order.
+        sections: the sections in reading order.
         drawn: all pictures that can be drawn, those whose marks can be held against their numbers, or none.
     """
     body = "\n".join(_section(section, drawn) for section in sections)

@@ -69,7 +69,7 @@ class Settled:
         title: the campaign's.
         outcome: billboard, shares, guarantees; the rows of shares are empty once everybody is paid.
         tables: the public result in natural units, such as `coefficients`.
-        folder: where its pack lies: public files alone.
+        folder: the folder in which its pack lies: public files alone.
         fresh: False when it had been settled before, or by somebody else meanwhile: this is the stored outcome.
         number: the campaign's number in the store.
     """
@@ -94,8 +94,8 @@ def settle(
 
     Args:
         campaign: the campaign to settle.
-        folder: where the pack goes.
-        store: where; default the installation's own.
+        folder: the folder into which the pack goes.
+        store: the store of the campaign; default the installation's own.
         progress: a function that receives the progress of the collection, and then that of the run where it takes long.
         accept_unusable: whether it goes on where too many rows of the operator's file cannot be used. It stands in
             nothing that is written.
@@ -170,11 +170,11 @@ def _advance(
 
 
 def commit(campaign: Planned, store: Store, batches: Iterable[Any]) -> None:
-    """Keep the contracts that become final, and charge the ledger for what is sent on them; once.
+    """Keep the contracts that become final, and charge the ledger for the records on them; once.
 
     Args:
         campaign: the campaign of a kind with contracts.
-        store: where it will be settled.
+        store: the store in which it will be settled.
         batches: the contracts, as the kind's codec packs them.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The share of one participant of a settled campaign, taking their record back, and the list of who is handed what.
+"""The share of one participant of a settled campaign, the withdrawal of their record, and the list of handed-out goods.
 
 The list is of kinds that hand out goods, and the operator's; where goods are paid out as money the queue of payouts
 does this. It is made from what was settled, not from a file of records that may have changed; who withdrew is not on
@@ -33,12 +33,12 @@ __all__ = ["check_handout", "hand_out", "own_file", "parsed", "stored_share", "w
 
 
 def stored_share(campaign: Planned, identity: str, store: Store | None = None) -> Sequence[Section]:
-    """A participant's share as the store has it, of their record in the file that the campaign names.
+    """A participant's stored share, with their record from the file that the campaign names.
 
     Args:
         campaign: a settled one.
         identity: the participant's id.
-        store: where it was settled; default the installation's own.
+        store: the store in which it was settled; default the installation's own.
 
     Raises:
         Refused: it was not settled there, or the participant's share was erased, because everybody is paid.
@@ -83,7 +83,7 @@ def parsed(campaign: Planned, identity: str, record: Mapping[str, str]) -> tuple
 
 
 def own_file(campaign: Planned, identity: str, record: Mapping[str, str], shown: PublicOutcome) -> dict[str, Any]:
-    """A participant's record and share as one portable file of theirs: see `Campaign.own_file`."""
+    """One portable file with a participant's record and share: see `Campaign.own_file`."""
     hers, index = parsed(campaign, identity, record)
     return {"format": 1, "content": campaign.file.digest, "id": identity, "index": index, "record": dict(record),
             "share": dict(shown.mechanism.decode(hers, index, shown.billboard))}
@@ -106,12 +106,12 @@ def withdraw(campaign: Planned, identity: str, store: Store | None = None) -> bo
 
 
 def check_handout(campaign: Planned, path: str | os.PathLike[str], folder: Path | None = None) -> Path:
-    """Whether a list could be written there: asked before a run is charged.
+    """Check that a list could be written to a path: asked before a run is charged.
 
     Args:
         campaign: the campaign of a kind that hands out goods.
         path: a new file.
-        folder: where the pack will lie.
+        folder: the folder in which the pack will lie.
 
     Raises:
         Refused: the kind hands out nothing.
@@ -133,12 +133,12 @@ def check_handout(campaign: Planned, path: str | os.PathLike[str], folder: Path 
 
 
 def hand_out(campaign: Planned, path: str | os.PathLike[str], outcome: Outcome) -> Path:
-    """Write who is handed what, a line for each copy of a good.
+    """Write the list of handed-out goods, a line for each copy of a good.
 
     Args:
         campaign: the campaign of a kind that hands out goods.
         path: a new CSV file; its owner alone may read it.
-        outcome: as it was settled: `campaign.settle().outcome`, or `campaign.settled()`.
+        outcome: the settled outcome: `campaign.settle().outcome`, or `campaign.settled()`.
 
     Raises:
         Refused: the kind hands out nothing.

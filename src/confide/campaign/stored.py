@@ -31,7 +31,7 @@ _SHOWN = 3  # differing keys that a message names
 
 
 def public(file: CampaignFile, plan: CampaignPlan, folder: Path) -> PublicOutcome:
-    """The public part of what this campaign left in the folder.
+    """The public part that this campaign left in the folder.
 
     Raises:
         InvalidInput: the folder holds the outcome of another campaign, or of other settings of this one, or was

@@ -43,12 +43,12 @@ class Point:
     """The prediction at one level.
 
     Args:
-        factor: by what the campaign's own levels are multiplied.
+        factor: the factor by which the campaign's own levels are multiplied.
         epsilon: loss of the first privacy guarantee, in nats; nan where nothing was planned.
         error: bound of the first accuracy guarantee that is above 0; nan where none is.
         money: bound on the expected total; nan where nothing is paid or promised.
         vacuous: the promises that say nothing at this level: "privacy", "error", "money".
-        problem: why nothing can be planned there, or which budget it exceeds; empty where it can run.
+        problem: the reason why nothing can be planned there, or the budget that it exceeds; empty where it can run.
     """
 
     factor: float
@@ -64,7 +64,7 @@ def points(campaign: Campaign, factors: Sequence[float] = FACTORS) -> tuple[Poin
 
     Args:
         campaign: planned at its own levels, which say what is measured.
-        factors: above 0.
+        factors: factors above 0.
 
     Raises:
         InvalidInput: a factor that is not above 0 and finite.
@@ -86,8 +86,8 @@ def trade_off(campaign: Campaign, factors: Sequence[float] = FACTORS) -> Section
     """Privacy, error and money at other levels, as a chart and a table.
 
     Args:
-        campaign: as in `points`.
-        factors: as in `points`.
+        campaign: the same as in `points`.
+        factors: the same as in `points`.
 
     Raises:
         InvalidInput: as `points`.
@@ -134,7 +134,7 @@ def kept_trade_off(campaign: Campaign) -> Section:
     """`trade_off` at the public factors, planned once for each campaign object, and forgotten with it.
 
     Args:
-        campaign: as in `points`.
+        campaign: the same as in `points`.
 
     Raises:
         Refused: as `points`.

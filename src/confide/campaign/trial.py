@@ -41,7 +41,7 @@ _NOTHING = "this was a made-up crowd: no record was read, and nothing was charge
 
 
 def try_out(file: CampaignFile, plan: CampaignPlan) -> tuple[str, ...]:
-    """Take the mechanism of a campaign through its kind's trials; nothing, where it has none.
+    """Take the mechanism of a campaign through its kind's trials; nothing is done where it has none.
 
     Args:
         file: the campaign.

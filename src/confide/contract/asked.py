@@ -38,7 +38,7 @@ class Field:
     """One thing that is asked of a participant.
 
     Args:
-        column: under which name the participant's text is handed on.
+        column: the column under which the participant's text is handed on.
         label: the question, in the campaign's own words.
         form: "choice", one of `choices`; "number"; or "text", of which only the kind knows what it may be.
         choices: the choices of a field whose form is a choice, as they are handed on.
@@ -156,12 +156,12 @@ class Field:
         return worded("must be a whole number") if self.whole else worded("must be a number")
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
+        """The field as a JSON-ready dictionary."""
         return {word: _plain(part) for word, part in wire_parts(self).items()}
 
 
 def judge(asked: Sequence[Field], values: Mapping[str, str]) -> None:
-    """Whether each field of a form is as it is asked for.
+    """Check that each field of a form is as it is asked for.
 
     Args:
         asked: the fields.
@@ -208,7 +208,7 @@ def _plain(value: Any) -> Any:
 
 
 class CustodiansKind:
-    """The part of a `Kind` that follows from there being nobody but a custodian."""
+    """The part of a `Kind` that is the same wherever a custodian holds all data and nobody is invited."""
 
     def identities(self, config: Any) -> Sequence[str]:
         """Nobody is invited: a custodian holds the data."""

@@ -1,4 +1,4 @@
-"""The old place of what `confide.evidence.claim` calls `Recomputed` and `Verdict`; it goes with confide 1.0.0."""
+"""The old place of `Recomputed` and `Verdict`, today in `confide.evidence.claim`; it goes with confide 1.0.0."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ def encode(value: Any, columns: dict[str, bytes]) -> Any:
 
     Args:
         value: a dataclass, mapping, sequence, array or scalar.
-        columns: receives digest -> Arrow IPC bytes.
+        columns: a mapping that receives digest -> Arrow IPC bytes.
 
     Raises:
         InvalidInput: a type that has no form here, or a mapping whose keys are not text.

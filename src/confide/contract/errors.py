@@ -61,7 +61,7 @@ class ConfideError(Exception):
 
     @property
     def remedies(self) -> tuple[Any, ...]:
-        """The ways that are numbers: a program can follow them."""
+        """The ways out that name numbers, which a program can follow."""
         return tuple(each for each in self.ways if not isinstance(each, str))
 
     def _said(self, ways: Ways) -> str:
@@ -106,7 +106,7 @@ class Refused(ConfideError):
     """A request that is understood and declined, on grounds that are public.
 
     Args:
-        reason: why it is declined.
+        reason: the grounds of the refusal.
         remedy: the request that would be accepted instead.
     """
 
@@ -142,7 +142,7 @@ class BudgetExceeded(Refused):
 
 
 class NotGuaranteed(Refused):
-    """A promise was asked for that does not hold for these parameters.
+    """A request for a promise that does not hold for these parameters.
 
     Args:
         claim: the promise, in words.
@@ -194,13 +194,13 @@ class SolverFailed(ConfideError):
 
 
 class StoreFailed(ConfideError):
-    """A database that did not do what was asked: locked, full, read-only, out of reach.
+    """A database that failed: locked, full, read-only or out of reach.
 
     Nothing of the step was kept, but where the message says that it was done and only the erasing was not; or that a
     report, which waits to be stored with others, was not stored in time: it may still be.
 
     Args:
-        store: its URL without a password.
+        store: the URL of the store, without a password.
         problem: the fault, without anything that was to be stored.
         remedy: the step to take.
     """
@@ -228,7 +228,7 @@ def show_public_warnings(show: Callable[[str], None]) -> None:
     `warnings.catch_warnings` around it undoes it.
 
     Args:
-        show: receives a warning as one printable line.
+        show: a function that receives a warning as one printable line.
 
     Example:
         >>> import warnings

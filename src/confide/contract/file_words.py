@@ -62,7 +62,7 @@ class FileWords:
 
         Args:
             above: the tables around it, in today's words.
-            key: as it is written.
+            key: the key as it is written.
         """
         return self.keys.get(".".join((*above, key)), key)
 
@@ -71,7 +71,7 @@ class FileWords:
 
         Args:
             place: the place of its key, in today's words.
-            value: as it is written.
+            value: the value as it is written.
         """
         return self.values.get(".".join(place), {}).get(value, value)
 
@@ -79,7 +79,7 @@ class FileWords:
         """The contents of a campaign file, in today's words.
 
         Args:
-            document: as it is written.
+            document: the document as it is written.
 
         Raises:
             InvalidInput: a key stands there by two of its names.
@@ -105,10 +105,11 @@ class FileWords:
         return found
 
     def first(self, document: Mapping[str, Any]) -> dict[str, Any]:
-        """The same in the first words that each key and value ever had: what a digest is made from.
+        """The contents of a campaign file in the first words that each key and value ever had: a digest is made from
+        these.
 
         Args:
-            document: in today's words.
+            document: the contents of the file in today's words.
         """
         keys = dict[str, str]()
         for place, word in self.keys.items():

@@ -1,4 +1,4 @@
-"""Files: reading what a stranger may have written, writing what nobody else may read or a loss of power may take."""
+"""Safe reading and writing of files: files of strangers, private files, and files that survive a loss of power."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _broken() -> tuple[type[BaseException], ...]:
 
 
 def as_path(field: str, value: str | os.PathLike[str]) -> Path:
-    """A path, whether given as text or as a path.
+    """A path, given as text or as a path.
 
     Raises:
         InvalidInput: something else, such as a data frame.
@@ -75,7 +75,7 @@ def reading(field: str, path: Path) -> Iterator[None]:
 
 
 def read_bytes(field: str, path: Path, limit: int = TEXT_LIMIT) -> bytes:
-    """A whole file.
+    """The bytes of a whole file.
 
     Raises:
         InvalidInput: not there, no file, larger than the limit, unreadable.
@@ -92,7 +92,7 @@ def read_bytes(field: str, path: Path, limit: int = TEXT_LIMIT) -> bytes:
 
 
 def read_json(field: str, path: Path) -> tuple[Any, bytes]:
-    """A JSON file, and its bytes.
+    """The value of a JSON file, and its bytes.
 
     Raises:
         InvalidInput: not there, too large, or nothing that `parse_json` takes.
@@ -130,7 +130,7 @@ def check_private(field: str, path: Path) -> None:
 
 
 def sync(path: Path) -> None:
-    """Wait until what was written to a file, or the names in a folder, would survive a loss of power."""
+    """Wait until a file's contents, or the names in a folder, would survive a loss of power."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -142,7 +142,7 @@ def sync(path: Path) -> None:
 
 
 def make_folder(path: Path, *, private: bool = False) -> Path:
-    """The folder; where it was not there it is made, with its parents, and survives a loss of power.
+    """Make a folder with its parents, where it is not there, so that it survives a loss of power.
 
     Args:
         path: the path of the folder.
@@ -159,8 +159,8 @@ def check_unpublished(field: str, path: Path) -> None:
     """Refuse a place for a private file within a folder that is published.
 
     Args:
-        field: for the error.
-        path: where the file would be.
+        field: the name for the error.
+        path: the planned path of the file.
 
     Raises:
         InvalidInput: some folder above it is one.
@@ -172,14 +172,14 @@ def check_unpublished(field: str, path: Path) -> None:
 
 
 def private_folder(path: Path) -> Path:
-    """The folder, made if need be, for its owner alone; also where it existed before."""
+    """Make a folder, if need be, and keep it for its owner alone; also where it existed before."""
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     path.chmod(0o700)
     return path
 
 
 def write_private(path: Path, data: bytes | str) -> None:
-    """Write a file that its owner alone may read; what stood there is replaced."""
+    """Write a file that its owner alone may read; an older file of that name is replaced."""
     path.unlink(missing_ok=True)  # a file keeps its mode when it is written again
     _create(path, data, 0o600)
 
@@ -188,7 +188,7 @@ def replace_private(path: Path, text: str) -> None:
     """Write a file for its owner alone, whole or not at all.
 
     Args:
-        path: where; what stands there is replaced.
+        path: the path of the file; an older file there is replaced.
         text: the text to write.
     """
     replace_whole(path, text.encode(), 0o600)
@@ -198,7 +198,7 @@ def replace_whole(path: Path, data: bytes, mode: int) -> None:
     """Write a file whole or not at all.
 
     Args:
-        path: where; what stands there is replaced.
+        path: the path of the file; an older file there is replaced.
         data: the bytes to write.
         mode: the permissions of the file.
     """
@@ -216,7 +216,7 @@ def replace_whole(path: Path, data: bytes, mode: int) -> None:
 
 
 def sweep_drafts(path: Path) -> None:
-    """Remove what writers of a file have left that died; to be called where nobody else writes it meanwhile.
+    """Remove the drafts that dead writers of a file have left; to be called where nobody else writes it meanwhile.
 
     Args:
         path: the path of a file that `replace_private` writes.
@@ -249,7 +249,7 @@ def is_locked(field: str, path: Path) -> bool:
 
     Args:
         field: the name for errors.
-        path: as for `locked`.
+        path: the same as for `locked`.
 
     Raises:
         InvalidInput: it cannot be written, or nothing can be locked there.
@@ -295,13 +295,13 @@ def _lock(field: str, path: Path, descriptor: int, how: int) -> None:
 
 
 def write_once(field: str, path: Path, data: str) -> None:
-    """Write a private file for good, where none is. Who finds it there finds it whole, and it survives a loss of power.
+    """Write a private file for good, where none is. A reader finds it whole, and it survives a loss of power.
 
     Of several who write it at once one wins; the winner is not named: read the file.
 
     Args:
         field: the name of the file, for the error.
-        path: where; a folder that is not there is made, for its owner alone.
+        path: the path of the file; a folder that is not there is made, for its owner alone.
         data: the text.
 
     Raises:
@@ -333,7 +333,7 @@ def write_new(
 
     Args:
         field: the name of the file, for the error.
-        path: where.
+        path: the path of the file.
         data: bytes, or text that is written as UTF-8.
         private: whether its owner alone may read it; then it is written into no pack.
         taken: the remedy where there is such a file.

@@ -1,4 +1,4 @@
-"""Guarantees as typed values: what is promised, about whom, to whom, from which theorem, and whether it says anything.
+"""Guarantees as typed values: the promise, its subject and audience, its theorem, and whether it is vacuous.
 
 A mechanism's `guarantees()` returns a `Guarantees` collection, computed from public parameters alone. Every guarantee
 names its source and flags itself `vacuous` when, at these sizes, it says no more than what was known without it.
@@ -45,7 +45,7 @@ __all__ = [
 
 
 class Relation(StrEnum):
-    """The neighbouring relation: what differs between two data sets that the output must not tell apart.
+    """The neighbouring relation: the difference between two data sets that the output must hide.
 
     What was written before, in packs and stores, has longer words; they are written on, and read for ever.
 
@@ -70,7 +70,7 @@ class Relation(StrEnum):
 
     @property
     def wire_word(self) -> str:
-        """The word that is written."""
+        """The word for the relation in files."""
         return self.words
 
     @classmethod
@@ -107,7 +107,7 @@ class Audience(StrEnum):
 
     @property
     def sees(self) -> frozenset[Audience]:
-        """All who see no more than this audience: what is promised towards it holds towards them.
+        """The audiences that see no more than this one: a promise towards it holds towards them.
 
         Example:
             >>> sorted(Audience.OTHERS.sees), Audience.OTHERS in Audience.PUBLIC.sees
@@ -165,7 +165,7 @@ class Guarantee:
     """The fields that every guarantee carries.
 
     Args:
-        source: where it comes from.
+        source: the place that it comes from.
         failure_probability: the probability with which it may fail, over the mechanism's and nature's randomness.
         vacuous: True when it says nothing at these sizes.
         claimable: False for a printed claim that is false; it is kept for comparison only.
@@ -208,7 +208,7 @@ class Guarantee:
         return Text((str(self),)).to_html()
 
     def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready dictionary; infinities become the string "Infinity", what is no number becomes "NaN"."""
+        """A JSON-ready dictionary; infinities become the string "Infinity", and not-a-number becomes "NaN"."""
         return {"guarantee": self.name, "sentence": self.sentence(),
                 **{name: _plain(part) for name, part in parts_of(self).items()}}
 
@@ -255,7 +255,7 @@ class Privacy(Guarantee):
 
     @property
     def whole(self) -> bool:
-        """Whether it is about all that its audience sees, by no `part` or by other words for that.
+        """Whether the promise covers all that its audience sees: its `part` is everything, in one wording or another.
 
         Example:
             >>> from dataclasses import replace
@@ -337,7 +337,7 @@ class Participation(Guarantee):
     """Taking part truthfully is worth at least `utility` in expectation; below 0 that is no reason to take part.
 
     Args:
-        utility: at least this.
+        utility: the least expected utility.
         who: the players for whom it holds.
         of: the meaning of the utility, in words: for sellers of data it counts as it stands, for buyers it is the value
             they get less its price.
@@ -470,7 +470,7 @@ def sentences_of(promise: Guarantee, sentence: Sentence = _own_words) -> tuple[s
 
     Args:
         promise: the promise of a mechanism.
-        sentence: its words, where a kind has its own.
+        sentence: the words of the promise, where a kind has its own.
     """
     said = as_sentence(sentence(promise).rstrip("."))
     if promise.failure_probability:
@@ -491,7 +491,7 @@ def sentences_of(promise: Guarantee, sentence: Sentence = _own_words) -> tuple[s
 
 
 def says_something(promise: Guarantee) -> str:
-    """Whether a promise says anything, and to whom, in a table's cell.
+    """A table's cell that says whether a promise is vacuous, and to whom.
 
     Args:
         promise: the promise of a mechanism.
@@ -507,7 +507,7 @@ def promises_table(
     promises: Iterable[Guarantee], note: str = "", *, sentence: Sentence = _own_words,
     says: Callable[[Guarantee], str] = says_something,
 ) -> Table:
-    """Every promise with its condition and note, its source, how often it may fail, and whether it says anything.
+    """Every promise with its condition and note, its source, its failure probability, and whether it is vacuous.
 
     Args:
         promises: the promises of a mechanism, in reading order.
@@ -528,7 +528,7 @@ def _beside(promise: Guarantee) -> str:
 
 
 def stated(promises: Iterable[Guarantee], sentence: Sentence = _own_words) -> tuple[str, ...]:
-    """The promises, a paragraph each: all that can be claimed and says anything.
+    """The promises, a paragraph each: all that can be claimed and are not vacuous.
 
     Args:
         promises: the promises of a mechanism.
@@ -538,7 +538,7 @@ def stated(promises: Iterable[Guarantee], sentence: Sentence = _own_words) -> tu
 
 
 def promises_json(promises: Iterable[Guarantee]) -> list[dict[str, Any]]:
-    """Every promise for programs: its fields, the whole of it in words, and whether it says anything.
+    """Every promise for programs: its fields, the whole of it in words, and whether it is vacuous.
 
     Args:
         promises: the promises of a mechanism.

@@ -1,4 +1,4 @@
-"""Campaign kinds: what a family offers to the campaign and the command line, found by the entry point `confide.kinds`.
+"""Campaign kinds: a family's interface to campaigns and commands, found by the entry point `confide.kinds`.
 
 A package outside confide adds a kind in the same way: an entry point that names a `Kind`.
 """
@@ -76,14 +76,14 @@ class ReportCodec(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class PayoutTerms:
-    """How shares become money.
+    """The terms by which shares become money.
 
     Args:
         column: the column of the shares, whole numbers of the smallest coin.
-        currency: its name.
-        minor_units: how many of the smallest coin make one unit; a power of ten.
-        highest: in the smallest coin, what no share exceeds by the plan's own promise.
-        deposit: in the smallest coin, what each participant has left beforehand and gets back with their payment.
+        currency: the name of the currency.
+        minor_units: the number of the smallest coins that make one unit; a power of ten.
+        highest: a bound that no share exceeds by the plan's own promise, in the smallest coin.
+        deposit: each participant's deposit, which they get back with their payment, in the smallest coin.
 
     Raises:
         InvalidInput: no such number of coins.
@@ -106,7 +106,7 @@ class PayoutTerms:
         whole("deposit", self.deposit)
 
     def check_total(self, people: int) -> None:
-        """Whether all that may have to be paid fits what databases and banks count in.
+        """Check that the sum of all payments fits the numbers of databases and banks.
 
         Args:
             people: invited slots.
@@ -136,7 +136,7 @@ class PayoutTerms:
             yield list(zip(block.tolist(), coins[block].tolist(), strict=True))
 
     def money(self, coins: int) -> str:
-        """Coins in the currency's unit, exact."""
+        """An amount of coins in the currency's unit, exact."""
         return money(coins, self.minor_units, self.currency)
 
 
@@ -191,8 +191,8 @@ class Check:
         rows: rows that were read.
         usable: records among them that the run would use.
         rejected: id -> reason of every other row.
-        tolerated: how many lies and empty slots the promises of truth and accuracy allow for; None where they speak of
-            those who take part, and who does is public, or where nobody takes part.
+        tolerated: the number of lies and empty slots that the promises of truth and accuracy allow for; None where they
+            speak of those who take part, and who does is public, or where nobody takes part.
         held: whether a custodian holds the records, and nobody was invited.
         missing_as: the value that a custodian's missing or unusable record counts as; empty where nobody says.
         own: the kind's own view of what it found, in place of the usual tables of records.
@@ -315,7 +315,7 @@ class TriedKind(Kind, Protocol):
 
 @runtime_checkable
 class NarrowedKind(Kind, Protocol):
-    """A kind that refuses for new campaigns what older ones were charged for: these run on, and stay verified.
+    """A kind that refuses in new campaigns what older ones were charged for: these run on, and stay verified.
 
     `check_new` raises `InvalidInput` for it. It is asked before anything is planned.
     """
@@ -486,7 +486,7 @@ def is_rows(table: pa.Table) -> bool:
 
 
 def by_slots(progress: Progress, slots: int) -> Progress:
-    """Progress against the invited slots, one batch late: the size of the last would tell how many people came."""
+    """Report progress against the invited slots, one batch late: the last batch's size would disclose the turnout."""
     before = 0
 
     def tell(rows: int, _total: int | None) -> None:
@@ -523,7 +523,7 @@ def kind_names() -> tuple[str, ...]:
 
 @cache
 def kind(name: str) -> Kind:
-    """The kind of this name.
+    """The kind of a name.
 
     Raises:
         InvalidInput: no such kind; names the nearest one.
@@ -552,7 +552,7 @@ def _named(entry: EntryPoint) -> str:
 
 
 def summaries() -> tuple[dict[str, str], dict[str, str]]:
-    """All installed kinds that can be used, with a line on each; and those that cannot, with what is wrong."""
+    """All installed kinds that can be used, with a line on each; and the others, with the reason."""
     sound, broken = dict[str, str](), dict[str, str]()
     for name in kind_names():
         try:
@@ -585,7 +585,7 @@ def types_of(mechanism: str) -> Mapping[str, type]:
     """The dataclasses that may be rebuilt from a manifest of this mechanism, by wire name.
 
     Args:
-        mechanism: its wire name.
+        mechanism: the wire name of the mechanism.
 
     Raises:
         InvalidInput: no installed kind knows the mechanism.

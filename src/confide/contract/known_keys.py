@@ -46,13 +46,13 @@ class FileTable(Keys):
 def keys_of(
     kind: type[Declared], names: str, /, *, optional: bool = False, **called: str,
 ) -> Callable[[_Table], _Table]:
-    """Give a table of a campaign file keys that are a class's parameters, with the types, ranges and help of the class.
+    """Give a table of a campaign file the keys of a class's parameters, with the types, ranges and help of the class.
 
     It stands above the table. The table's own keys come first.
 
     Args:
         kind: a class with declared parameters (`confide.contract.parameters`).
-        names: its parameters that are keys, with spaces between them.
+        names: the names of the parameters that are keys, with spaces between them.
         optional: whether every key may be left out and is None then, so that a planner chooses. Otherwise a key may be
             left out where the class has a default, and means that.
         called: the key in the file = the parameter, where they have other names.
@@ -127,13 +127,13 @@ class PeopleTable(Keys):
 
 
 class DataTable(FileTable):
-    """`[data]`: where what people hand in is."""
+    """`[data]`: the place of the records that people hand in."""
 
     source: str = Field(min_length=1, description="a .parquet, .csv or .arrow file, or a data set PACKAGE:NAME")
 
 
 class RehearsalTable(Keys):
-    """`[rehearsal]`: true answers that are public already, to play people with. Never read by a run that releases."""
+    """`[rehearsal]`: true answers that are public already, to play people with. A run that releases never reads it."""
 
     source: str = Field(min_length=1, description="a file, or a data set PACKAGE:NAME; its ids as those of [data]")
     column: str = Field(min_length=1, description="of the true answers")

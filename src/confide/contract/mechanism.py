@@ -43,7 +43,7 @@ _C = TypeVar("_C", bound=Certificate | None)
 
 @dataclass(frozen=True, kw_only=True)
 class Phase:
-    """One round of collection: what is asked, and of whom."""
+    """One round of collection: the question, and the people who are asked."""
 
     name: str
     asks: str
@@ -117,25 +117,25 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
 
     @abstractmethod
     def guarantees(self) -> Guarantees:
-        """Every promise, from public parameters alone."""
+        """Every promise of the mechanism, from public parameters alone."""
 
     @abstractmethod
     def events(self) -> Sequence[Spend]:
         """The privacy events of a run; charged before the data is touched."""
 
     def group_steps(self, size: int) -> int:
-        """How many neighbour steps change so many units of protection together, each step within what is promised.
+        """The number of neighbour steps that change so many units of protection together, each step within the promise.
 
         Args:
-            size: how many records, bits or people, >= 1.
+            size: the number of records, bits or people, >= 1.
         """
         return size
 
     def group_guess(self, size: int, audience: Audience) -> float:
-        """How often somebody is right at most who must guess between two versions of so many records.
+        """The largest probability with which somebody guesses right between two versions of so many records.
 
         Args:
-            size: how many records, bits or people, >= 1.
+            size: the number of records, bits or people, >= 1.
             audience: the audience that guesses, with even odds beforehand.
 
         Returns:
@@ -152,13 +152,13 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
 
     @abstractmethod
     def run(self, data: Any, noise: Any, *, progress: Progress | None = None) -> RunOutcome[B_co, C_co]:
-        """The whole mechanism on everybody's records.
+        """Run the whole mechanism on everybody's records.
 
         Args:
             data: the records of all participants, or of the custodian, in a form that the mechanism takes.
             noise: the source of its draws, such as `Noise.secure()`.
-            progress: called as the run goes on, with public numbers alone; a campaign always gives something to call
-                (`confide.contract.running.Told`). A mechanism of one's own may leave this argument out.
+            progress: a function that is called as the run goes on, with public numbers alone; a campaign always gives
+                one (`confide.contract.running.Told`). A mechanism of one's own may leave this argument out.
         """
 
     @abstractmethod
@@ -176,7 +176,7 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
         return None
 
     def check(self, billboard: Billboard) -> None:
-        """Whether a billboard can be one of this mechanism's: what of it follows from the rest, does.
+        """Check that a billboard can be one of this mechanism's: the parts that follow from the rest do follow.
 
         Nobody can tell from a billboard whether its noise was drawn.
 
@@ -193,9 +193,9 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
         return ()
 
     def unreleased_streams(self) -> Mapping[str, Any]:
-        """First words of streams -> what alone is published of their noisy answers: "noisy max" of one vector each the
-        position of the largest, as of `report_noisy_max`; "sparse vector" which were above the threshold, as of
-        `SparseVector`; or a `confide.audit.UnreleasedIntermediate`.
+        """Map first words of streams -> the part of their noisy answers that alone is published: "noisy max" of one
+        vector each the position of the largest, as of `report_noisy_max`; "sparse vector" which were above the
+        threshold, as of `SparseVector`; or a `confide.audit.UnreleasedIntermediate`.
 
         An audit counts every other noisy answer as published. Of those that are named it tries whether more is
         published, such as which came second; the loss by an `UnreleasedIntermediate` of one's own is a formula that
@@ -209,7 +209,7 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
         return found
 
     def part_streams(self) -> Mapping[str, str]:
-        """`part` of a promise of privacy -> first words of the streams of which alone it is about.
+        """Map the `part` of a promise of privacy -> first words of the streams that it is about.
 
         An audit holds a promise whose part is not named against all noisy answers together.
         """

@@ -34,10 +34,11 @@ class MeteredLine:
     """One line of a charge, after a run that kept it.
 
     Args:
-        line: its name.
+        line: the name of the line.
         form: "allowance", "fixed list", "session", "parallel groups", "without a draw", "on devices", "unprotected" or
             "converted".
-        spent: that all draws of the line were within the charge; a run that exceeds one publishes nothing.
+        spent: the statement that all draws of the line were within the charge; a run that exceeds one publishes
+            nothing.
     """
 
     line: str

@@ -1,4 +1,4 @@
-"""Arguments that are missing, all named at once, each with what its function's description says of it."""
+"""Errors for missing arguments: all are named at once, each with its description from the function's docstring."""
 
 from __future__ import annotations
 

@@ -60,20 +60,20 @@ def unanswered(offer: Iterable[Section]) -> tuple[Question, ...]:
     """The questions that an offer leaves open: a section without blocks answers nothing.
 
     Args:
-        offer: its sections.
+        offer: the sections of the offer.
     """
     answered = {each.answers for each in offer if each.blocks}
     return tuple(each for each in Question if each.name.lower() not in answered)
 
 
 def best_guess(epsilon: float, delta: float = 0.0) -> float:
-    """How often somebody is right at most who must guess between two neighbours, even money beforehand.
+    """The largest probability with which somebody guesses right between two neighbours, even odds beforehand.
 
     (e^epsilon + delta)/(1 + e^epsilon), which some channel of that level attains.
 
     Args:
-        epsilon: in nats, >= 0; may be infinite.
-        delta: in [0, 1].
+        epsilon: the loss in nats, >= 0; may be infinite.
+        delta: a probability in [0, 1].
 
     Source: Kairouz, Oh and Viswanath 2015, the privacy region of (epsilon, delta), at its corner.
 
@@ -86,10 +86,10 @@ def best_guess(epsilon: float, delta: float = 0.0) -> float:
 
 
 def likelier(level: float) -> str:
-    """How many times as likely anything can be at a level of privacy: the power, and what it comes to.
+    """The factor by which a record can change a probability at a level of privacy: as a power, and as a number.
 
     Args:
-        level: in nats, >= 0.
+        level: the level of privacy in nats, >= 0.
 
     Example:
         >>> likelier(1.0), likelier(8.0), likelier(20.0)

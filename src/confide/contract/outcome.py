@@ -106,7 +106,7 @@ def _short(value: Any) -> str | int | float:
 
 
 def as_billboard(given: object) -> Billboard:
-    """The given object, where it is a billboard.
+    """The given object, where it is a billboard; anything else is refused.
 
     Args:
         given: perhaps an outcome, which has one, or nothing.
@@ -213,7 +213,7 @@ class PublicOutcome(_Public[B_co, C_co]):
         """Read `manifest.json` and `columns/`; nothing else needs to be there.
 
         Args:
-            folder: where they lie.
+            folder: the folder of the files.
             sha256: the digest that the manifest must have, where it is known.
 
         Raises:
@@ -297,7 +297,7 @@ RunOutcome = Outcome[B_co, C_co] | SimulatedOutcome[B_co, C_co]
 
 
 def check_release(outcome: _Public) -> None:
-    """Whether an outcome may leave the process as what it says that it is.
+    """Check that an outcome may leave the process as the kind of outcome that it claims to be.
 
     Args:
         outcome: the outcome of a run.
@@ -313,7 +313,7 @@ def settled_coins(outcome: Outcome | SimulatedOutcome, index: int, column: str =
     """The amount that was settled for one participant, in the smallest coin.
 
     Args:
-        outcome: with its shares.
+        outcome: the outcome with its shares.
         index: the participant's rank in the public list of ids.
         column: the column of the shares.
 
@@ -337,7 +337,7 @@ def settled_share(outcome: Outcome | SimulatedOutcome, index: int) -> dict[str, 
     """The share that was settled for one participant, column -> value.
 
     Args:
-        outcome: with its shares.
+        outcome: the outcome with its shares.
         index: the participant's rank in the public list of ids.
 
     Raises:

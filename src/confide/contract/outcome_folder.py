@@ -77,7 +77,7 @@ def read_public(folder: str | os.PathLike[str], sha256: str | None, *, release_s
     """The fields of an outcome that its public files hold.
 
     Args:
-        folder: where the files lie.
+        folder: the folder of the files.
         sha256: the digest that the manifest must have, where it is known.
         release_safe: whether a released outcome is asked for, or a simulated one.
 
@@ -153,7 +153,7 @@ def public_parts(
 
     Args:
         files: path -> bytes.
-        folder: where they lay, for the error.
+        folder: the folder in which they lay, for the error.
         release_safe: whether a released outcome is asked for, or a simulated one.
 
     Raises:

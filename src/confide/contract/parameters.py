@@ -42,7 +42,7 @@ class Parameter:
 
     Args:
         help: a description of the setting, in a few words, without a full stop.
-        symbol: its letter in the sources, such as "alpha".
+        symbol: the letter of the parameter in the sources, such as "alpha".
         unit: the unit of a number, such as "nats" or "people".
         above: every number is larger.
         at_least: no number is smaller.
@@ -101,7 +101,7 @@ class DeclaredParameter(NamedTuple):
 
     Args:
         name: the name of the field.
-        kind: its type, without the annotation.
+        kind: the type of the field, without the annotation.
         parameter: the declaration in the annotation.
     """
 

@@ -35,7 +35,7 @@ class Predicted(NamedTuple):
     Args:
         value: the figure; infinite or no number where nothing is known.
         unit: the unit of the figure, such as "share of the records"; empty for a plain number.
-        basis: where it comes from: "exact", "bound", "simulated" on made-up people, or "rule of thumb".
+        basis: the origin of the figure: "exact", "bound", "simulated" on made-up people, or "rule of thumb".
     """
 
     value: float
@@ -50,7 +50,7 @@ class Alternative:
     Args:
         name: the name of the method or the mechanism.
         predicted: the same figures as of the plan, where they are known.
-        refused: why it cannot run, or was not chosen; empty for what was chosen.
+        refused: the reason why it cannot run, or was not chosen; empty for the chosen one.
         mechanism: ready to run; None where it cannot run, or is a figure to compare with and no mechanism.
     """
 
@@ -81,9 +81,7 @@ class Plan(Shown, ABC, Generic[_M_co]):
     @property
     @abstractmethod
     def predicted(self) -> Mapping[str, Predicted]:
-        """The figures that a run is expected to show, by name. The figure to choose by is first. The figure to choose
-        by is first.
-        """
+        """The figures that a run is expected to show, by name. The figure to choose by is first."""
 
     @property
     def alternatives(self) -> tuple[Alternative, ...]:

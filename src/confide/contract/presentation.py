@@ -1,4 +1,4 @@
-"""How families show things without knowing where: sections of text, tables and pictures.
+"""Sections of text, tables and pictures, which families show without knowing where.
 
 The command line prints them, `--json` dumps them, a report page draws them. A section that uses private data is marked
 `study` or `private`, and the renderers say so. Plans, guarantees and billboards are `Shown`: text in a terminal,
@@ -47,7 +47,7 @@ class Text:
 @wire("Table", "columns rows note")
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """A small table; cells are strings or numbers, formatted by whoever shows them.
+    """A small table; cells are strings or numbers, formatted where they are shown.
 
     Args:
         columns: the headings, with units.
@@ -92,7 +92,7 @@ class Table:
 
 
 class Shown:
-    """Base of what shows itself as texts and tables: as HTML in a notebook, and as plain text elsewhere."""
+    """Base of objects that show themselves as texts and tables: as HTML in a notebook, and as plain text elsewhere."""
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
@@ -206,7 +206,7 @@ def joined(*parts: str | Block) -> tuple[Block, ...]:
     """Paragraphs and other blocks, with paragraphs that follow each other in one text; empty ones are left out.
 
     Args:
-        parts: in order.
+        parts: the parts in order.
     """
     blocks: list[Block] = []
     for part in parts:

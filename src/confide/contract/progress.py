@@ -47,7 +47,7 @@ def waiting(label: str, *, seconds: float = _PATIENCE) -> Iterator[None]:
 
     Args:
         label: a name for the work.
-        seconds: after which the line is written.
+        seconds: the time after which the line is written.
     """
     if sys.stderr.isatty():
         with progress_bar(label):

@@ -42,7 +42,7 @@ class Remedy:
         words: the sentence, with a place for each setting, such as "epsilon >= {epsilon}".
         settings: name -> the number exactly as it is printed.
         up: whether larger numbers do as well; else smaller ones do.
-        digits: how many are printed.
+        digits: the number of printed digits.
         tried: whether it was followed as printed, and accepted.
         file: key of the campaign file, such as "people.count" -> its value; empty where the words are no keys of one.
             Whole numbers are then printed as TOML reads them.
@@ -70,11 +70,11 @@ class Remedy:
 
 
 def outward(number: float, *, up: bool = True, digits: int = _DIGITS) -> float:
-    """The nearest number of so many decimal digits that is not below, or with `up=False` not above.
+    """The nearest number of so many decimal digits that is not below a number, or with `up=False` not above it.
 
     Args:
         number: any finite one, or an infinite one, which stays.
-        up: to which side.
+        up: whether to round up.
         digits: the number of digits of the result, >= 1.
 
     Example:
@@ -89,12 +89,12 @@ def outward(number: float, *, up: bool = True, digits: int = _DIGITS) -> float:
 
 
 def printed(number: float, *, up: bool = True, digits: int = 12) -> str:
-    """A bound as text: everything on the accepted side of what is printed is accepted.
+    """A bound as text: everything on the accepted side of the printed number is accepted.
 
     Args:
         number: the bound.
         up: whether larger numbers are accepted.
-        digits: how many are printed at most. Fewer are, where the number has no more.
+        digits: the largest number of printed digits. Fewer are printed where the number has no more.
 
     Example:
         >>> printed(1 / 3, up=False, digits=4), printed(0.25), printed(123456.7, digits=4), printed(1e12)
@@ -105,7 +105,7 @@ def printed(number: float, *, up: bool = True, digits: int = 12) -> str:
 
 
 def within(low: float, high: float, *, digits: int = 12) -> str:
-    """A closed interval as text, rounded inward: all that is in what is printed is accepted.
+    """A closed interval as text, rounded inward: everything in the printed interval is accepted.
 
     Args:
         low: the lower bound.
@@ -120,15 +120,15 @@ def within(low: float, high: float, *, digits: int = 12) -> str:
 
 
 def trying() -> bool:
-    """Whether this runs inside a try, so that nobody reads what would do."""
+    """Whether this code runs inside a try of a remedy, so that nobody reads further remedies."""
     return _TRYING.get()
 
 
 def accepted(attempt: Callable[[], Any]) -> bool:
-    """Whether something is not refused: it returns, and what it returns is not False.
+    """Whether a call is not refused: it returns, and its result is not False.
 
     Args:
-        attempt: calls the constructor or planner.
+        attempt: a function that calls the constructor or planner.
     """
     with _trying(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -151,16 +151,17 @@ def tried(
     words: str, attempt: Callable[..., Any], *, up: bool = True, digits: int = _DIGITS, seconds: float = 0.0,
     **starts: float | Callable[[], float | None] | None,
 ) -> tuple[Remedy, ...]:
-    """The remedy that names these settings, tried: one or, where nothing near does, none.
+    """Try a remedy that names some settings: the result is one remedy or, where nothing near does, none.
 
     Args:
         words: the sentence, with a place for each setting.
-        attempt: calls what was refused with the settings; a refusal, or False, is a no.
-        up: to which side the numbers are rounded and go further.
+        attempt: a function that calls the refused constructor or planner with the settings; a refusal, or False, is a
+            no.
+        up: whether the numbers are rounded up and go further up.
         digits: the number of digits of numbers that are not whole; whole ones are printed in full.
-        seconds: about how long a try takes, where that is known. Above a second it is not tried.
-        starts: by the name of the setting, about the number that does; ints stay whole. A function gives it only where
-            it is needed. None and infinity are no remedy.
+        seconds: the rough time of one try, where that is known. Above a second it is not tried.
+        starts: a rough number that does, by the name of the setting; ints stay whole. A function gives it only where it
+            is needed. None and infinity are no remedy.
 
     Example:
         >>> def square(side: float) -> None:
@@ -200,14 +201,14 @@ def _out(start: float, step: int, up: bool, digits: int) -> float:
 
 
 def retried(error: ConfideError, attempt: Callable[..., Any]) -> tuple[str | Remedy, ...]:
-    """The ways of a refusal from further in, of which the numbers were tried with `attempt` instead.
+    """The ways out of a refusal from further in, with the numbers tried with `attempt` instead.
 
     Whoever calls a planner gives it other settings than the planner gives a constructor: what does there may not do
     here.
 
     Args:
         error: the error that was raised further in.
-        attempt: calls what the user called, with the settings of a remedy.
+        attempt: a function that repeats the user's call, with the settings of a remedy.
     """
     found: list[str | Remedy] = []
     for way in error.ways:
@@ -227,10 +228,10 @@ def first_that(
 
     Args:
         does: the test of a number; of whole ones where the start is an int.
-        start: where to begin, > 0; it does not do itself.
+        start: the number to begin with, > 0; it does not do itself.
         up: whether to look above.
-        close: how far from the nearest one the result may be, relatively; a whole number is the nearest.
-        farthest: by how many times, at most.
+        close: the largest relative distance of the result from the nearest number; a whole number is the nearest.
+        farthest: the largest factor by which to go away from the start.
 
     Example:
         >>> first_that(lambda n: n * n > 1000, 1), round(first_that(lambda x: x < 0.3, 1.0, up=False), 3)

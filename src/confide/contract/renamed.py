@@ -50,7 +50,7 @@ _REPLACING = {getattr(dataclasses, name).__code__ for name in ("replace", "_repl
 
 
 class ConfideDeprecationWarning(DeprecationWarning):
-    """A name of confide was used that will go. The message gives the name to use and the version without the old one.
+    """The use of a name of confide that will go. The message gives the name to use and the version without the old one.
 
     Example:
         >>> warnings.filterwarnings("error", category=ConfideDeprecationWarning)  # find all uses in your own tests
@@ -73,7 +73,7 @@ class Rename:
 
 
 def renamed(**today: str) -> Callable[[_Door], _Door]:
-    """Let a class or a function take old keywords, with a warning. Of a class, old attributes can be read, too.
+    """Let a class or a function take old keywords, with a warning; old attributes of a class can be read, too.
 
     It stands above `@dataclass`. A dataclass that inherits old names has an `__init__` of its own, so it is decorated
     anew: `@renamed()`. Above an `__init__` it is for keywords whose old name is also that of a method.
@@ -201,7 +201,7 @@ def _looks(caller: FrameType) -> bool:
 
 
 def warn_of_old(called: str, old: str, new: str) -> None:
-    """Warn of an old name, at the first line outside the house.
+    """Warn of an old name, at the first line outside of confide.
 
     Args:
         called: the object that has the name.
@@ -288,7 +288,7 @@ def by_position_before(*names: str, first: int = 1) -> Callable[[_Door], _Door]:
 
     Args:
         names: the names of all arguments that once could stand by position, in that order; also those that still can.
-        first: how many of these still can; the first one is the class, or what is planned for.
+        first: the number of those that still can; the first one is the class, or the object that is planned for.
 
     Example:
         >>> @by_position_before("people", "epsilon")

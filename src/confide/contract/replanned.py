@@ -55,7 +55,7 @@ def changed(config: C, keys: Mapping[str, Any]) -> C:
 
 
 def with_keys(document: Mapping[str, Any], keys: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy of what a campaign file says, with other values of some keys.
+    """A copy of a campaign file's contents, with other values of some keys.
 
     Args:
         document: tables, keys and values.
@@ -76,7 +76,7 @@ def with_keys(document: Mapping[str, Any], keys: Mapping[str, Any]) -> dict[str,
 
 
 def keyed(way: str | Remedy, keys: Mapping[str, str], notes: Mapping[str, str] = MappingProxyType({})) -> str | Remedy:
-    """The same way out as keys of the file, where each of its settings is one.
+    """A way out of a refusal as keys of the file, where each of its settings is one.
 
     Args:
         way: out of a refusal.
@@ -102,7 +102,7 @@ def _line(key: str, name: str) -> str:
 
 @contextmanager
 def in_keys(keys: Mapping[str, str]) -> Iterator[None]:
-    """Around what tries its remedies on the whole plan itself: they are said as keys of the file.
+    """Word the remedies of a refusal, which were tried on the whole plan already, as keys of the file.
 
     Args:
         keys: name of a setting further in -> the key of the file. A remedy of other settings keeps its words.
@@ -153,7 +153,7 @@ def replanned(
 
 
 def instead(error: InvalidInput | Refused, ways: Ways) -> ConfideError:
-    """The same refusal with other ways out."""
+    """A refusal with other ways out."""
     if isinstance(error, InvalidInput):
         return InvalidInput(error.field, error.problem, ways)
     return Refused(error.reason, ways)
@@ -163,18 +163,19 @@ def nearest(
     config: C, plan: Callable[[C], Any], key: str, start: float, *, up: bool = True, digits: int = 3,
     farthest: float = 1e6, more: str = "",
 ) -> tuple[Remedy, ...]:
-    """About the nearest value of one key, on one side, with which the whole plan is accepted: one, or none.
+    """The value of one key nearest to a start, roughly, on one side, with which the whole plan is accepted; none where
+    there is none.
 
     A search that takes over four seconds ends with the best that it has.
 
     Args:
         config: the configuration of the file.
         plan: the plan of the kind, without a cache; a refusal, or False, is a no.
-        key: such as "people.count".
-        start: its value, > 0, which does not do; whole numbers stay whole.
+        key: the key, such as "people.count".
+        start: the value of the key, > 0, which does not do; whole numbers stay whole.
         up: whether to look above.
         digits: the number of digits of numbers that are not whole.
-        farthest: by how many times, at most.
+        farthest: the largest factor by which to go away from the start.
         more: words after the key and its value.
     """
     name, spent = key.rpartition(".")[2], 0.0

@@ -28,7 +28,7 @@ __all__ = ["Batches", "Reading", "Submissions", "Told", "as_data", "check_shares
 
 
 class Batches:
-    """Records as a run gets them: batches that are read again and again, and neither counted nor picked.
+    """The records of a run: batches that are read again and again, and neither counted nor picked.
 
     Args:
         source: the source of the batches; each pass iterates it once.
@@ -80,8 +80,8 @@ def ran(mechanism: Mechanism, data: Any, noise: Any, progress: Progress | None =
     """Run a mechanism, with `progress` where its `run` takes it.
 
     Args:
-        mechanism: to be run.
-        data: as its `run` takes it.
+        mechanism: the mechanism to run.
+        data: the data in the form that the mechanism's `run` takes.
         noise: likewise.
         progress: the function that receives the progress; none if left out.
     """
@@ -93,7 +93,7 @@ def ran(mechanism: Mechanism, data: Any, noise: Any, progress: Progress | None =
 
 
 def check_shares(shares: Any, slots: int) -> None:
-    """Whether shares can be published: a row for each slot, and something in it.
+    """Check that shares can be published: a row for each slot, and something in it.
 
     Args:
         shares: the shares of a run.
@@ -214,7 +214,7 @@ def as_data(collection: Collection) -> Any:
     """The input of a run, made of a collection.
 
     Args:
-        collection: as a kind's `collect` gives it; a custodian's table is read now.
+        collection: the result of a kind's `collect`; a custodian's table is read now.
     """
     data = collection.data
     if isinstance(data, Submissions):

@@ -49,7 +49,7 @@ def token_terms(token: str, *, identity: str) -> Mapping[str, Any]:
     """The terms of a contract; whether its signature is good, others check.
 
     Args:
-        token: as the participant got it.
+        token: the token in the form that the participant got.
         identity: the id that the token must be for.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Older versions of what was written, in the form of this version: the one place that knows how they differ.
+"""Older versions of written objects, in the form of this version: the one place that knows how they differ.
 
 A step takes the JSON object of one version of a type, without its tag, and gives that of the next. The objects within
 it are still as they were written: each is upgraded after the one around it. A step is never changed or taken away: the
@@ -82,7 +82,7 @@ def newest(value: Mapping[str, Any], tag: str, kind: type) -> dict[str, Any]:
     Args:
         value: the value of a stranger's file.
         tag: the key under which its type stands: "type", "event", "loss" or "guarantee".
-        kind: that type.
+        kind: the class of that type.
 
     Raises:
         InvalidInput: it was written by a newer version.
@@ -100,7 +100,7 @@ def newest(value: Mapping[str, Any], tag: str, kind: type) -> dict[str, Any]:
 
 
 def upgraded(value: Any, types: Mapping[str, type], *tags: str) -> Any:
-    """A JSON value with all objects in it as this version writes them; what is not of these types stays as it is.
+    """A JSON value with all objects in it as this version writes them; objects of other types stay as they are.
 
     Args:
         value: the value of a stranger's file.

@@ -1,4 +1,4 @@
-"""Wire names: what types and their fields are called where they are written, apart from their names in Python.
+"""Wire names: the names of types and their fields in files, apart from their names in Python.
 
 Packs, stores and journals hold wire names alone. So a class or a field may be renamed in Python: the
 declaration above the class keeps the name under which it was written. A type has a version, too; version 1 is written
@@ -26,11 +26,12 @@ _VERSIONED = re.compile(r"(.+)/([2-9]|[1-9][0-9]{1,5})", re.DOTALL)
 
 
 class Wire(NamedTuple):
-    """How a type is written.
+    """The written form of a type.
 
     Args:
         name: the name of the type.
-        version: from 1; raised where an older file means something else than its fields say now.
+        version: the version of the form, from 1; raised where an older file means something else than its fields say
+            now.
         fields: name in Python -> wire name, of all fields that are given to the constructor.
         absent: wire name of a younger field -> what older files without it mean; it is left out where it says that.
         words: name in Python -> value in Python -> the word that is written of it.
@@ -46,8 +47,8 @@ class Wire(NamedTuple):
         """A field's value as it is written.
 
         Args:
-            field: its name in Python.
-            value: in Python.
+            field: the name of the field in Python.
+            value: the value in Python.
         """
         if isinstance(value, Enum):
             return word_of(value)
@@ -57,8 +58,8 @@ class Wire(NamedTuple):
         """A field's value in Python.
 
         Args:
-            field: its name in Python.
-            value: as it is written.
+            field: the name of the field in Python.
+            value: the value as it is written.
         """
         words = self.words.get(field, {})
         return next((own for own, word in words.items() if word == value), value) if isinstance(value, str) else value
@@ -82,7 +83,7 @@ def wire(
     name: str, names: str, /, *, version: int = 1, absent: Mapping[str, Any] | None = None,
     words: Mapping[str, Mapping[str, str]] | None = None, **renamed: str,
 ) -> Callable[[_Kind], _Kind]:
-    """Declare how a dataclass is written; it stands above `@dataclass`.
+    """Declare the written form of a dataclass; it stands above `@dataclass`.
 
     Args:
         name: the name of the type.
@@ -158,7 +159,7 @@ def declared(kind: type) -> Wire:
 
 
 def wire_of(kind: type) -> Wire:
-    """How a dataclass is written, whether it declares that or not.
+    """The written form of a dataclass, declared or not.
 
     Args:
         kind: the class.
@@ -183,7 +184,9 @@ def wire_name(value: Any) -> str:
 
 
 def wire_parts(value: Any) -> dict[str, Any]:
-    """The fields of a dataclass's instance by their wire names, without those that say what their absence does."""
+    """The fields of a dataclass's instance by their wire names; a field is left out where its absence means its
+    value.
+    """
     it = wire_of(type(value))
     found = {word: it.written(each, getattr(value, each)) for each, word in it.fields.items()}
     return {word: part for word, part in found.items() if word not in it.absent or part != it.absent[word]}
@@ -203,7 +206,7 @@ def parts_of(value: Any) -> dict[str, Any]:
 
 
 def from_parts(kind: type[_Made], parts: Mapping[str, Any]) -> _Made:
-    """An instance from what `wire_parts` gave.
+    """An instance, made from the result of `wire_parts`.
 
     Args:
         kind: the dataclass.
@@ -219,7 +222,7 @@ def from_parts(kind: type[_Made], parts: Mapping[str, Any]) -> _Made:
 
 
 def wire_types(*kinds: _Kind) -> dict[str, _Kind]:
-    """Wire name -> type, as a kind's `types` are: of all that an outcome of its mechanisms may hold.
+    """Map wire name -> type, as in a kind's `types`, for all types in an outcome of its mechanisms.
 
     Args:
         kinds: dataclasses.
@@ -234,7 +237,7 @@ def wire_types(*kinds: _Kind) -> dict[str, _Kind]:
 
 
 def named(tag: str) -> tuple[str, int]:
-    """The name and the version that the tag of an object says (`Wire.tag`).
+    """The name and the version in an object's tag (`Wire.tag`).
 
     Args:
         tag: a stranger's, too.

@@ -16,8 +16,8 @@ class Worded(str):
     """A message in English that remembers what it was made of; see `worded`.
 
     Args:
-        message: with `%(name)s` where a value stands.
-        values: by name.
+        message: the text, with `%(name)s` where a value stands.
+        values: the values by name.
     """
 
     __slots__ = ("message", "values")
@@ -32,12 +32,11 @@ class Worded(str):
 
 
 def worded(message: str, **values: Any) -> Worded:
-    """A message that can be translated. The catalogue's template is made of what is written here. The catalogue's
-    template is made of what is written here.
+    """A message that can be translated. The catalogue's template is made of what is written here.
 
     Args:
-        message: in English, literally, with `%(name)s` where a value stands.
-        values: by name: numbers, names, or messages that can be translated themselves.
+        message: the text in English, literally, with `%(name)s` where a value stands.
+        values: the values by name: numbers, names, or messages that can be translated themselves.
 
     Example:
         >>> worded("batch %(number)s does not exist", number=3)
@@ -51,7 +50,7 @@ def told(text: str, translate: Callable[[str], str]) -> str:
 
     Args:
         text: a message; one that is not made by `worded` stays as it is.
-        translate: gives the text in the language, or the same text where it has none.
+        translate: a function that gives the text in the language, or the same text where it has none.
 
     Example:
         >>> words = {"batch %(number)s is %(state)s": "%(state)s ist Stapel %(number)s", "open": "offen"}

@@ -49,7 +49,7 @@ _CODES = {errno.ENOSPC: "no space is left there", errno.EDQUOT: "no space is lef
 
 
 def cause(error: BaseException) -> str:
-    """Why a file cannot be used, from the type of an error alone: its message may quote what the file holds.
+    """The reason why a file cannot be used, from the type of an error alone: its message may quote what the file holds.
 
     Args:
         error: the error of the system, or of a reader.
@@ -68,7 +68,7 @@ def few(many: int | None, people: int, who: str = "people") -> str | None:
     """Say that a number of people is small among all invited; None where it is not, or where no number is known.
 
     Args:
-        many: how many decide something, or None.
+        many: the number of people who decide something, or None.
         people: invited.
         who: the name of the people counted.
 
@@ -86,7 +86,7 @@ def did_you_mean(name: str, known: Iterable[str], otherwise: str, *, cutoff: flo
         name: the name that was given.
         known: the names that could have been meant.
         otherwise: the hint where nothing is near.
-        cutoff: how alike they must be, in [0, 1].
+        cutoff: the least similarity of a suggested name, in [0, 1].
 
     Example:
         >>> did_you_mean("agee", ["age", "sex"], "known: age, sex")
@@ -100,7 +100,7 @@ def as_sentence(clause: str) -> str:
     """A clause as a sentence of its own, with a capital letter and a full stop.
 
     Args:
-        clause: without a full stop, such as a guarantee's `sentence()`.
+        clause: a clause without a full stop, such as a guarantee's `sentence()`.
 
     Example:
         >>> as_sentence("no lie gains more than 0.01 EUR")
@@ -133,9 +133,9 @@ def money(coins: int, minor_units: int, currency: str) -> str:
     """Whole coins in the currency's unit: exact, with all of the currency's digits.
 
     Args:
-        coins: in the smallest coin.
-        minor_units: how many of them make one unit; a power of ten.
-        currency: its name.
+        coins: the amount in the smallest coin.
+        minor_units: the number of coins that make one unit; a power of ten.
+        currency: the name of the currency.
 
     Example:
         >>> money(123_456, 100, "EUR")
@@ -148,12 +148,12 @@ def money(coins: int, minor_units: int, currency: str) -> str:
 
 
 def money_at_most(amount: float, minor_units: int, currency: str) -> str:
-    """A bound on money from above, rounded up to whole coins: what is paid is no more than the words say.
+    """A bound on money from above, rounded up to whole coins: the payment is no more than the words say.
 
     Args:
-        amount: in the currency's unit.
-        minor_units: how many of the smallest coin make one unit; a power of ten.
-        currency: its name.
+        amount: the amount in the currency's unit.
+        minor_units: the number of the smallest coins that make one unit; a power of ten.
+        currency: the name of the currency.
 
     Example:
         >>> money_at_most(51.00404, 100, "EUR"), money_at_most(51.0, 100, "EUR")
@@ -178,8 +178,8 @@ def percent(probability: float, digits: int = 1) -> str:
     """A probability as percent, with more digits where fewer would say never, or always.
 
     Args:
-        probability: in [0, 1].
-        digits: after the point.
+        probability: a probability in [0, 1].
+        digits: the number of digits after the point.
 
     Example:
         >>> percent(0.7311), percent(0.99966), percent(0.999_999), percent(1.0, 0)
@@ -244,10 +244,11 @@ _LONGEST = 200
 
 
 def line_of(error: BaseException, files: Collection[str] = ()) -> str:
-    """FILE:LINE of the last line of some files that a fault went through; else of any, or of text that is no Python.
+    """The place FILE:LINE of the last line in some files that a fault went through; else in any file, or in text that
+    is no Python.
 
     Args:
-        error: as it was caught.
+        error: the error that was caught.
         files: preferred ones, as Python names them.
 
     Example:
@@ -269,8 +270,8 @@ def fault(error: BaseException, files: Collection[str] = ()) -> str:
     """The type of a fault, its place and the first line of its message: of code that has met no record.
 
     Args:
-        error: as it was caught.
-        files: as in `line_of`.
+        error: the error that was caught.
+        files: the same as in `line_of`.
     """
     said = str(error.msg if isinstance(error, SyntaxError) else error)
     said = next((line.strip() for line in said.splitlines() if line.strip()), "")

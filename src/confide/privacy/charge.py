@@ -1,4 +1,4 @@
-"""The charge of a run as named lines, what a draw costs, and what is left of a line.
+"""The charge of a run as named lines, the cost of a draw, and the balance of a line.
 
 Costs are exact rationals; events hold doubles, which mean the decimals that they are written as (epsilons) or
 themselves (rho, mu).
@@ -92,7 +92,7 @@ class DrawCost:
         return DrawCost(pure, rho, mu_squared)
 
     def within(self, event: Event) -> bool:
-        """Whether an event pays for it."""
+        """Whether an event pays for the draw."""
         match event:
             case BoundedRangeEvent():
                 return self.bounded_range and self.pure is not None and self.pure <= written(event.epsilon)
@@ -136,7 +136,7 @@ def _sum(one: Fraction | None, other: Fraction | None) -> Fraction | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """One named part of what a run is charged.
+    """One named part of the charge of a run.
 
     Args:
         name: the name that draws are made under.
@@ -218,7 +218,7 @@ class Parallel(_OneEvent):
 
     Args:
         event: the event of each group, and so of all together.
-        groups: their names. Who is in which group must not depend on anybody's record.
+        groups: the names of the groups. Nobody's group may depend on anybody's record.
     """
 
     groups: tuple[str, ...]
@@ -233,7 +233,7 @@ class WithoutDraw(Line):
     """A delta for which nothing is drawn, such as that of noise that is cut off; a part of a bundle.
 
     Args:
-        delta: its cost.
+        delta: the cost, a probability in (0, 1].
     """
 
     delta: float
@@ -266,7 +266,7 @@ class Unprotected(_OneEvent):
     """Data that are published as they are.
 
     Args:
-        event: that says so.
+        event: the event that says so.
     """
 
     form = "unprotected"
@@ -282,7 +282,7 @@ class Bundle(_OneEvent):
     Args:
         event: the event that is charged.
         parts: the lines that may be drawn from.
-        proof: why it covers them, in a few words.
+        proof: the reason why it covers them, in a few words.
     """
 
     parts: tuple[Line, ...]
@@ -348,7 +348,7 @@ def _line(name: str, event: Event) -> Line:
 
 
 class OpenLine:
-    """A line in one run."""
+    """One line of a charge in one run."""
 
     def __init__(self, line: Line) -> None:
         self.line = line

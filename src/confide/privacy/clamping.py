@@ -1,4 +1,4 @@
-"""Clamped noise: noise that is cut off at a public bound, so that something holds for sure, and the delta that costs.
+"""Clamped noise: noise that is cut off at a public bound, so that something holds for sure, and the delta of the cut.
 
 Cutting changes the law only where the noise is beyond the bound. If `draws` of them are beyond it with probability at
 most t in each of two neighbouring worlds, an epsilon-DP mechanism becomes (epsilon, (1 + e^epsilon) t)-DP:
@@ -38,13 +38,13 @@ def clamped_discrete_laplace(
     """Draw center + discrete Laplace noise of this scale, where noise beyond +-bound counts as +-bound.
 
     Args:
-        scale: as `Noise.discrete_laplace`.
+        scale: the same as for `Noise.discrete_laplace`.
         bound: public, >= 0.
         size: a number, or a shape.
-        noise: where randomness comes from.
+        noise: the source of randomness.
         stream: the draw's name.
         center: whole numbers in that shape; zeros if left out. Beyond 2^62 they count as 2^62.
-        l1_sensitivity: how far one neighbour step moves all of `center` together, in l1.
+        l1_sensitivity: the largest distance by which one neighbour step moves all of `center` together, in l1.
         line: the line of the run's charge that pays for the noise; the clamp's delta is a cost without a draw.
 
     Example:
@@ -63,7 +63,8 @@ def clamped_discrete_laplace(
 
 
 def tail_probability(scale: float | Fraction, bound: float, *, lattice: bool = True) -> float:
-    """P[|Z| > bound] of Laplace noise: 2 p^(bound + 1) / (1 + p), p = e^(-1/scale), on the integers; rounded up.
+    """The probability P[|Z| > bound] of Laplace noise: 2 p^(bound + 1) / (1 + p), p = e^(-1/scale), on the integers;
+    rounded up.
 
     Args:
         scale: > 0.
@@ -94,9 +95,9 @@ def clamping_delta(scale: float | Fraction, bound: int, epsilon: float, draws: i
 
     Args:
         scale: the scale of the discrete Laplace noise, > 0.
-        bound: where it is cut, >= 0.
+        bound: the number at which the noise is cut, >= 0.
         epsilon: the epsilon of the mechanism as a whole, in nats, >= 0.
-        draws: how many draws are cut in one run, >= 1.
+        draws: the number of draws that are cut in one run, >= 1.
 
     Returns:
         delta, rounded up.
@@ -130,8 +131,8 @@ def clamping_bound(scale: float | Fraction, epsilon: float, delta: float, draws:
     Args:
         scale: the scale of the discrete Laplace noise, > 0.
         epsilon: the epsilon of the mechanism as a whole, in nats, >= 0.
-        delta: in (0, 1).
-        draws: how many draws are cut in one run, >= 1.
+        delta: a probability in (0, 1).
+        draws: the number of draws that are cut in one run, >= 1.
 
     Example:
         >>> bound = clamping_bound(2.0, 1.0, 1e-9)

@@ -1,4 +1,4 @@
-"""Whether what the ledger is charged covers what is promised: a mechanism says both of itself, and they must agree.
+"""A check that the ledger's charge covers the promises: a mechanism says both of itself, and they must agree.
 
 A mechanism that promises epsilon 50 and is charged for 10^-9 would let a budget of 1 be spent fifty times over. So
 before anything is charged, the price of its events by the filter's own rules is held against each of its promises.
@@ -37,7 +37,7 @@ _INSIDE = (Audience.COLLECTOR, Audience.FELLOWS)
 
 
 def check_covered(events: Iterable[Event], promises: Iterable[Privacy]) -> None:
-    """Whether the price of all events covers every promise that a run makes to those whom the ledger guards against.
+    """Check that the price of all events covers every promise that a run makes to those whom the ledger guards against.
 
     These are the public and the other participants; where nothing is promised of them, whoever is promised anything of.
     To each of them something of the whole has to be promised, or to somebody who sees that, too.
@@ -88,7 +88,8 @@ def composed(events: Iterable[Event], delta: float = 0.0) -> PureDP | ApproxDP |
 
     Args:
         events: the events of one run.
-        delta: at which events are turned into an epsilon that have none of their own, beside others that have no rho.
+        delta: the delta at which events without an epsilon of their own are turned into one, beside others that have no
+            rho.
 
     Raises:
         InvalidInput: they have no price, such as without that delta.
@@ -149,7 +150,8 @@ def _compare(events: tuple[Event, ...], promise: Privacy) -> None:
 
 
 def largest_delta(promises: Iterable[Privacy]) -> float:
-    """The delta at which events are priced that have none of their own: the largest of what the price has to cover.
+    """The delta at which events without a delta of their own are priced: the largest of all that the price has to
+    cover.
 
     Args:
         promises: the promises of the run.

@@ -33,10 +33,10 @@ _ALMOST = 0.995
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerOdds:
-    """Randomised response: how often an answer leaves the device as it is.
+    """The odds of randomised response: the probability that an answer leaves the device as it is.
 
     Args:
-        answers: that there are.
+        answers: the possible answers.
         least: probability at the least telling level that the participant's device may choose.
         most: probability at the most telling one; the same where there is one level alone.
 
@@ -51,13 +51,15 @@ class AnswerOdds:
 
     @property
     def other(self) -> tuple[float, float]:
-        """How often one certain other answer leaves: at the least telling level, and at the most telling one."""
+        """The probability that one certain other answer leaves: at the least telling level, and at the most telling
+        one.
+        """
         others = len(self.answers) - 1
         return (1.0 - self.least) / others, (1.0 - self.most) / others
 
     @property
     def guessed(self) -> float:
-        """How often somebody is right who sees what leaves and guesses what was typed, all answers as likely
+        """The probability that somebody who sees the report guesses the typed answer, all answers as likely
         beforehand.
         """
         return self.most
@@ -65,14 +67,13 @@ class AnswerOdds:
 
 @dataclass(frozen=True, kw_only=True)
 class NoiseSize:
-    """Discrete Gaussian noise on a number: how far what leaves is from what was typed, in the unit of what was typed.
+    """The size of discrete Gaussian noise on a number: the distance of the report from the typed number, in its unit.
 
     Args:
         deviation: standard deviation of the noise.
-        half: in half of all draws it is no further.
-        most: in 19 of 20 draws it is no further.
-        guessed: how often somebody is right who sees what leaves and guesses from which end of the range it
-            came.
+        half: the distance that half of all draws keep to.
+        most: the distance that 19 of 20 draws keep to.
+        guessed: the probability that somebody who sees the report guesses from which end of the range it came.
         low: lower end of the range.
         high: upper end.
     """
@@ -86,7 +87,7 @@ class NoiseSize:
 
 
 def device_odds(instructions: Mapping[str, Any]) -> AnswerOdds | NoiseSize | None:
-    """The odds of what a device makes by these instructions; None where nothing is asked of it.
+    """The odds of a device that follows these instructions; None where nothing is asked of it.
 
     Args:
         instructions: `LocalKind.device`.
@@ -123,7 +124,7 @@ def of_hundred(probability: float) -> str:
     """A probability as "about so many of 100": whole, unless that would say never or always.
 
     Args:
-        probability: in [0, 1].
+        probability: a probability in [0, 1].
 
     Example:
         >>> of_hundred(0.7311), of_hundred(0.99966), of_hundred(0.0003), of_hundred(1.0)
@@ -182,7 +183,7 @@ _BLANK = "\t\n\v\f\r \xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(m
 
 
 def check_instructions(instructions: Mapping[str, Any]) -> None:
-    """Refuse what no device follows.
+    """Refuse instructions that no device follows.
 
     Args:
         instructions: `LocalKind.device`, as it comes from JSON.

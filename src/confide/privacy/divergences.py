@@ -90,7 +90,7 @@ def hockey_stick(p: ArrayLike, q: ArrayLike, epsilon: float) -> float:
     Args:
         p: probabilities under one data set, shape (outcomes,), summing to 1.
         q: probabilities under a neighbour, same shape.
-        epsilon: in nats, any real number or +-infinity; 0 gives the total variation distance.
+        epsilon: the loss in nats, any real number or +-infinity; 0 gives the total variation distance.
 
     Returns:
         delta in [0, 1].
@@ -123,7 +123,7 @@ def approx_max_divergence(p: ArrayLike, q: ArrayLike, delta: float) -> float:
     Args:
         p: probabilities under one data set, shape (outcomes,), summing to 1.
         q: probabilities under a neighbour, same shape.
-        delta: in [0, 1).
+        delta: a probability in [0, 1).
 
     Returns:
         nats, in [ln(1 - delta), inf]; infinity where more than `delta` of `p` is impossible under `q`.

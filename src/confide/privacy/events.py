@@ -1,4 +1,4 @@
-"""Spend as data: each release carries a frozen event that says what it cost and for which neighbouring relation.
+"""Spend as data: each release carries a frozen event with its cost and its neighbouring relation.
 
 Accountants are functions of events. An event that an accountant does not know is unsupported, never approximated.
 """
@@ -85,8 +85,8 @@ class RandomizedResponseEvent(Event):
     one, each alike. Its law is known exactly, so it may cost less than any epsilon-DP release.
 
     Args:
-        epsilon: in nats, >= 0.
-        categories: k, >= 2.
+        epsilon: the loss in nats, >= 0.
+        categories: the number k of categories, >= 2.
     """
 
     epsilon: float

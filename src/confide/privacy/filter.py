@@ -1,4 +1,4 @@
-"""A privacy filter: a fixed budget, the rule that adds up, and what was spent so far. A charge makes a new one.
+"""A privacy filter: a fixed budget, the rule that adds up, and the amount spent so far. A charge makes a new one.
 
 Unlike an accountant, a filter stays valid when a spend was chosen after seeing earlier outputs (spec query_release A2).
 Advanced, per-round and optimal composition are proved for levels that were fixed beforehand, so no rule here uses them.
@@ -54,7 +54,7 @@ def price(rule: Rule, events: Iterable[Event], delta: float = 0.0) -> Cost:
     Args:
         rule: "basic" or "zcdp".
         events: a list that was fixed before the release.
-        delta: under the rule "basic", the delta at which the list's concentrated events, zCDP and Gaussian, are turned
+        delta: the delta, under the rule "basic", at which the list's concentrated events, zCDP and Gaussian, are turned
             into an epsilon; pure ones with them, such as many draws of bounded range, where the list then costs less.
             Both hold for a list that was fixed beforehand.
 
@@ -86,7 +86,7 @@ def price(rule: Rule, events: Iterable[Event], delta: float = 0.0) -> Cost:
 
 @dataclass(frozen=True)
 class Filter:
-    """A budget and what was spent of it.
+    """A budget and the amount spent of it.
 
     Args:
         budget: the limit; finite.
@@ -155,7 +155,7 @@ class Filter:
         return text
 
     def lowered(self, budget: PureDP | ApproxDP, rule: Rule | None = None) -> Filter:
-        """The same with another budget, in every part at most this one.
+        """The filter with another budget, in every part at most this one.
 
         Raises:
             InvalidInput: a larger budget, or another rule.
@@ -192,7 +192,7 @@ class Filter:
         """A cost in the units of the budget, in words.
 
         Args:
-            cost: by this filter's rule.
+            cost: the cost by this filter's rule.
         """
         text = f"rho {float(cost.rho):.6g}" if self.rule == "zcdp" else f"epsilon {float(cost.epsilon):.6g}"
         return f"{text}, delta {float(cost.delta):.3g}" if self.rule == "basic" and cost.delta else text
@@ -201,7 +201,7 @@ class Filter:
         """The filter after a charge.
 
         Args:
-            cost: by this filter's rule.
+            cost: the cost by this filter's rule.
             account: the account that is charged, for the error.
 
         Raises:

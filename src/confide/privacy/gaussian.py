@@ -19,8 +19,8 @@ def gdp_mu(epsilon: float, delta: float) -> float:
     """The largest mu such that mu-Gaussian DP implies (epsilon, delta)-DP.
 
     Args:
-        epsilon: in nats, > 0.
-        delta: in (0, 1).
+        epsilon: the loss in nats, > 0.
+        delta: a probability in (0, 1).
 
     Returns:
         mu, rounded down: `gaussian_delta(epsilon, mu) <= delta`, certified, and no larger double has it.
@@ -54,8 +54,8 @@ def gaussian_noise_std(epsilon: float, delta: float, sensitivity: float) -> floa
     """The least standard deviation of Gaussian noise that gives (epsilon, delta)-DP: the analytic Gaussian mechanism.
 
     Args:
-        epsilon: in nats, > 0 (any size: the classical formula's limit of 1 does not apply).
-        delta: in (0, 1).
+        epsilon: the loss in nats, > 0 (any size: the classical formula's limit of 1 does not apply).
+        delta: a probability in (0, 1).
         sensitivity: L2 distance that one neighbour step can move the query, > 0.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Group privacy: what several neighbour steps at once lose, from the mechanism's own loss.
+"""Group privacy: the loss of several neighbour steps at once, from the mechanism's own loss.
 
 A promise is about one step, such as one record. People of a household, or one person with several rows, take several
 steps together. Their figure follows from the loss that the mechanism really has, and not from a pair (epsilon, delta)
@@ -67,10 +67,10 @@ class GroupLoss:
     """The loss of so many people together, towards one audience.
 
     Args:
-        size: how many.
+        size: the number of people.
         audience: the audience.
-        loss: in the notion that people read.
-        guess: how often somebody is right at most who must guess between two versions of the group, even money
+        loss: the loss in the notion that people read.
+        guess: the largest probability with which somebody guesses right between two versions of the group, even odds
             beforehand, in [1/2, 1].
     """
 
@@ -90,7 +90,7 @@ def group_loss(loss: Any, steps: int, *, alone: bool = False) -> Any:
 
     Args:
         loss: the loss of one step, any of `confide.privacy.losses`.
-        steps: k, >= 1.
+        steps: the number k of steps, >= 1.
         alone: whether each step is that of a report that a device draws alone, so that k reports make a product.
 
     Returns:
@@ -151,8 +151,8 @@ def group_event(event: Event, steps: int, *, alone: bool = False) -> Event:
 
     Args:
         event: the event of one step; no list of events.
-        steps: k, >= 1.
-        alone: see `group_loss`.
+        steps: the number k of steps, >= 1.
+        alone: the same as in `group_loss`.
 
     Example:
         >>> group_event(GDPEvent(mu=0.5, neighbours=Relation.REPLACE), 4).mu
@@ -187,7 +187,7 @@ def group_losses(
 
     Args:
         mechanism: the mechanism, with the events of its releases.
-        promises: its promises of privacy.
+        promises: the mechanism's promises of privacy.
         sizes: the sizes of the groups; one person is the first of them.
     """
     made = tuple(promises)
@@ -196,11 +196,12 @@ def group_losses(
 
 
 def right_at_most(mechanism: Mechanism, promises: Iterable[Privacy], audience: Audience) -> float:
-    """How often somebody is right at most who must guess between two records of one person, even money beforehand.
+    """The largest probability with which somebody guesses right between two records of one person, even odds
+    beforehand.
 
     Args:
         mechanism: the mechanism, with the events of its releases.
-        promises: its promises of privacy.
+        promises: the mechanism's promises of privacy.
         audience: the audience that guesses.
 
     Returns:
@@ -220,10 +221,10 @@ def guess_in_words(
 
     Args:
         mechanism: the mechanism, with the events of its releases.
-        promises: its promises of privacy.
+        promises: the mechanism's promises of privacy.
         audiences: the audiences; of several the one that is right most often.
         seen: the object that the guess is made from, after a blank.
-        thing: that a person hands in.
+        thing: the thing that a person hands in.
         somebody: whether it is somebody's, and not the reader's.
     """
     made = tuple(promises)
@@ -366,8 +367,8 @@ def group_blocks(mechanism: Mechanism, promises: Iterable[Privacy]) -> tuple[Blo
     """The losses of one person, and of groups of 2, 5 and 10, as a table; a sentence where nothing is stated.
 
     Args:
-        mechanism: that runs.
-        promises: its promises of privacy.
+        mechanism: the mechanism that runs.
+        promises: the mechanism's promises of privacy.
     """
     made = tuple(promises)
     found = group_losses(mechanism, made)
@@ -396,7 +397,7 @@ def groups_section(mechanism: Mechanism, promises: Iterable[Privacy]) -> Section
     """The losses of groups, as a section of a plan.
 
     Args:
-        mechanism: that runs.
-        promises: its promises of privacy.
+        mechanism: the mechanism that runs.
+        promises: the mechanism's promises of privacy.
     """
     return Section(title="Households and other groups", blocks=group_blocks(mechanism, promises))

@@ -1,4 +1,5 @@
-"""The law of where a sparse vector halts, exactly: a sum over the lattice, or an integral over the threshold's noise.
+"""The law of the answer at which a sparse vector halts, exactly: a sum over the lattice, or an integral over the
+threshold's noise.
 
 Given the threshold's noise z, the answers are independent: each is above with a probability that has a closed form. So
 
@@ -41,7 +42,7 @@ class LaplaceLaw:
 
     Args:
         scale: > 0.
-        lattice: on the integers, P(k) prop. to exp(-|k|/scale), instead of on the line.
+        lattice: whether the noise is on the integers, P(k) prop. to exp(-|k|/scale), instead of on the line.
         clamp: the noise is moved to the nearest point of [-clamp, clamp]; infinity leaves it alone.
     """
 
@@ -76,7 +77,7 @@ class LaplaceLaw:
         """Points of this noise with the logarithms of their weights, for a sum that has kinks at given points.
 
         Args:
-            kinks: where the summand is not smooth, besides 0.
+            kinks: the points where the summand is not smooth, besides 0.
             step: the smallest length on which it varies, for the panels of the line.
         """
         reach = _REACH * self.scale
@@ -222,13 +223,13 @@ def _log_sums(points: _Array, logs: _Array, gaps: _Array, answer: LaplaceLaw) ->
 
 @dataclass(frozen=True)
 class WorstStream:
-    """How often a sparse vector is wrong beyond a margin, on the worst of all streams.
+    """The probability that a sparse vector is wrong beyond a margin, on the worst of all streams.
 
     Wrong is: TOP at an answer that is at most T - alpha, or BOT at the first one above T + alpha. The worst streams
     lie exactly at the margins: k - 1 low answers and a high one, or k low ones; what lies inside can only help.
 
     Args:
-        queries: k >= 1.
+        queries: the number k of queries, >= 1.
         threshold: the threshold's noise.
         answer: each answer's noise.
     """

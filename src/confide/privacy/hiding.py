@@ -1,4 +1,4 @@
-"""Promises of privacy that hide next to nothing: finite, so that they say something, and of no use to anybody.
+"""Promises of privacy that hide next to nothing: finite, so that they are not vacuous, and of no use to anybody.
 
 What a loss is worth to a participant is how often somebody is right who must guess between two neighbours, such as two
 records of theirs, even money beforehand. A loss whose guess may be right more often than at epsilon = 10 (99.995 %) is
@@ -28,8 +28,8 @@ NEXT_TO_NOTHING = 10.0
 
 
 def guess_at(loss: Any) -> float:
-    """How often at most somebody is right who must guess between two neighbours, even money beforehand: (1 + total
-    variation)/2.
+    """The largest probability with which somebody guesses right between two neighbours, even odds beforehand: (1 +
+    total variation)/2.
 
     Args:
         loss: any of `confide.privacy.losses`; 1 where nothing is known of it.

@@ -56,12 +56,12 @@ class Charge:
     Args:
         account: the data set's.
         events: all that the campaign releases, fixed beforehand.
-        delta: at which concentrated events are converted, under the rule "basic".
+        delta: the delta at which concentrated events are converted, under the rule "basic".
         budget: the budget of the data set; the first campaign fixes it, later ones may lower it.
         subject_budget: the budget of each subject, in the same way, also of those who are new.
-        rule: how charges add up.
+        rule: the rule by which charges add up.
         subjects: ids of all who were invited; empty where nobody is listed, so that everybody is charged.
-        audiences: to whom the promises are made that it covers. There is one account for all of them: a loss towards
+        audiences: the audiences of the promises that it covers. There is one account for all of them: a loss towards
             some is one towards whoever sees less, too.
     """
 
@@ -118,7 +118,7 @@ class Ledger:
         Args:
             account: the account to open.
             budget: the limit.
-            rule: how charges add up, "basic" or "zcdp"; see `Filter`.
+            rule: the rule by which charges add up, "basic" or "zcdp"; see `Filter`.
 
         Raises:
             InvalidInput: the account exists with a smaller epsilon or delta, or with the other rule.
@@ -136,7 +136,7 @@ class Ledger:
         Args:
             account: the account to debit.
             events: a list that was fixed before the release.
-            delta: under the rule "basic", the delta at which the list's concentrated events, zCDP and Gaussian, are
+            delta: the delta, under the rule "basic", at which the list's concentrated events, zCDP and Gaussian, are
                 turned into an epsilon.
 
         Raises:
@@ -154,7 +154,7 @@ class Ledger:
             entry.events.extend(events)
 
     def rule(self, account: Account) -> Rule:
-        """How charges to an account add up, as it was registered.
+        """The rule by which charges to an account add up, as it was registered.
 
         Raises:
             InvalidInput: unknown account.

@@ -60,12 +60,12 @@ _END = _index(math.inf)
 
 
 def least(holds: Callable[[float], bool], guess: float, *, ulps: int = 1) -> float:
-    """The least non-negative double at which something holds; infinity where it holds at no finite one.
+    """The least non-negative double at which a condition holds; infinity where it holds at no finite one.
 
     Args:
         holds: false, then true, of non-negative doubles. Not asked about infinity.
-        guess: where to look first; what it costs to be wrong is the logarithm of the distance in ulps.
-        ulps: how far above the least one the answer may be.
+        guess: the place to look first; a wrong guess costs the logarithm of the distance in ulps.
+        ulps: the largest distance of the answer above the least one, in ulps.
 
     Example:
         >>> least(lambda x: x * x >= 2.0, 1.0)
@@ -95,7 +95,7 @@ def least(holds: Callable[[float], bool], guess: float, *, ulps: int = 1) -> flo
 
 
 def largest(holds: Callable[[float], bool], guess: float) -> float:
-    """The largest double up to which something holds, of what is true and then false; 0.0 where it never does."""
+    """The largest double up to which a condition holds that is true first and then false; 0.0 where it never holds."""
     return max(0.0, math.nextafter(least(lambda value: not holds(value), guess), -math.inf))
 
 
@@ -126,7 +126,7 @@ class PureDP:
     """Likelihood ratios of every event stay within e^epsilon.
 
     Args:
-        epsilon: in nats, [0, inf]; infinity promises nothing.
+        epsilon: the loss in nats, [0, inf]; infinity promises nothing.
 
     Example:
         >>> PureDP(0.5).to_zcdp()
@@ -204,8 +204,8 @@ class ApproxDP:
     """P[S] <= e^epsilon P'[S] + delta for every event S.
 
     Args:
-        epsilon: in nats, [0, inf].
-        delta: in [0, 1]; 1 promises nothing.
+        epsilon: the loss in nats, [0, inf].
+        delta: a probability in [0, 1]; 1 promises nothing.
     """
 
     epsilon: float
@@ -363,7 +363,7 @@ def trade_off(epsilon: float, mu: float) -> tuple[Any, Any, Any]:
     2^-1150; there those of the derivatives are 0, which is no bound. To be called within `precision(BITS)`.
 
     Args:
-        epsilon: in nats, >= 0.
+        epsilon: the loss in nats, >= 0.
         mu: > 0.
     """
     from flint import arb
@@ -389,7 +389,7 @@ def gaussian_delta(epsilon: float, mu: float) -> float:
     """The delta of a Gaussian mechanism whose noise is sensitivity/mu: Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu).
 
     Args:
-        epsilon: in nats, >= 0.
+        epsilon: the loss in nats, >= 0.
         mu: sensitivity divided by the standard deviation of the noise, > 0.
 
     Returns:
@@ -476,7 +476,7 @@ class RenyiDP:
 
     Args:
         alpha: the order, in (1, inf).
-        epsilon: in nats, [0, inf].
+        epsilon: the loss in nats, [0, inf].
     """
 
     alpha: float
@@ -495,7 +495,7 @@ class RenyiDP:
 
     def epsilon_at(self, delta: float) -> float:
         """The bound epsilon + ln(1-1/a) - (ln delta + ln a)/(a-1), rounded up (Canonne, Kamath and Steinke 2020, Prop.
-        12). 12).
+        12).
         """
         delta = fraction("delta", delta, zero=True)
         if self.epsilon == 0:

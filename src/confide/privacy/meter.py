@@ -24,7 +24,9 @@ __all__ = ["Meter", "PaidDraws", "is_broken_on_purpose"]
 
 
 def is_broken_on_purpose(mechanism: object) -> bool:
-    """Whether it is a fault that an audit plants: measured without a meter, which would stop it before that."""
+    """Whether a mechanism is a fault that an audit injects: it is measured without a meter, which would stop it before
+    that.
+    """
     modules = (kind.__module__.split(".") for kind in type(mechanism).__mro__)
     return any(words[0] == "confide" and any(word.startswith("audit") for word in words) for words in modules)
 
@@ -36,7 +38,7 @@ class PaidDraws(NamedTuple):
         stream: the name under which it was paid.
         line: the line of the charge; None for public randomness.
         cost: the cost of one draw.
-        draws: how many cost so much each.
+        draws: the number of draws that cost so much each.
     """
 
     stream: StreamName
@@ -51,7 +53,7 @@ class PaidDraws(NamedTuple):
 
     @property
     def free(self) -> bool:
-        """Whether nothing was paid: what the noise is added to must then be the same for all records."""
+        """Whether nothing was paid: the noise's centre must then be the same for all records."""
         return 0 in (self.cost.pure, self.cost.rho, self.cost.mu_squared)
 
 
@@ -114,10 +116,10 @@ epsilon 1 spent before
         """Pay for draws before they are made.
 
         Args:
-            line: its name; None where there is one line only.
+            line: the name of the line; None where there is one line only.
             cost: the cost of one draw.
             stream: the name under which they are drawn, all at once.
-            count: how many draws cost so much each.
+            count: the number of draws that cost so much each.
             group: the group of people whose records the draws are of, on a line of parallel groups.
 
         Raises:
@@ -159,7 +161,7 @@ epsilon 1 spent before
         return self._open[name]
 
     def claimed(self, stream: StreamName) -> None:
-        """A draw is made.
+        """Note that a draw is made.
 
         Raises:
             InvalidInput: nothing paid for it, and this meter is strict.
@@ -176,7 +178,7 @@ epsilon 1 spent before
         return self._paid.get(stream)
 
     def heard(self, stream: StreamName) -> bool:
-        """Whether it knows of a draw: by a payment, or as one that was made around it."""
+        """Whether the meter knows of a draw: by a payment, or as one that was made around it."""
         return stream in self._paid or stream in self._around
 
     def record(self) -> Metered:

@@ -43,7 +43,7 @@ def public_split(noise: Noise, people: int, *, stream: Stream) -> NDArray[np.boo
 
     Args:
         noise: the noise of the run.
-        people: how many, >= 0.
+        people: the number of people, >= 0.
         stream: name of the draw.
 
     Source: spec truthful_regression 4.1, step 2.
@@ -60,7 +60,7 @@ def public_bytes(noise: Noise, count: int, *, stream: Stream) -> bytes:
 
     Args:
         noise: the noise of the run.
-        count: how many.
+        count: the number of bytes.
         stream: name of the draw.
     """
     alike = np.ones((1, 256), dtype=np.int64)
@@ -75,14 +75,14 @@ def draw_public_seed(noise: Noise, stream: str = "coins") -> str:
     """Draw 256 random bits, in hexadecimal.
 
     Args:
-        noise: where they come from.
+        noise: the source of the bits.
         stream: name of the draw.
     """
     return public_bytes(noise, _BYTES, stream=stream).hex()
 
 
 def is_public_seed(seed: object) -> bool:
-    """Whether it is 64 hexadecimal digits, in small letters."""
+    """Whether a text is 64 hexadecimal digits, in small letters."""
     return isinstance(seed, str) and _SEED.fullmatch(seed) is not None
 
 
@@ -91,8 +91,8 @@ def public_numbers(seed: str, people: int) -> NDArray[np.uint32]:
     number.
 
     Args:
-        seed: as `draw_public_seed` makes it.
-        people: n.
+        seed: a seed that `draw_public_seed` made.
+        people: the number n of people.
 
     Raises:
         InvalidInput: no seed.
@@ -111,7 +111,7 @@ def public_number_of(seed: str, index: int) -> int:
     """One participant's public number.
 
     Args:
-        seed: as `draw_public_seed` makes it.
+        seed: a seed that `draw_public_seed` made.
         index: the participant's place, from 0.
 
     Raises:
@@ -121,7 +121,7 @@ def public_number_of(seed: str, index: int) -> int:
 
 
 def key_of(seed: str) -> bytes:
-    """A seed's 32 bytes.
+    """The 32 bytes of a seed.
 
     Raises:
         InvalidInput: no seed.

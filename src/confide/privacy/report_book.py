@@ -47,7 +47,7 @@ class Answer:
 
     Args:
         person: the person that the bit is about.
-        bit: its public name.
+        bit: the public name of the bit.
         campaign: the campaign that asked.
         level: the loss that a report about it may cause: epsilon in nats, or rho.
         question: the question, in words.
@@ -139,7 +139,8 @@ class ReportBook:
 
         Args:
             person: the person that the bit is about.
-            bit: its public name: campaigns that ask for the same bit give the same; capitals and spaces do not count.
+            bit: the public name of the bit: campaigns that ask for the same bit give the same; capitals and spaces do
+                not count.
             campaign: the campaign that asks.
             level: the loss that the report may cause: epsilon in nats, or rho.
             draw: makes the report; called once, after the level was written down.

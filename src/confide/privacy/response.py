@@ -35,7 +35,7 @@ class ResponseTable:
     """The odds of k-ary randomised response, as whole numbers.
 
     Args:
-        categories: k >= 2, number of possible answers.
+        categories: the number k of possible answers, >= 2.
         same: weight of the truth.
         other: weight of each other answer, at least 1 and at most `same`.
     """
@@ -77,8 +77,8 @@ def response_table(epsilon: float, categories: int = 2) -> ResponseTable:
     would make the truth the less likely, at an epsilon near 0, all answers get floor(2^62 / k).
 
     Args:
-        epsilon: in nats, >= 0.
-        categories: k in 2..1024.
+        epsilon: the loss in nats, >= 0.
+        categories: the number k of categories, in 2..1024.
 
     Raises:
         InvalidInput: a parameter out of range.
@@ -115,9 +115,9 @@ def randomized_response(
     Args:
         values: (n,) answers in 0..k-1, private. To be called where the answers are: on each person's own side.
         epsilon: the epsilon of one report, in nats, >= 0; 0 reports a uniform answer.
-        noise: where randomness comes from.
+        noise: the source of randomness.
         stream: the draw's name.
-        categories: k >= 2.
+        categories: the number k of categories, >= 2.
         line: the line of the run's charge, or of the device's, that pays for the reports of different people.
 
     Returns:
@@ -148,8 +148,8 @@ def estimated_shares(
 
     Args:
         reports: (n,) in 0..k-1, n >= 1.
-        epsilon: that they were made with, > 0.
-        categories: k.
+        epsilon: the epsilon that they were made with, > 0.
+        categories: the number k of categories.
 
     Returns:
         (k,) estimates, which sum to 1 and may leave [0, 1], and (k,) standard errors over the randomisation alone, at

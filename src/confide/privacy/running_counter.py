@@ -21,11 +21,11 @@ _Integers = NDArray[np.int64]
 
 
 class RunningCounter:
-    """A run of a tree counter. Made by `TreeCounter.start`.
+    """A run of a tree counter. `TreeCounter.start` makes it.
 
     Args:
-        counter: its public parameters.
-        session: where the noise comes from.
+        counter: the public parameters of the counter.
+        session: the source of the noise.
         stream: name of the draws.
         part: the part of the session, that pays for them.
     """
@@ -47,7 +47,7 @@ class RunningCounter:
 
     @property
     def step(self) -> int:
-        """How many steps were fed."""
+        """The number of steps that were fed."""
         return self._step
 
     @property
@@ -56,7 +56,7 @@ class RunningCounter:
         return self._published.copy()
 
     def feed(self, increments: ArrayLike) -> _Integers:
-        """One step of all counters.
+        """Feed one step of all counters.
 
         Args:
             increments: private: what this step adds to each counter, whole numbers, zeros included, shape (k,); cut

@@ -51,8 +51,8 @@ def exponential_mechanism(
     Args:
         scores: (k,) finite numbers, private. Larger is better.
         epsilon: the epsilon of one draw, in nats, > 0.
-        sensitivity: how far one neighbour step can move any score, > 0.
-        noise: where randomness comes from.
+        sensitivity: the largest distance by which one neighbour step can move any score, > 0.
+        noise: the source of randomness.
         stream: the draw's name.
         size: independent draws from the same scores.
         monotone: a neighbour step moves all scores in one direction (counts under adding or removing a record). Then
@@ -123,16 +123,16 @@ def exponential_law(
 def selection_error(
     items: int, epsilon: float, sensitivity: float, failure_probability: float, *, monotone: bool = False,
 ) -> float:
-    """How far below the best score the chosen one may be, but for a small probability.
+    """The largest distance of the chosen score below the best one, but for a small probability.
 
     (2 sensitivity / epsilon) ln(k / beta); half of it for monotone scores.
 
     Args:
-        items: k >= 1.
+        items: the number k of items, >= 1.
         epsilon: the epsilon of one draw, > 0.
         sensitivity: > 0.
         failure_probability: beta, in (0, 1).
-        monotone: as in `exponential_mechanism`.
+        monotone: the same as in `exponential_mechanism`.
 
     Source: McSherry and Talwar 2007, Theorem 6.
 
@@ -175,9 +175,9 @@ def report_noisy_max(
 
     Args:
         scores: (k,) whole numbers, private.
-        epsilon: in nats, > 0.
-        sensitivity: how far one neighbour step can move any score, a whole number >= 1.
-        noise: where randomness comes from.
+        epsilon: the loss in nats, > 0.
+        sensitivity: the largest distance by which one neighbour step can move any score, a whole number >= 1.
+        noise: the source of randomness.
         stream: the draw's name.
         monotone: a neighbour step moves all scores in one direction; then the scale is sensitivity / epsilon.
         line: the line of the run's charge that pays.

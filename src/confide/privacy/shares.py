@@ -38,9 +38,9 @@ class ShareEstimate:
             and randomisation together.
         randomization_errors: (m,) standard errors as shares among these n people: randomisation alone.
         covariance: (m, m) of the estimates as shares of the population; its diagonal is the square of `errors`.
-        people: n.
-        misfit: where there are more kinds of reports than answers, the p-value of the hypothesis that some shares, also
-            negative ones, explain how often each came (chi-square, for many reports); else None.
+        people: the number n of reports.
+        misfit: the p-value of the hypothesis that some shares, also negative ones, explain how often each report came
+            (chi-square, for many reports), where there are more kinds of reports than answers; else None.
     """
 
     shares: _Array
@@ -57,7 +57,7 @@ class ShareEstimate:
 
     @property
     def z(self) -> float:
-        """How far outside of [0, 1] the shares are: the largest number of randomisation errors below 0; 0 if none is.
+        """The distance of the shares from [0, 1]: the largest number of randomisation errors below 0; 0 if none is.
 
         The errors are those at the nearest possible shares. Beyond 4, this is no chance: people did not follow the
         design, or it is another one.
@@ -88,7 +88,7 @@ def report_squares(table: _Array, decoder: _Array, law: _Array) -> _Array:
 
 
 def decoded(counts: NDArray[np.int64], table: _Array, decoder: _Array) -> ShareEstimate:
-    """Shares from counts, and their errors at the law nearest to the estimate: without what is negative.
+    """Decode shares from counts, and their errors at the law nearest to the estimate, which has no negative parts.
 
     Args:
         counts: (k,) of each report, of one person at least.

@@ -1,4 +1,4 @@
-"""Sparse vector: which answer is the first above a threshold, for one epsilon however many answers there are.
+"""Sparse vector: the first answer above a threshold, for one epsilon however many answers there are.
 
 Nothing else is released: not the answers, not how close they came, not the threshold's noise.
 """
@@ -44,7 +44,7 @@ _SPEC = "query_release A3"
 
 @dataclass(frozen=True, kw_only=True)
 class SparseVector:
-    """Answers TOP to the first query that is noisily above a threshold, BOT to those before it, and halts.
+    """A mechanism that answers TOP to the first query noisily above a threshold, BOT to those before it, and halts.
 
     Noise Laplace(Delta/e1) is added to the threshold once, Laplace(2 Delta/e2) to each answer, e1 + e2 = epsilon. With
     the default halves these are 2 Delta/epsilon and 4 Delta/epsilon. TOP is said where the noisy answer is strictly
@@ -63,13 +63,13 @@ class SparseVector:
 
     Args:
         threshold: T, public: a whole number in the discrete law, |T| <= 2^62; else below 2^(52 - grid).
-        epsilon: in nats, the cost of one arming, > 0.
+        epsilon: the loss of one arming in nats, > 0.
         sensitivity: Delta, how far one neighbour step moves any single answer, > 0; a whole number in the discrete law.
         law: "discrete" for answers that are integers (counts; the default, and the law for releases) or "continuous".
         threshold_share: e1/epsilon, in (0, 1).
         monotone: True where every neighbour step moves all answers in one direction (counts, when a record is added or
             removed). A promise about the queries that nothing here can check.
-        armings: how many times it may be armed; each costs epsilon.
+        armings: the number of times that it may be armed; each costs epsilon.
         queries: the most answers that one arming may look at; None for no limit.
         clamp: (of the threshold's noise, of an answer's noise): both are moved into [-clamp, clamp], which makes errors
             beyond the sum impossible and costs a delta; whole numbers in the discrete law. Needs `queries`.
@@ -189,10 +189,10 @@ class SparseVector:
         return added_delta(self.epsilon, (tails[0] + self.queries * tails[1]) * _ROUNDED_UP)
 
     def clamped(self, delta: float) -> SparseVector:
-        """The same with the least clamps that cost at most a given delta, half of it for either noise.
+        """The mechanism with the least clamps that cost at most a given delta, half of it for either noise.
 
         Args:
-            delta: in (0, 1), of one arming.
+            delta: the delta of one arming, in (0, 1).
 
         Raises:
             InvalidInput: `queries` is left out.
@@ -246,7 +246,7 @@ class SparseVector:
         """Draw the threshold's noise and wait for answers.
 
         Args:
-            noise: where it comes from.
+            noise: the source of the noise.
             stream: name of the draws.
             arming: the number of the arming, below `armings`. One `noise` arms it once in each stream.
             line: the line of the run's charge that pays for an arming.
@@ -267,7 +267,7 @@ class SparseVector:
 
         Args:
             answers: private; taken one by one, none after the halt.
-            noise: where the noise comes from.
+            noise: the source of the noise.
             stream: name of the draws.
             arming: the number of the arming, below `armings`.
             line: the line of the run's charge that pays.
@@ -338,7 +338,7 @@ class SparseVector:
         Args:
             first_answers: the answers under D, at least up to the halt, shape (k,).
             second_answers: the same queries' answers under D', same shape.
-            halted: where it halted; None where it went through all k answers.
+            halted: the answer at which it halted; None where it went through all k answers.
 
         Returns:
             ln(P[outcome | D] / P[outcome | D']), in nats; within epsilon for neighbours where nothing is clamped.
@@ -369,7 +369,7 @@ class SparseVector:
         later than at the first answer above T + alpha; in between either may be said.
 
         Args:
-            queries: k, the most answers that are looked at, >= 1.
+            queries: the largest number k of answers that are looked at, >= 1.
             failure_probability: beta, in (0, 1).
             bound: "exact", the least alpha on the worst stream; "tails", each noise within its own quantile; "lemma",
                 the printed 8 Delta (ln k + ln(2/beta))/epsilon.
@@ -404,12 +404,12 @@ class SparseVector:
 
 
 class ArmedSparseVector:
-    """A sparse vector that waits for answers. Made by `SparseVector.arm`.
+    """A sparse vector that waits for answers. `SparseVector.arm` makes it.
 
     Args:
-        mechanism: its public parameters.
-        noise: where the draws come from.
-        stream: their name.
+        mechanism: the mechanism with its public parameters.
+        noise: the source of the draws.
+        stream: the name of the draws.
         line: the line of the run's charge that pays.
     """
 
@@ -434,7 +434,7 @@ class ArmedSparseVector:
 
     @property
     def asked(self) -> int:
-        """How many answers it has seen."""
+        """The number of answers that it has seen."""
         return self._asked
 
     @property

@@ -29,7 +29,7 @@ __all__ = [
 
 
 def digits(number: int, arity: int) -> list[int]:
-    """Base-r digits of a number, the lowest first; of 0, none."""
+    """The base-r digits of a number, the lowest first; of 0, none."""
     number, arity = whole("number", number), whole("arity", arity, at_least=2)
     out: list[int] = []
     while number:
@@ -54,7 +54,7 @@ def finished_level(step: int, arity: int) -> int:
 
 
 def terms(horizon: int, arity: int) -> int:
-    """M, the most blocks that a prefix is the union of: the largest digit sum of 1..N.
+    """The largest number M of blocks that a prefix is the union of: the largest digit sum of 1..N.
 
     Example:
         >>> terms(1023, 2), terms(1024, 2), terms(255, 16)
@@ -85,7 +85,7 @@ def mean_terms(horizon: int, arity: int) -> Fraction:
 
 
 def memberships(horizon: int, arity: int) -> NDArray[np.int64]:
-    """In how many blocks that are finished by N each step lies.
+    """The number of blocks finished by N in which each step lies.
 
     Returns:
         Shape (N,), entries in 1..h.
@@ -100,16 +100,17 @@ def memberships(horizon: int, arity: int) -> NDArray[np.int64]:
 
 
 def participation(horizon: int, arity: int, *, rounds: int, bids: int, add_remove: bool = False) -> int:
-    """How far one participant can move all finished block sums together, in l1, who has one slot per round.
+    """The largest l1 distance by which one participant, with one slot per round, can move all finished block sums
+    together.
 
     The participant may add one to one counter in their slot of at most `bids` rounds, in each of the two neighbouring
     worlds. The bound 2 C h counts a block on every level; this counts the blocks that there are.
 
     Args:
-        horizon: N, a multiple of `rounds`.
+        horizon: the number N of steps, a multiple of `rounds`.
         arity: r >= 2.
-        rounds: R; the participant's slot is the same place in each.
-        bids: C, the rounds that the participant may use, >= 1.
+        rounds: the number R of rounds; the participant's slot is the same place in each.
+        bids: the number C of rounds that the participant may use, >= 1.
         add_remove: neighbours differ by the participant's presence, instead of their record.
 
     Returns:
@@ -130,16 +131,17 @@ def participation(horizon: int, arity: int, *, rounds: int, bids: int, add_remov
 
 
 def participation_squared(horizon: int, arity: int, *, rounds: int, bids: int, add_remove: bool = False) -> int:
-    """The same in squared l2, for Gaussian noise: Delta2^2 = 2C sum over levels l < h of min(C, ceil(r^l / slots)).
+    """The same distance in squared l2, for Gaussian noise: Delta2^2 = 2C sum over levels l < h of min(C, ceil(r^l /
+    slots)).
 
     Per level, a sum of squares is at most the largest difference in one block times the l1 distance of the level. The
     common sqrt(2 C h) forgets that a block may hold several of their bids.
 
     Args:
-        horizon: N, a multiple of `rounds`.
+        horizon: the number N of steps, a multiple of `rounds`.
         arity: r >= 2.
-        rounds: R; the participant's slots lie N/R steps apart.
-        bids: C, the rounds that the participant may use, >= 1.
+        rounds: the number R of rounds; the participant's slots lie N/R steps apart.
+        bids: the number C of rounds that the participant may use, >= 1.
         add_remove: neighbours differ by the participant's presence: C in front instead of 2C.
 
     Source: spec allocation 2.

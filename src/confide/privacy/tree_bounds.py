@@ -1,4 +1,4 @@
-"""How far a tree counter's counts may be off: bounds on the largest error over all counters and all times.
+"""Bounds on the largest error of a tree counter's counts, over all counters and all times.
 
 Functions of public numbers: the noise does not depend on the data. Except for the printed one, all are rounded up.
 
@@ -38,7 +38,7 @@ def source_bound(epsilon: float, horizon: int, beta: float) -> float:
 
     Args:
         epsilon: h/b for blocks with Laplace noise of scale b.
-        horizon: N.
+        horizon: the number N of steps.
         beta: failure probability, in (0, 1).
 
     Source: Wu 2017, Theorem 4.2.4.
@@ -65,9 +65,9 @@ def single_sum_bound(scale: float, most_terms: int, horizon: int, counters: int,
 
     Args:
         scale: b of the Laplace noise of each block.
-        most_terms: M, the most blocks in one prefix.
-        horizon: N.
-        counters: k.
+        most_terms: the largest number M of blocks in one prefix.
+        horizon: the number N of steps.
+        counters: the number k of counters.
         gamma: failure probability, in (0, 1).
 
     Example:
@@ -86,9 +86,9 @@ def chernoff_bound(scale: float, most_terms: int, horizon: int, counters: int, g
 
     Args:
         scale: b of the Laplace noise of each block.
-        most_terms: M, the most blocks in one prefix.
-        horizon: N.
-        counters: k.
+        most_terms: the largest number M of blocks in one prefix.
+        horizon: the number N of steps.
+        counters: the number k of counters.
         gamma: failure probability, in (0, 1).
 
     Example:
@@ -111,9 +111,9 @@ def gaussian_bound(sigma: float, most_terms: int, horizon: int, counters: int, g
 
     Args:
         sigma: standard deviation of the noise of each block.
-        most_terms: M, the most blocks in one prefix.
-        horizon: N.
-        counters: k.
+        most_terms: the largest number M of blocks in one prefix.
+        horizon: the number N of steps.
+        counters: the number k of counters.
         gamma: failure probability, in (0, 1).
     """
     sigma, most = positive("sigma", sigma), whole("most_terms", most_terms, at_least=1)
@@ -126,10 +126,10 @@ def sub_gaussian_bound(sigma: float, most_terms: int, horizon: int, counters: in
     Gaussian.
 
     Args:
-        sigma: its parameter.
-        most_terms: M, the most blocks in one prefix.
-        horizon: N.
-        counters: k.
+        sigma: the parameter sigma of the noise.
+        most_terms: the largest number M of blocks in one prefix.
+        horizon: the number N of steps.
+        counters: the number k of counters.
         gamma: failure probability, in (0, 1).
 
     Source: Canonne, Kamath and Steinke 2020, Corollary 17 (sub-Gaussian with parameter sigma^2).
@@ -180,8 +180,8 @@ def best_arity(
     """The arity with the least error bound at equal privacy: the Chernoff bound, or sqrt(h M) for Gaussian noise.
 
     Args:
-        horizon: N.
-        counters: k.
+        horizon: the number N of steps.
+        counters: the number k of counters.
         gamma: failure probability, in (0, 1).
         noise: the scale of Laplace noise grows as h, that of Gaussian noise as sqrt(h).
 

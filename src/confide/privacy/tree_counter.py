@@ -70,16 +70,17 @@ class TreeCounter:
     `for_epsilon`, `for_rho` and `for_mu` find the scale.
 
     Args:
-        horizon: N >= 1, the number of steps; feeding more is refused.
+        horizon: the number N of steps, >= 1; feeding more is refused.
         scale: b of Laplace noise, or sigma of Gaussian noise, of every block, > 0.
-        counters: k >= 1.
+        counters: the number k of counters, >= 1.
         arity: r >= 2. Between 12 and 48 the noise is half of a binary tree's; `for_epsilon` and its like choose it.
         law: the law of the noise. "discrete_laplace" (pure DP) and "discrete_gaussian" (zCDP) are on the integers;
             "laplace" and "gaussian" (GDP) are on the line, rounded to a grid.
-        l1_sensitivity: how far one neighbour step moves all streams together, in l1, along any history, >= 1.
-        exposure: how far it moves all block sums together: in l1 for Laplace noise, by default h times the
-            sensitivity; in squared l2 for Gaussian noise, by default h times its square. `tree_blocks.participation`
-            and `participation_squared` give smaller ones where slots are public.
+        l1_sensitivity: the largest distance by which one neighbour step moves all streams together, in l1, along any
+            history, >= 1.
+        exposure: the largest distance by which one neighbour step moves all block sums together: in l1 for Laplace
+            noise, by default h times the sensitivity; in squared l2 for Gaussian noise, by default h times its square.
+            `tree_blocks.participation` and `participation_squared` give smaller ones where slots are public.
         running_maximum: publish the running maximum, from 0. It keeps every bound on the error where increments are
             never negative, as true counts do not fall then; without it counts may fall back.
 
@@ -127,10 +128,10 @@ class TreeCounter:
         """The counter whose releases cost epsilon: b = exposure/epsilon, rounded up.
 
         Args:
-            epsilon: in nats, > 0.
+            epsilon: the loss in nats, > 0.
             l1_sensitivity: l1 distance of the streams of neighbours, all counters and steps together.
-            horizon: N.
-            counters: k.
+            horizon: the number N of steps.
+            counters: the number k of counters.
             arity: r; by default the one with the least error, `tree_bounds.best_arity`. Named where `exposure` is.
             law: the law of the noise.
             exposure: l1 distance of the block sums; default h times the sensitivity.
@@ -156,8 +157,8 @@ class TreeCounter:
         Args:
             rho: > 0.
             l1_sensitivity: l1 distance of the streams of neighbours.
-            horizon: N.
-            counters: k.
+            horizon: the number N of steps.
+            counters: the number k of counters.
             arity: r; by default the one with the least error, `tree_bounds.best_arity`. Named where `exposure` is.
             exposure: squared l2 distance of the block sums; default h times the squared sensitivity.
             running_maximum: publish the running maximum.
@@ -179,8 +180,8 @@ class TreeCounter:
         Args:
             mu: > 0; `gdp_mu(epsilon, delta)` gives the largest for an (epsilon, delta).
             l1_sensitivity: l1 distance of the streams of neighbours.
-            horizon: N.
-            counters: k.
+            horizon: the number N of steps.
+            counters: the number k of counters.
             arity: r; by default the one with the least error, `tree_bounds.best_arity`. Named where `exposure` is.
             exposure: squared l2 distance of the block sums; default h times the squared sensitivity.
             running_maximum: publish the running maximum.
@@ -200,7 +201,7 @@ class TreeCounter:
 
     @property
     def terms(self) -> int:
-        """M, the most blocks that one count is the sum of."""
+        """The largest number M of blocks that one count is the sum of."""
         return terms(self.horizon, self.arity)
 
     @property
@@ -210,19 +211,19 @@ class TreeCounter:
 
     @property
     def grid(self) -> int:
-        """Injected noise is in units of 2^-grid: 0 for noise on the integers, else 10."""
+        """The exponent of the unit 2^-grid of injected noise: 0 for noise on the integers, else 10."""
         return 0 if self.lattice else _GRID
 
     @property
     def largest_increment(self) -> int:
-        """Increments are cut here on both sides, so that no sum leaves the range in which arithmetic is exact, and no
-        error tells of one that would: 2^61/N on the integers, 2^43/N on the line.
+        """The bound at which increments are cut on both sides, so that no sum leaves the range in which arithmetic is
+        exact, and no error discloses one that would: 2^61/N on the integers, 2^43/N on the line.
         """
         return max(1, _EXACT[0 if self.lattice else 1] // self.horizon)
 
     @cached_property
     def reach(self) -> int:
-        """`exposure`, or its default."""
+        """The `exposure`, or its default."""
         if self.exposure is not None:
             return self.exposure
         reach = self.l1_sensitivity if self.law.endswith("laplace") else self.l1_sensitivity**2
@@ -282,7 +283,7 @@ class TreeCounter:
 
         Args:
             first: true block sums under D along this history, shape (k, N) or any other.
-            second: under D', same shape.
+            second: true block sums under D', same shape.
             released: the noisy block sums, same shape.
 
         Returns:
@@ -299,7 +300,7 @@ class TreeCounter:
 
         Args:
             first: true block sums under D along one history, shape (k, N) or any other.
-            second: under D', along the same history, same shape.
+            second: true block sums under D', along the same history, same shape.
         """
         moved = np.abs(np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64)).reshape(-1)
         match self.law:
@@ -316,7 +317,7 @@ class TreeCounter:
         """Pay for a run, whose noise is then drawn block by block by `draw_block`.
 
         Args:
-            noise: where it comes from.
+            noise: the source of the noise.
             stream: first words of the draws' names.
             line: the line of the run's charge that pays.
 
@@ -332,11 +333,11 @@ class TreeCounter:
         return Part(self.law, self.scale, self.counters * self.horizon, _GRID)
 
     def start(self, noise: Noise, stream: Stream = "tree_counter", *, line: str | None = None) -> RunningCounter:
-        """A run that is fed step by step.
+        """Start a run that is fed step by step.
 
         Args:
-            noise: where the noise comes from. Each step asks it for k draws around the true block sums, so that an
-                audit can walk a neighbour along the same history.
+            noise: the source of the noise. Each step asks it for k draws around the true block sums, so that an audit
+                can follow a neighbour along the same history.
             stream: name of the draws; the step's number is appended.
             line: the line of the run's charge that pays.
 
@@ -346,11 +347,11 @@ class TreeCounter:
         return RunningCounter(self, self.open(noise, stream, line=line), as_stream(stream))
 
     def start_within(self, session: NoiseSession, part: str, stream: Stream) -> RunningCounter:
-        """A run whose noise another session pays for, together with its own.
+        """Start a run whose noise another session pays for, together with its own.
 
         Args:
             session: the session that declared `part` with the draws of this counter.
-            part: its name there.
+            part: the name of the part there.
             stream: name of the draws; the step's number is appended.
         """
         return RunningCounter(self, session, as_stream(stream), part)
@@ -359,7 +360,7 @@ class TreeCounter:
         """All the noise of a run at once, in units, for `count` or a compiled loop: a few large draws.
 
         Args:
-            noise: where it comes from.
+            noise: the source of the noise.
             stream: name of the draws.
             line: the line of the run's charge that pays.
 
@@ -401,7 +402,7 @@ class TreeCounter:
 
         Args:
             streams: increments, whole numbers, shape (k, N); cut at `largest_increment`.
-            noise: from `draw`, or injected: whole units of 2^-grid, shape (k, N).
+            noise: the noise from `draw`, or injected: whole units of 2^-grid, shape (k, N).
 
         Returns:
             Shape (k, N): the counts after each step; what `start` would publish with the same noise.
@@ -448,7 +449,9 @@ class TreeCounter:
 
     @property
     def rms(self) -> float:
-        """Root of the mean squared error of a count over all steps, exactly: before rounding and running maximum."""
+        """The root of the mean squared error of a count over all steps, exactly: before rounding and running
+        maximum.
+        """
         return math.sqrt(self.variance * mean_terms(self.horizon, self.arity))
 
     @renamed(gamma="failure_probability")
@@ -505,7 +508,7 @@ class TreeCounter:
 
         Args:
             failure_probability: gamma, in (0, 1).
-            bound: see `error_bound`.
+            bound: the same as in `error_bound`.
         """
         error = self.error_bound(failure_probability, bound)
         source = (Source(document=_SOURCE, statement="Theorem 4.2.4", spec=_SPEC) if bound == "source" else

@@ -1,4 +1,5 @@
-"""The law of a tree counter's largest error, exactly: noise on the integers walks through the tree level by level.
+"""The law of a tree counter's largest error, exactly: noise on the integers is followed through the tree level by
+level.
 
 All block noises are independent. Let I_l(x) be the probability that every estimate strictly inside a block of level l
 stays within [-E, E], when the blocks before it have contributed noise x. Inside are r blocks of level l - 1; after each
@@ -50,7 +51,7 @@ def variance(law: DiscreteLaw, scale: float) -> float:
 
     Args:
         law: "discrete_laplace" or "discrete_gaussian".
-        scale: its scale, or sigma.
+        scale: the scale of the law, or sigma.
 
     Example:
         >>> round(variance("discrete_laplace", 8.0), 3), round(variance("discrete_gaussian", 8.0), 3)
@@ -110,10 +111,10 @@ def log_within(bound: int, horizon: int, arity: int, law: DiscreteLaw, scale: fl
 
     Args:
         bound: E, a whole number >= 0.
-        horizon: N.
+        horizon: the number N of steps.
         arity: r.
         law: the law of the noise of each block.
-        scale: its scale, or sigma.
+        scale: the scale of the law, or sigma.
 
     Returns:
         In [-inf, 0], with an absolute error of about 1e-13.
@@ -148,11 +149,11 @@ def largest_error(
     """The least E that no raw estimate of any counter at any time exceeds, except with probability gamma.
 
     Args:
-        horizon: N.
+        horizon: the number N of steps.
         arity: r.
         law: the law of the noise of each block.
-        scale: its scale, or sigma.
-        counters: k, with independent noise.
+        scale: the scale of the law, or sigma.
+        counters: the number k of counters, with independent noise.
         gamma: failure probability, in (0, 1).
         enough: a valid bound, where the search starts.
 

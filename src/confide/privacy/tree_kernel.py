@@ -58,7 +58,7 @@ def publish_one(
     Args:
         j: the number of the counter.
         level: the level of the block that was just released.
-        released: its noisy sum, in units.
+        released: the noisy sum of that block, in units.
         grid: exponent of the units 2^-grid.
         running_maximum: publish the running maximum.
         noisy: (k, h) released sums of the current blocks by level, in units; changed.
@@ -80,7 +80,7 @@ def advance(
     step: int, arity: int, grid: int, running_maximum: bool, increments: _Integers, noise: _Integers,
     sums: _Integers, noisy: _Integers, published: _Integers,
 ) -> None:
-    """One step of every counter with given noise.
+    """Do one step of every counter with given noise.
 
     Args:
         step: t, from 1.
@@ -103,13 +103,13 @@ def advance(
 def count(
     streams: _Integers, noise: _Integers, arity: int, levels: int, grid: int, running_maximum: bool
 ) -> _Integers:
-    """All steps of every counter with given noise: `advance`, one counter after the other.
+    """Do all steps of every counter with given noise: `advance`, one counter after the other.
 
     Args:
         streams: (k, N) increments.
         noise: (k, N) noise, in units.
         arity: r.
-        levels: h.
+        levels: the number h of levels.
         grid: exponent of the units 2^-grid.
         running_maximum: publish the running maximum.
 

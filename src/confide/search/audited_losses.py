@@ -425,7 +425,7 @@ def list_row(mechanism: PTarget) -> AuditRow:
 
 
 def list_events(mechanism: PTarget) -> tuple[Event, ...]:
-    """What the same two calls are charged, on the network where that is least.
+    """The charge of the same two calls, on the network where it is least.
 
     Args:
         mechanism: as it will run.

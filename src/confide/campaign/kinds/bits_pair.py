@@ -37,7 +37,7 @@ _FAILURE = 0.05
 
 
 class Group(Keys):
-    """One of `[belief] groups`: what is publicly known of people who belong together."""
+    """One of `[belief] groups`: public knowledge of people who belong together."""
 
     name: str = Field(min_length=1, description="public; the groups' names differ")
     size: int = Field(ge=2, description="number of people")
@@ -76,7 +76,7 @@ class Belief(Keys):
         return PairPrior.of_pairs(people, *(self.pairs or (0.0, 0.0)))
 
     def role(self) -> Category | None:
-        """Role of the column of groups."""
+        """The role of the column of groups."""
         if self.column is None or self.groups is None:
             return None
         return Category(column=self.column, levels=tuple(each.name for each in self.groups))

@@ -50,7 +50,7 @@ _KEYS = {**MARKET_KEYS, "participation": "participation.share", "threshold": "pa
 @keys_of(GammaLaw, "shape scale", optional=True)
 @keys_of(UniformLaw, "high", optional=True)
 class CostLawTable(LawTable):
-    """`[costs]`: what everybody believes of what a nat of privacy is worth to people, in the currency; each knows their
+    """`[costs]`: everybody's belief about the worth of a nat of privacy to people, in the currency; each knows their
     own alone.
     """
 
@@ -62,7 +62,7 @@ class CostLawTable(LawTable):
         "lognormal": ("meanlog", "sdlog"), "exponential": ("mean",), "gamma": ("shape", "scale"), "uniform": ("high",)}
 
     def build(self) -> CostLaw:
-        """F."""
+        """The law F of the costs."""
         values = [float(getattr(self, name)) for name in self.NEEDS[self.law]]
         match self.law:
             case "lognormal":
@@ -77,7 +77,7 @@ class CostLawTable(LawTable):
 
 @keys_of(ThresholdMarket, "epsilon")
 class Levels(Keys):
-    """`[privacy]` of the kind `bits-unknown-costs`: between what levels people choose their own."""
+    """`[privacy]` of the kind `bits-unknown-costs`: the range of levels from which people choose their own."""
 
     if TYPE_CHECKING:
         epsilon: float
@@ -88,7 +88,7 @@ class Levels(Keys):
 
 @keys_of(ThresholdMarket, "threshold", optional=True, share="participation")
 class Taking(Keys):
-    """`[participation]`: who is to take part. Give share, or threshold."""
+    """`[participation]`: the people who are to take part. Give share, or threshold."""
 
     if TYPE_CHECKING:
         share: float | None

@@ -40,7 +40,7 @@ class BundlesKind(MatchingKind):
         return bundles_plan_of(config, pages)
 
     def asked(self, config: Any, plan: Any) -> Sequence[Field]:
-        """A number for each good; or, where only how many counts, what each further one adds."""
+        """A number for each good; or, where the count alone matters, the value of each further good."""
         columns, scale = config.columns(), plan.scale
         if not config.counted:
             return fields_of_goods([(name, name) for name in columns], scale, _together(config))
@@ -49,7 +49,7 @@ class BundlesKind(MatchingKind):
         return fields_of_goods(list(zip(columns, labels, strict=True)), scale, _together(config))
 
     def one(self, plan: Any, batch: Rows, place: int) -> Any:
-        """A record as the class has it."""
+        """A record in the form of the class."""
         return record_of(plan.market.valuation, batch.row(place))
 
 

@@ -111,7 +111,7 @@ class DeviceKind(PeoplesKind):
                 "epsilon": {"numerator": str(level.numerator), "denominator": str(level.denominator)}}
 
     def known(self, config: Any, plan: Any) -> Sequence[Field]:
-        """The operator adds nothing to their row."""
+        """No field: the operator adds nothing to their row."""
         return ()
 
     def row(self, config: Any, identity: str, report: int | None) -> dict[str, str]:
@@ -208,10 +208,10 @@ class DeviceKind(PeoplesKind):
 
 
 def exactly(level: float) -> Fraction:
-    """The rational at which a device draws: of the decimal that a level is written as, and its double, the smaller.
+    """The rational at which a device draws: the smaller of the decimal that a level is written as, and its double.
 
     Args:
-        level: in nats.
+        level: the level in nats.
 
     Example:
         >>> exactly(1.5), exactly(0.1) == Fraction(1, 10) < Fraction(0.1)

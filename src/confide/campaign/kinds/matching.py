@@ -169,7 +169,7 @@ class MatchingKind(KindSkeleton, PeoplesKind):
         return {columns[place]: scale.lowest + value * scale.unit for place, value in row.items()}
 
     def one(self, plan: Any, batch: Rows, place: int) -> Any:
-        """Good -> value."""
+        """The values by good."""
         return batch.row(place)
 
     # ---- results

@@ -83,7 +83,7 @@ class MeanKind(KindSkeleton, PeoplesKind):
         return _plan(config)
 
     def codec(self, plan: PlannedMean) -> RecordCodec:
-        """A contract and what was sent on it."""
+        """A contract, and the message that was sent on it."""
         return RecordCodec()
 
     def payouts(self, plan: PlannedMean) -> PayoutTerms:
@@ -118,7 +118,7 @@ class MeanKind(KindSkeleton, PeoplesKind):
                  "number itself does not leave your device. Leave it empty to send nothing.")]
 
     def known(self, config: MeanConfig, plan: PlannedMean) -> Sequence[Field]:
-        """Nothing that the participant does not say."""
+        """No field: the participant says everything themselves."""
         return ()
 
     def device(self, config: MeanConfig, plan: PlannedMean, terms: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -310,7 +310,7 @@ class MeanKind(KindSkeleton, PeoplesKind):
     def parse_record(
         self, config: MeanConfig, plan: PlannedMean, identity: str, values: Mapping[str, str]
     ) -> tuple[Contracted, int]:
-        """The participant's contract's terms and what they sent, as they type them, and their index.
+        """The terms of the participant's contract and their message, as they type them, and their index.
 
         The participant's own file says what their contract says: `contract` is its text, and the column of records what
         they sent.

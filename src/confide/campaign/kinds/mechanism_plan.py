@@ -52,11 +52,12 @@ class MechanismPlan(Generic[M_co]):
 
     Args:
         config: the campaign's tables.
-        mechanism: with its public parameters.
+        mechanism: the mechanism with its public parameters.
         roles: the roles of the columns of a record.
         share: a description of each participant's share, in words: "how many answered as you did".
         remarks: observations from the trial of the mechanism, in sentences.
-        pays: how shares become money, where they do: which column, in which currency, and how much at most.
+        pays: the terms by which shares become money, where they do: which column, in which currency, and how much at
+            most.
     """
 
     config: Any
@@ -90,7 +91,7 @@ class MechanismPlan(Generic[M_co]):
 
     @property
     def local(self) -> bool:
-        """Whether something is promised to the collector, so that a report is drawn before anything leaves a device."""
+        """Whether a promise holds towards the collector, so that a report is drawn before anything leaves a device."""
         return bool(to_the_collector(self.guarantees))
 
     def offer(self) -> Sequence[Section]:
@@ -158,7 +159,7 @@ def in_currency(promises: Guarantees, pays: PayoutTerms | None) -> Guarantees:
 
     Args:
         promises: the promises of a mechanism.
-        pays: how its shares become money; None changes nothing.
+        pays: the terms by which its shares become money; None changes nothing.
     """
     return promises if pays is None else Guarantees(tuple(_in_currency(each, pays.currency) for each in promises))
 
@@ -193,7 +194,7 @@ def made_up(kind: Any, config: Any, plan: MechanismPlan, *, cells: bool = True) 
 
     Args:
         kind: the kind of the campaign, a `PeoplesKind`.
-        config: its tables.
+        config: the tables of the campaign file.
         plan: the plan.
         cells: whether its records are rows of `columns`, so that some can be made up.
     """
@@ -251,7 +252,7 @@ def result_sections(
     Args:
         outcome: the outcome of the run.
         found: the public result as a table.
-        pays: how shares become money, where they do.
+        pays: the terms by which shares become money, where they do.
     """
     promises = in_currency(outcome.guarantees, pays)
     return [Section(title="Result", blocks=(_table(found),)),
@@ -263,7 +264,7 @@ def explain_sections(
     outcome: Outcome | PublicOutcome | SimulatedOutcome, record: Any, index: int, share: str, depends_on: str,
     pays: PayoutTerms | None = None,
 ) -> Sequence[Section]:
-    """One participant's share, decoded anew, and what it follows from.
+    """One participant's share, decoded anew, and its inputs.
 
     Args:
         outcome: the outcome of the run.
@@ -271,7 +272,7 @@ def explain_sections(
         index: the participant's rank in the public list of ids.
         share: a description of a share, in words.
         depends_on: the inputs of a share.
-        pays: how shares become money, where they do.
+        pays: the terms by which shares become money, where they do.
 
     Raises:
         Refused: the participant withdrew, and their share was erased.

@@ -84,8 +84,8 @@ class PeoplesKind:
             plan: the plan of the campaign.
             source: the result of `open`.
             roster: the public list of ids.
-            rejected: receives id -> reason of the rows that give no record.
-            counted: receives numbers that add up to all rows, where some are neither used nor rejected.
+            rejected: a mapping that receives id -> reason of the rows that give no record.
+            counted: a mapping that receives numbers that add up to all rows, where some are neither used nor rejected.
             rows: the number of rows of a batch, at most; it changes nothing but speed.
         """
         more = {} if rows is None else {"rows": rows}
@@ -93,7 +93,7 @@ class PeoplesKind:
                          **more)
 
     def typed(self, config: Any, plan: Any, index: int, values: Mapping[str, str]) -> Any:
-        """A batch of one person's record, as `read` has it, from what they type.
+        """A batch of one person's record, as in `read`, from the values that they type.
 
         Args:
             config: the campaign's tables.
@@ -135,7 +135,9 @@ class PeoplesKind:
         next(iter(self.read(config, plan, source, roster=self.roster(config), rejected={}, counted=[], rows=1)), None)
 
     def tolerated(self, config: Any) -> int | None:
-        """How many lies and empty slots the promises allow for; None where they speak of those who take part."""
+        """The number of lies and empty slots that the promises allow for; None where they speak of those who take
+        part.
+        """
         return None
 
     # ---- ids
@@ -171,7 +173,7 @@ class PeoplesKind:
     def submissions(
         self, config: Any, plan: Any, folder: Path, progress: Progress | None = None
     ) -> Any:
-        """The file that a campaign names, its columns looked at; rows are read by whoever iterates.
+        """The file that a campaign names, with its columns checked; each iteration reads its rows.
 
         Returns:
             `Submissions`, or what has batches and `rejected` as they do.
@@ -280,7 +282,7 @@ class PeoplesKind:
     def explain(
         self, plan: Any, outcome: Outcome | PublicOutcome | SimulatedOutcome, record: Any, index: int
     ) -> Sequence[Section]:
-        """One participant's share, and what it follows from."""
+        """One participant's share, and its inputs."""
         from confide.campaign.kinds.mechanism_plan import explain_sections
 
         return explain_sections(outcome, record, index, plan.share, plan.share_depends_on, self.payouts(plan))

@@ -55,7 +55,7 @@ __all__ = ["KIND", "ProgramKind", "fields_of", "handout_table"]
 
 
 class ProgramKind(KindSkeleton, PeoplesKind):
-    """Share what is scarce by a program: goods, bundles, paths, projects, power, or an equilibrium."""
+    """Share scarce resources by a program: goods, bundles, paths, projects, power, or an equilibrium."""
 
     name = "program"
     summary = "share goods, bundles, routes, projects or power by people's secret needs, at prices from private sums"
@@ -109,8 +109,8 @@ class ProgramKind(KindSkeleton, PeoplesKind):
             bids.check(source, config.people.id)
 
     def typed(self, config: ProgramConfig, plan: SharingPlan, index: int, values: Mapping[str, str]) -> SlotRows:
-        """A row as its owner types it: column -> what they would write there; or bundle -> what it is worth, one by one
-        or as the lines of a form.
+        """A row as its owner types it: column -> the text; or bundle -> its worth, one by one or as the lines of a
+        form.
         """
         coding = coding_of(config)
         cells = typed_wide(values, columns=coding.columns, judge=coding.judge, limit=coding.limit) \
@@ -273,7 +273,7 @@ def handout_table(plan: SharingPlan, shares: pa.Table, identities: Sequence[str]
     """A line for each action that somebody gets.
 
     Args:
-        plan: as it was settled.
+        plan: the plan as it was settled.
         shares: the shares of the run.
         identities: the public list of ids.
 

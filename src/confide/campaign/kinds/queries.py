@@ -65,7 +65,7 @@ class QueriesKind(KindSkeleton, CustodiansKind):
     runs = Mechanism
 
     def check_new(self, config: QueriesConfig) -> None:
-        """No more bins than whole numbers, which files could have before."""
+        """Refuse more bins than whole numbers, which files could have before."""
         config.check_new()
 
     def plan(self, config: QueriesConfig) -> QueriesPlan:
@@ -73,7 +73,7 @@ class QueriesKind(KindSkeleton, CustodiansKind):
         return plan_of(config, pages)
 
     def files(self, config: QueriesConfig) -> Sequence[tuple[str, str]]:
-        """The table."""
+        """The file of the table."""
         return [("data.source", config.data.source)]
 
     def collect(
@@ -114,7 +114,7 @@ class QueriesKind(KindSkeleton, CustodiansKind):
         return more_rows(plan.schema, plan.method, outcome.billboard, count)
 
     def more_answers(self, plan: QueriesPlan, outcome: AnyOutcome, queries: Sequence[str | Sequence[str]]) -> pa.Table:
-        """Answers to other queries from what was released, without a look at the data."""
+        """Answers to other queries from a release, without a look at the data."""
         return more_answers(plan.schema, plan.method, outcome.mechanism, outcome.billboard, queries)
 
     def audit(self, plan: QueriesPlan, seed: int, progress: Progress | None = None) -> AuditReport:

@@ -125,12 +125,13 @@ def plan_page(
     plan: Any, rows: Sequence[tuple[str, Any]], note: str, warnings: Iterable[str], *between: Section | Block,
     said: str = "", **words: Callable[..., str],
 ) -> list[Section]:
-    """A plan: its figures and warnings, what its kind has besides, its promises, and what they come to for several.
+    """The page of a plan: its figures and warnings, what its kind has besides, its promises, and their meaning for
+    several people.
 
     Args:
-        plan: with `mechanism` and `guarantees`.
+        plan: an object with `mechanism` and `guarantees`.
         rows: the figures: name, and amount.
-        note: below them.
+        note: a text below them.
         warnings: clauses without a full stop.
         between: further blocks of the first section, and further sections.
         said: the text about all promises.
@@ -150,7 +151,7 @@ def promised(plan: Any, *said: str) -> Section:
     """The promises of a result, and their audiences.
 
     Args:
-        plan: as it was settled.
+        plan: the plan as it was settled.
         said: paragraphs.
     """
     return Section(title="What is promised, and to whom", blocks=(
@@ -177,9 +178,9 @@ def settled_otherwise(
         stored: the share that was settled.
         today: the share that would be settled now.
         more: paragraphs behind it.
-        thing: that the file holds.
+        thing: the thing that the file holds.
         gets: the effect on the participant, in the infinitive.
-        at: between "settled" and what was.
+        at: the word between "settled" and the settled share.
     """
     return share_page(
         f"{who}: settled {at} {stored}",
@@ -188,7 +189,7 @@ def settled_otherwise(
 
 
 class MoneyWords:
-    """Amounts in the currency of whatever has `currency` and `minor_units`, which is `coined`."""
+    """Amounts in the currency of an object with `currency` and `minor_units`, which is `coined`."""
 
     @property
     def coined(self) -> Any:
@@ -200,11 +201,11 @@ class MoneyWords:
         return f"{amount:,.{len(str(self.coined.minor_units)) - 1}f} {self.coined.currency}"
 
     def at_most(self, amount: float) -> str:
-        """An amount that is not exceeded, and a payment that is rounded up: in whole coins."""
+        """An upper bound on an amount, and a payment that is rounded up: in whole coins."""
         return money_at_most(amount, self.coined.minor_units, self.coined.currency)
 
     def at_least(self, amount: float) -> str:
-        """An amount that is reached, in whole coins."""
+        """A lower bound on an amount, in whole coins."""
         return money_at_least(amount, self.coined.minor_units, self.coined.currency)
 
     def coins(self, coins: int) -> str:
@@ -249,7 +250,7 @@ class LawTable(Keys):
 
 
 class CurrencyTable(Keys):
-    """In which currency, whose smallest coins are declared where they are paid."""
+    """The currency, whose smallest coins are declared where they are paid."""
 
     currency: str = Field(min_length=1, description="what it is called on pages and in files, such as euro")
     if TYPE_CHECKING:
@@ -263,6 +264,6 @@ class CurrencyTable(Keys):
 
 
 class MoneyTable(CurrencyTable):
-    """In which money."""
+    """The money of the payments."""
 
     minor_units: int = Field(default=100, ge=1, le=10**18, description="smallest coins per unit, a power of ten")

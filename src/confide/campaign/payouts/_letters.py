@@ -1,6 +1,4 @@
-"""The characters that a payment may carry. Nothing is transliterated or cut here: what does not fit is refused. Nothing
-is transliterated or cut here: what does not fit is refused.
-"""
+"""The characters that a payment may carry. Nothing is transliterated or cut here: what does not fit is refused."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def rows(
     r"""The rows below the header, each with the line on which it begins; empty lines are passed over.
 
     Args:
-        text: with a header that names the columns, in any order.
+        text: the text with a header that names the columns, in any order.
         required: columns that must be there.
         optional: columns that may be there.
         others: whether further columns may be there; they are not read.

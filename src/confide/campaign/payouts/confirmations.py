@@ -76,12 +76,12 @@ def parse_confirmations(
     data: bytes, messages: Mapping[str, Collection[str]] | None = None, failed: Collection[str] = frozenset(),
     name: Path = Path("the answer"),
 ) -> dict[str, Status]:
-    """The same from the bytes of such a file.
+    """The status of payments, by reference, from the bytes of such a file.
 
     Args:
         data: CSV or XML in UTF-8.
-        messages: as in `read_confirmations`.
-        failed: as in `read_confirmations`.
+        messages: the same as in `read_confirmations`.
+        failed: the same as in `read_confirmations`.
         name: the name of the file in errors.
 
     Raises:

@@ -89,14 +89,14 @@ def export_batch(
 
     Args:
         campaign: a settled one.
-        store: where it was settled.
+        store: the store in which it was settled.
         path: a new file: `.csv`, or `.xml` for pain.001. Its owner alone may read it; it names people.
         number: an earlier batch, which the bank has not answered; in its own format, since whoever pays by two ways
             might pay twice.
         payees: the operator's file of names and accounts; nothing of it is stored.
         payer: NAME,IBAN or NAME,IBAN,BIC, for pain.001.
-        text: on the bank statements, for pain.001. Not the campaign's title, which might tell the bank more about
-            people than they want it to know.
+        text: the text on the bank statements, for pain.001. Not the campaign's title, which might tell the bank more
+            about people than they want it to know.
 
     Returns:
         The batch's number.
@@ -127,12 +127,12 @@ def batch_file(
 
     Args:
         campaign: a settled one.
-        store: where it was settled.
+        store: the store in which it was settled.
         form: "csv" or "pain.001".
-        number: as in `export_batch`.
+        number: the same as in `export_batch`.
         payees: the contents of the file of names and accounts.
-        payer: as in `export_batch`.
-        text: as in `export_batch`.
+        payer: the same as in `export_batch`.
+        text: the same as in `export_batch`.
 
     Raises:
         InvalidInput, Refused: as `export_batch`.
@@ -160,11 +160,11 @@ def _exported(
 
 
 def import_confirmations(campaign: Planned, store: Store, path: str | os.PathLike[str]) -> dict[str, int]:
-    """Take what the bank says of exported payouts; doing it again changes nothing.
+    """Take the bank's answers on exported payouts; doing it again changes nothing.
 
     Args:
         campaign: a settled one.
-        store: where it was settled.
+        store: the store in which it was settled.
         path: CSV of reference and status, or pain.002.
 
     Returns:
@@ -174,11 +174,11 @@ def import_confirmations(campaign: Planned, store: Store, path: str | os.PathLik
 
 
 def take_confirmations(campaign: Planned, store: Store, data: bytes) -> dict[str, int]:
-    """The same from the bytes of such a file.
+    """Take the bank's answers from the bytes of such a file.
 
     Args:
         campaign: a settled one.
-        store: where it was settled.
+        store: the store in which it was settled.
         data: CSV of reference and status, or pain.002.
 
     Returns:

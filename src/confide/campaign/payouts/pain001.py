@@ -29,7 +29,7 @@ _NO_MONEY = {"XAD", "XAG", "XAU", "XBA", "XBB", "XBC", "XBD", "XDR", "XPD", "XPT
 
 
 def digits(currency: str) -> int:
-    """Digits behind the point of a bank's currency.
+    """The number of digits behind the point of a bank's currency.
 
     Args:
         currency: a code of ISO 4217. Its form is checked, not whether it is in use: that is for the bank to say.

@@ -1,4 +1,4 @@
-"""Payees: who a participant's id is to their bank. The operator's own file, which no campaign and no store ever
+"""Payees: the name and account behind a participant's id. The operator's own file, which no campaign and no store ever
 sees.
 """
 
@@ -32,7 +32,7 @@ class Payee:
     Args:
         id: the campaign's.
         name: the name of the account's holder, at most 70 characters of Latin text.
-        iban: in capitals, without spaces.
+        iban: the IBAN in capitals, without spaces.
         bic: the BIC of the participant's bank, 8 or 11 characters; None where the IBAN is enough.
 
     Raises:
@@ -69,7 +69,7 @@ def check_account(whose: str, name: object, iban: object, bic: object) -> None:
     say.
 
     Args:
-        whose: in words, such as "that of 'ann'".
+        whose: the owner in words, such as "that of 'ann'".
         name: the name of the account's holder.
         iban: the IBAN of the account.
         bic: the BIC of its bank, or None.
@@ -134,7 +134,7 @@ def read_payees(path: str | os.PathLike[str]) -> dict[str, Payee]:
 
 
 def parse_payees(data: bytes, name: Path = Path("the list")) -> dict[str, Payee]:
-    """The same from the bytes of such a file.
+    """The payees, by id, from the bytes of such a file.
 
     Args:
         data: CSV in UTF-8.

@@ -26,7 +26,7 @@ class Payer:
 
     Args:
         name: the name of the account's holder, at most 70 characters of Latin text.
-        iban: in capitals, without spaces.
+        iban: the IBAN in capitals, without spaces.
         bic: the BIC of its bank; None where the IBAN is enough.
 
     Raises:
@@ -49,7 +49,7 @@ class Payment:
         reference: the name of the payment in the bank's answer; at most 35 characters of SEPA's restricted set.
         payee: the participant's name and account at their bank; None where the operator pays by other means.
         id: the participant's id in the campaign.
-        amount: in smallest coins, at least 1.
+        amount: the amount in smallest coins, at least 1.
 
     Raises:
         InvalidInput: one of them cannot be used, or the payee is somebody else.
@@ -73,12 +73,12 @@ class Batch:
     """Payments that leave together.
 
     Args:
-        campaign: its title.
+        campaign: the title of the campaign.
         number: the number of the batch in its campaign, from 1.
         currency: a code of ISO 4217, or any other name of what is paid.
-        minor_units: how many of the smallest coin make one unit; a power of ten.
-        written: when the batch was closed, in UTC, as YYYY-MM-DDTHH:MM:SSZ.
-        payments: at least one; no reference twice; either all have a payee or none has.
+        minor_units: the number of the smallest coins that make one unit; a power of ten.
+        written: the time when the batch was closed, in UTC, as YYYY-MM-DDTHH:MM:SSZ.
+        payments: the payments, at least one; no reference twice; either all have a payee or none has.
 
     Raises:
         InvalidInput: one of them cannot be used.
@@ -159,7 +159,7 @@ def message(campaign: str, number: int, references: Iterable[str]) -> str:
     refuses the second, and the id is known when the amounts have been erased.
 
     Args:
-        campaign: its title.
+        campaign: the title of the campaign.
         number: the number of the batch in it.
         references: the references of all its payments, in any order.
     """

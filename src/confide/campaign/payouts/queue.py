@@ -21,7 +21,7 @@ __all__ = ["Payouts", "payouts_of"]
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Payouts:
-    """How the payouts of a settled campaign stand: private, since amounts follow from records.
+    """The state of the payouts of a settled campaign: private, since amounts follow from records.
 
     Args:
         queue: people and coins by state, the code that approves what is queued, and the batches.
@@ -45,11 +45,11 @@ class Payouts:
 
 
 def payouts_of(campaign: Planned, store: Store) -> Payouts:
-    """How they stand.
+    """The state of a campaign's payouts.
 
     Args:
         campaign: a settled one.
-        store: where it was settled.
+        store: the store in which it was settled.
 
     Raises:
         InvalidInput: it pays nothing.

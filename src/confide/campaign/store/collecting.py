@@ -1,4 +1,4 @@
-"""Collecting: reports come in one by one, many at a time, or all at once; who withdraws takes theirs back.
+"""Collecting: reports come in one by one, many at a time, or all at once; participants who withdraw take theirs back.
 
 Deposits are noted here, too: whose the operator of a service has received. Only these are paid back, or set against a
 debt.
@@ -56,7 +56,7 @@ class Facts:
     """The facts that a store knows of one participant: theirs, and the operator's.
 
     Args:
-        known: the participant's campaign.
+        known: the campaign that the participant belongs to.
         withdrawn: whether the participant has withdrawn before the publication.
         reported: whether there is a report of the participant's own.
         phases: the phases of the participant's rows; empty where they were not asked for.
@@ -72,10 +72,10 @@ class Collecting(Transactions):
     """The part of a store that takes reports."""
 
     def facts(self, campaign: int, slot: int, *, rows: bool = False) -> Facts:
-        """All that is known of one participant, at one moment: in one question, since everybody's request asks it.
+        """All facts about one participant, at one moment: in one question, since everybody's request asks it.
 
         Args:
-            campaign: its number.
+            campaign: the number of the campaign.
             slot: the participant's own slot.
             rows: whether the participant's rows are looked up, too.
         """
@@ -108,7 +108,7 @@ class Collecting(Transactions):
         """Take reports of several participants in one transaction; one that cannot be taken does not hinder another.
 
         Args:
-            campaign: its number.
+            campaign: the number of the campaign.
             handed: (slot, report) in the order in which they came.
             phase: the phase of the collection.
             once: whether a report was drawn with noise, so that another one of the same slot is refused: it would tell
@@ -138,11 +138,11 @@ class Collecting(Transactions):
         """Take one row of a file that the campaign's kind reads; a later one of the same slot replaces it.
 
         Args:
-            campaign: its number.
+            campaign: the number of the campaign.
             slot: the slot of the row's owner.
             row: JSON.
             phase: the file of the row.
-            states: in which the campaign must be.
+            states: the states in which the campaign may be.
             once: whether another row than before is refused, as in `submit_many`.
 
         Raises:
@@ -165,9 +165,9 @@ class Collecting(Transactions):
         """Erase one row, if it is still this one.
 
         Args:
-            campaign: its number.
+            campaign: the number of the campaign.
             slot: the slot of the row's owner.
-            row: as it was read.
+            row: the row as it was read.
             phase: the file of the row.
         """
         with self._locked(campaign) as (connection, _):
@@ -203,10 +203,10 @@ class Collecting(Transactions):
     def collect(
         self, campaign: int, batches: Iterable[tuple[np.ndarray, Sequence[bytes]]], *, phase: int = 0
     ) -> None:
-        """Take all reports of a phase at once and close the collection; nothing, where it is closed already.
+        """Take all reports of a phase at once and close the collection; nothing is taken where it is closed already.
 
         Args:
-            campaign: its number.
+            campaign: the number of the campaign.
             batches: (slots, reports); read only where the campaign is open.
             phase: the phase of the collection.
         """
@@ -221,10 +221,10 @@ class Collecting(Transactions):
         self.collect(campaign, ())
 
     def submitted(self, campaign: int, phase: int | None = None) -> int:
-        """How many people have handed something in: the operator's alone.
+        """The number of people who have handed something in: the operator's alone.
 
         Args:
-            campaign: its number.
+            campaign: the number of the campaign.
             phase: the phase of rows; default any, and reports.
         """
         with self._database.reading() as connection:
@@ -245,7 +245,7 @@ class Collecting(Transactions):
         stay. It is about this campaign alone: whoever is in others withdraws from each.
 
         Args:
-            campaign: its number.
+            campaign: the number of the campaign.
             slot: the participant's rank in the public list of ids, from 0: the id "1" of a campaign file is slot 0.
 
         Returns:
@@ -288,10 +288,10 @@ _SLOTS = 500  # in one statement
 
 
 class Depositing(Transactions):
-    """The part of a store that knows who has left a deposit."""
+    """The part of a store that records deposits."""
 
     def note_deposits(self, campaign: int, slots: Iterable[int], *, received: bool = True) -> None:
-        """Note whose deposits were received; doing it again changes nothing.
+        """Note the deposits that were received; doing it again changes nothing.
 
         Args:
             campaign: a campaign of the service, before its settlement has begun.
@@ -315,7 +315,7 @@ class Depositing(Transactions):
                 connection.execute(insert(t.deposit), [{"campaign_id": campaign, "slot": slot} for slot in meant])
 
     def has_deposit(self, campaign: int, slot: int) -> bool:
-        """Whether somebody's deposit was noted: what they may know of it, without everybody else's."""
+        """Whether a participant's deposit was noted: they may know it, without everybody else's."""
         with self._database.reading() as connection:
             return connection.execute(select(t.deposit.c.slot).where(
                 t.deposit.c.campaign_id == campaign, t.deposit.c.slot == slot)).first() is not None

@@ -90,7 +90,7 @@ class Database:
 
     @property
     def file(self) -> Path | None:
-        """SQLite's file."""
+        """The file of SQLite."""
         return Path(self._url.database).absolute() if self.sqlite and self._url.database else None
 
     @contextmanager
@@ -101,7 +101,7 @@ class Database:
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
-        """A transaction that reads one and the same state however often it asks."""
+        """A transaction that reads one and the same state, however often it asks."""
         options = {} if self.sqlite else {"isolation_level": "REPEATABLE READ"}
         with self._transaction(**options) as connection:
             yield connection
@@ -334,8 +334,8 @@ def insert_many(
     """Insert blocks of rows.
 
     Args:
-        connection: in a writing transaction.
-        table: where to.
+        connection: a connection in a writing transaction.
+        table: the table that they go to.
         columns: names, in the order of a row's values.
         blocks: rows.
     """
@@ -372,7 +372,7 @@ _POSTGRESQL = {"40": _BUSY, "55": _BUSY, "57014": _BUSY, "57P05": _BUSY, "25P03"
 
 
 def told(error: Exception, name: str) -> StoreFailed:
-    """A driver's error as ours.
+    """A driver's error as one of confide's.
 
     Args:
         error: the error of the driver, or SQLAlchemy's around it.
@@ -384,7 +384,7 @@ def told(error: Exception, name: str) -> StoreFailed:
 
 
 def is_busy(error: Exception) -> bool:
-    """Whether somebody else was only in the way."""
+    """Whether an error only says that another transaction was in the way."""
     return _words(_raw(error)) is _BUSY
 
 

@@ -1,4 +1,4 @@
-"""How accounts of the ledger stand: what is known of them without a database."""
+"""The standing of accounts of the ledger: the part that is known without a database."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ __all__ = ["Debit", "Standing"]
 
 @dataclass(frozen=True, kw_only=True)
 class Debit:
-    """One campaign's entry.
+    """One campaign's entry in an account.
 
     Args:
-        campaign: its file's name.
-        title: its title.
-        day: when it was debited, YYYY-MM-DD in UTC.
-        cost: by the account's rule, in words.
-        subjects: how many people were debited with the data set.
-        audiences: to whom the promises are made that it covers; empty where that was not recorded.
+        campaign: the name of the campaign's file.
+        title: the title of the campaign.
+        day: the day of the debit, YYYY-MM-DD in UTC.
+        cost: the cost by the account's rule, in words.
+        subjects: the number of people who were debited with the data set.
+        audiences: the audiences of the promises that it covers; empty where that was not recorded.
     """
 
     campaign: str
@@ -34,13 +34,13 @@ class Debit:
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """How one account stands.
+    """The standing of one account.
 
     Args:
         account: the data set's.
         filter: budget and spend of the data set, or of the subject.
         debits: the campaigns that were charged.
-        subjects: how many subjects have an account; None in a subject's own standing.
+        subjects: the number of subjects with an account; None in a subject's own standing.
         least_left: budget and spend of the subject with the least left; None where there are no subjects.
     """
 

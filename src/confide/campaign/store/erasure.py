@@ -1,4 +1,4 @@
-"""Erasing: what a settled campaign still holds of one participant, and, when all is paid, of everybody.
+"""Erasing: the parts of a settled campaign that hold data of one participant, and, when all is paid, of everybody.
 
 An amount and a share follow from one record and the public billboard, so that they come close to telling the answer.
 They go together with the reports, and with the files from which the service has made them: rounds of contracts name
@@ -26,18 +26,18 @@ PACK = "pack"
 
 
 def erase_reports(connection: Connection, campaign: int) -> None:
-    """Erase all reports, and codes that nobody has used."""
+    """Erase all reports, and all unused codes."""
     for table in (s.report, t.handed_row, t.invitation):
         connection.execute(delete(table).where(table.c.campaign_id == campaign))
 
 
 def erase_withdrawals(connection: Connection, campaign: int) -> None:
-    """Erase who withdrew."""
+    """Erase the list of those who withdrew."""
     connection.execute(delete(s.withdrawal).where(s.withdrawal.c.campaign_id == campaign))
 
 
 def erase_deposits(connection: Connection, campaign: int) -> None:
-    """Erase whose deposits were received; a cancelled campaign keeps them, as nothing else says whose to return."""
+    """Erase the list of received deposits; a cancelled campaign keeps it, as nothing else says whose to return."""
     connection.execute(delete(t.deposit).where(t.deposit.c.campaign_id == campaign))
 
 
@@ -49,7 +49,7 @@ def erase_paid(connection: Connection, campaign: int) -> bool:
     says why.
 
     Args:
-        connection: in a writing transaction.
+        connection: a connection in a writing transaction.
         campaign: a settled one's number.
 
     Returns:

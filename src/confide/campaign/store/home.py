@@ -1,4 +1,4 @@
-"""The installation: its folder in the user's data directory, its two keys, and what it has released.
+"""The installation: its folder in the user's data directory, its two keys, and the campaigns that it has released.
 
 `ledger.key` turns subjects into the ledger's keyed hashes. Whoever loses it opens every budget anew, so a store
 remembers which key it was made with and refuses another. `signing.key` is the operator's Ed25519 key; participants know
@@ -86,7 +86,7 @@ class Home:
 
     @property
     def url(self) -> URL:
-        """The installation's own store; no text, in which a folder's name could be taken for options."""
+        """The URL of the installation's own store; no text, in which a folder's name could be taken for options."""
         from sqlalchemy import URL
 
         return URL.create("sqlite", database=str(self.store))
@@ -137,7 +137,8 @@ class Home:
             return frozenset()
 
     def release(self, content: str, manifest: str) -> None:
-        """Note durably which outcome of a campaign is the released one, before it leaves; nothing, where it was noted.
+        """Note durably the outcome of a campaign that is the released one, before it leaves; nothing is done where it
+        was noted.
 
         Args:
             content: digest of what the campaign's file says.
@@ -159,7 +160,7 @@ class Home:
         return self._noted("charged", content)
 
     def charge(self, content: str, code: str) -> None:
-        """Note durably with which code a campaign was charged; nothing, where it was noted.
+        """Note durably the code with which a campaign was charged; nothing is done where it was noted.
 
         Args:
             content: digest of what the campaign's file says.
@@ -219,7 +220,7 @@ class Home:
 
         Args:
             records: digest of what says which they are.
-            share: that is declared now.
+            share: the share that is declared now.
 
         Returns:
             The share that was declared then.
@@ -236,7 +237,7 @@ class Home:
         return self._noted("contracts", content)
 
     def finish_round(self, content: str, contracts: str) -> None:
-        """Note durably which round of contracts is the final one; nothing, where it was noted.
+        """Note durably the round of contracts that is the final one; nothing is done where it was noted.
 
         Args:
             content: digest of what the campaign's file says.
@@ -262,8 +263,8 @@ class Home:
 
     @contextmanager
     def drawing_up(self, content: str) -> Iterator[None]:
-        """Hold what people have handed in as it is, while contracts are drawn up from it. Several may; it ends with its
-        process.
+        """Hold the rows that people have handed in as they are, while contracts are drawn up from them. Several may; it
+        ends with its process.
 
         Whoever takes what people hand in asks `is_drawing_up` before, and holds `deciding` until it is stored.
 

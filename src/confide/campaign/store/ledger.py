@@ -69,7 +69,7 @@ def debit(connection: Connection, campaign: int, charge: Charge, secret: bytes, 
 
 
 def debit_accounts(connection: Connection, charge: Charge, secret: bytes) -> tuple[int, Cost]:
-    """The debit without its entry: the number of the data set's accounts, and what each of them was debited."""
+    """Debit the accounts without the campaign's entry: the number of the data set's accounts, and the debit of each."""
     cost = price(charge.rule, charge.events, charge.delta)
     scope_id, newcomer = _debit_data_set(connection, charge, cost)
     if charge.subjects:
@@ -203,7 +203,7 @@ def _filter(row: Any) -> Filter:
 
 
 def standings(connection: Connection, data_set: str | None = None) -> tuple[Standing, ...]:
-    """How every data set stands, or one."""
+    """The standing of every data set, or of one."""
     query = select(s.scope).order_by(s.scope.c.data_set, s.scope.c.id)
     if data_set is not None:
         query = query.where(s.scope.c.data_set == data_set)
@@ -220,7 +220,7 @@ def standings(connection: Connection, data_set: str | None = None) -> tuple[Stan
 
 
 def subject_standing(connection: Connection, account: Account, identity: str, secret: bytes) -> Standing | None:
-    """How one subject of a data set stands; None where they were never in a campaign on it."""
+    """The standing of one subject of a data set; None where they were never in a campaign on it."""
     row = connection.execute(
         select(s.scope.c.id, s.subject.c.balance_id).filter_by(**_values(account))
         .join(s.subject, s.subject.c.scope_id == s.scope.c.id)
@@ -241,7 +241,7 @@ def _account(row: Any) -> Account:
 
 
 def subject_keys(account: Account, secret: bytes, identities: Iterable[str]) -> list[bytes]:
-    """The subjects' keys: keyed hashes of what the account is and who they are."""
+    """The keys of the subjects: keyed hashes of the account and their names."""
     head = "".join(f"{value}\0" for value in _values(account).values()).encode()
     return [hmac.digest(secret, head + identity.encode(), "sha256") for identity in identities]
 

@@ -1,4 +1,4 @@
-"""Paying out: the queue of a settled campaign, its batches, and what the bank says of them."""
+"""Paying out: the queue of a settled campaign, its batches, and the bank's answers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class PayingOut(Transactions):
     """The part of a store that pays; in a copy nothing leaves it before somebody has said that the original did not."""
 
     def payouts(self, campaign: int) -> Queue:
-        """How the payouts of a settled campaign stand: the operator's alone."""
+        """The state of the payouts of a settled campaign: the operator's alone."""
         with self._database.snapshot() as connection:
             return payouts.queue(connection, campaign)
 
@@ -30,7 +30,8 @@ class PayingOut(Transactions):
             return payouts.entries(connection, campaign)
 
     def approve(self, campaign: int, code: str) -> int:
-        """Approve what is queued, by the code that `payouts` showed; the number of entries, 0 where none was queued.
+        """Approve the queued payouts, by the code that `payouts` showed; the result is the number of entries, 0 where
+        none was queued.
 
         Raises:
             Refused: another code.
@@ -54,7 +55,7 @@ class PayingOut(Transactions):
             return payouts.approved(connection, campaign, known.content, self.home.ledger_key)
 
     def export(self, campaign: int, form: str) -> int:
-        """Take all that is approved into a new batch; its number.
+        """Take all approved payouts into a new batch; the result is its number.
 
         Raises:
             Refused: nothing is approved.
@@ -66,7 +67,7 @@ class PayingOut(Transactions):
         return number
 
     def attempts(self, campaign: int) -> dict[int, dict[str, str]]:
-        """Everything that was exported: batch -> reference -> what became of it: sent, paid or failed."""
+        """Everything that was exported: batch -> reference -> its status: sent, paid or failed."""
         with self._database.snapshot() as connection:
             return payouts.attempts(connection, campaign, self.get(campaign).content, self.home.ledger_key)
 
@@ -83,7 +84,7 @@ class PayingOut(Transactions):
             return payouts.batch(connection, campaign, known.content, number, self.home.ledger_key)
 
     def confirm(self, campaign: int, said: Mapping[str, str]) -> dict[str, int]:
-        """Take what the bank says, reference -> "paid" or "failed".
+        """Take the bank's answers, reference -> "paid" or "failed".
 
         When all is paid, reports, shares and amounts are erased, and private files of the service; their sum stays.
 
@@ -120,7 +121,7 @@ class PayingOut(Transactions):
         return connection.execute(select(t.draft.c.id).where(t.draft.c.campaign_id == campaign)).first() is not None
 
     def reopen(self, campaign: int) -> int:
-        """Queue again what the bank could not pay; how many entries."""
+        """Queue again the payouts that the bank could not pay; the result is the number of entries."""
         with self._locked(campaign) as (connection, known):
             self.check_original(known)
             found = payouts.reopen(connection, campaign)

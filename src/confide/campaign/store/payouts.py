@@ -1,4 +1,4 @@
-"""The queue of payouts: one entry for each person and campaign, which is paid once, whatever is done twice.
+"""The queue of payouts: one entry for each person and campaign, which is paid once, however often a step is repeated.
 
 ::
 
@@ -39,9 +39,9 @@ class Sent:
     """The effect of one export.
 
     Args:
-        number: from 1.
+        number: the number of the batch, from 1.
         form: "csv" or "pain.001".
-        written: when, UTC.
+        written: the time of the export, UTC.
         people: "sent", "paid", "failed", and "reopened" for those that failed and were queued again -> how many.
         coins: the sum of those that were not queued again, in the smallest coin; None once amounts were erased.
     """
@@ -81,9 +81,9 @@ class Entry:
 
     Args:
         slot: the participant's own slot.
-        amount: in the smallest coin; None once it was erased.
+        amount: the amount in the smallest coin; None once it was erased.
         state: queued, approved, sent, paid or failed.
-        batch: in which it was sent; None where it waits.
+        batch: the batch in which it was sent; None where it waits.
     """
 
     slot: int
@@ -97,9 +97,9 @@ class BatchRow:
     """The batch of one export, to be written.
 
     Args:
-        number: from 1.
+        number: the number of the batch, from 1.
         form: "csv" or "pain.001"; None where it was not exported yet.
-        written: when, UTC.
+        written: the time of the export, UTC.
         payments: (slot, reference, amount) in the order of slots.
     """
 
@@ -118,7 +118,7 @@ def reference(secret: bytes, content: str, slot: int, number: int) -> str:
 
 
 def queue(connection: Connection, campaign: int) -> Queue:
-    """How the payouts stand."""
+    """The state of the payouts."""
     known = connection.execute(select(s.campaign.c.content, s.campaign.c.paid).where(s.campaign.c.id == campaign)).one()
     erased, sums = known.paid is not None, _sums(connection, campaign)
     people = {state: sum(sums[each][0] for each in sums if each[0] == state) for state in _STATES}
@@ -174,7 +174,7 @@ def all_paid(connection: Connection, campaign: int) -> bool:
 
 
 def approve(connection: Connection, campaign: int, code: str) -> int:
-    """The second step: approve what is queued, by repeating the code that the first step showed.
+    """Approve the queued payouts, as the second step, by repeating the code that the first step showed.
 
     Returns:
         How many entries are approved by it; 0 where nothing was queued any more.
@@ -194,7 +194,7 @@ def approve(connection: Connection, campaign: int, code: str) -> int:
 
 
 def export(connection: Connection, campaign: int, form: str) -> int:
-    """Put all that is approved into a new batch; its number.
+    """Put all approved payouts into a new batch; the result is its number.
 
     Raises:
         Refused: nothing is approved.
@@ -253,7 +253,7 @@ def batch(connection: Connection, campaign: int, content: str, number: int, secr
 
 
 def answered(number: int) -> Refused:
-    """The bank has said something of a batch."""
+    """The refusal of a step on a batch that the bank has answered."""
     return Refused(worded("the bank has answered batch %(number)s", number=number),
                    worded("what failed is queued again by reopening it"))
 
@@ -265,7 +265,7 @@ def _nothing_approved() -> Refused:
 
 
 def attempts(connection: Connection, campaign: int, content: str, secret: bytes) -> dict[int, dict[str, str]]:
-    """Everything that was exported: batch -> reference -> what became of it: sent, paid or failed."""
+    """Everything that was exported: batch -> reference -> its status: sent, paid or failed."""
     found: dict[int, dict[str, str]] = {}
     for each in _attempts(connection, campaign):
         found.setdefault(each.number, {})[reference(secret, content, each.slot, each.number)] = each.state
@@ -294,15 +294,15 @@ def _attempts(connection: Connection, campaign: int) -> list[_Attempt]:
 def confirm(
     connection: Connection, campaign: int, content: str, said: Mapping[str, str], secret: bytes
 ) -> dict[str, int]:
-    """Take what the bank says.
+    """Take the bank's answers.
 
     An attempt that failed and was queued again may be said to have failed as often as one likes. If it is said to be
     paid after all, it is, as long as nothing was sent since.
 
     Args:
-        connection: in a writing transaction.
-        campaign: its number.
-        content: its content's digest.
+        connection: a connection in a writing transaction.
+        campaign: the number of the campaign.
+        content: the digest of the campaign's content.
         said: reference -> "paid" or "failed".
         secret: the ledger's key.
 
@@ -353,7 +353,7 @@ def confirm(
 
 
 def reopen(connection: Connection, campaign: int) -> dict[int, int]:
-    """Queue again what the bank could not pay; approval and export follow as before.
+    """Queue again the payouts that the bank could not pay; approval and export follow as before.
 
     Returns:
         batch -> how many entries of it; none of these batches can be written again, since they would be smaller.

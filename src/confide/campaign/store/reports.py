@@ -21,7 +21,7 @@ _SLOTS = 500  # in one statement
 
 
 def withdrawn(connection: Connection, campaign: int) -> set[int]:
-    """The slots of who withdrew."""
+    """The slots of those who withdrew."""
     return set(connection.execute(select(s.withdrawal.c.slot).where(s.withdrawal.c.campaign_id == campaign)).scalars())
 
 
@@ -34,7 +34,7 @@ def noted(connection: Connection, campaign: int) -> frozenset[int] | None:
 
 
 def handed_in(connection: Connection, campaign: int) -> bool:
-    """Whether anybody has handed in, whatever became of it."""
+    """Whether anybody has handed in, also where it was erased since."""
     there = select(s.report.c.slot).where(s.report.c.campaign_id == campaign)
     gone = select(s.withdrawal.c.slot).where(s.withdrawal.c.campaign_id == campaign)
     return connection.execute(there.union(gone).limit(1)).first() is not None
@@ -60,8 +60,8 @@ def write(
     """Add the reports of slots that have none; those of who withdrew are left out, and noted: their deposits are due.
 
     Args:
-        connection: in a writing transaction.
-        campaign: its number.
+        connection: a connection in a writing transaction.
+        campaign: the number of the campaign.
         batches: (slots, reports) of equal lengths; no slot stands twice.
         phase: the phase of the collection.
     """
@@ -82,14 +82,14 @@ def write(
 
 
 def remove(connection: Connection, campaign: int, slot: int) -> bool:
-    """Erase what one slot has handed in; whether there was a report."""
+    """Erase the report of one slot; the result is whether there was one."""
     connection.execute(delete(t.handed_row).where(t.handed_row.c.campaign_id == campaign, t.handed_row.c.slot == slot))
     return connection.execute(delete(s.report).where(s.report.c.campaign_id == campaign,
                                                      s.report.c.slot == slot)).rowcount > 0
 
 
 def put_many(connection: Connection, campaign: int, taken: Mapping[int, bytes], phase: int = 0) -> None:
-    """The reports of some slots, each in the place of an earlier one."""
+    """Put the reports of some slots in the place of earlier ones."""
     of = (s.report.c.campaign_id == campaign, s.report.c.phase == phase)
     slots = list(taken)
     for at in range(0, len(slots), _SLOTS):
@@ -116,7 +116,7 @@ def row_of(connection: Connection, campaign: int, slot: int, phase: int) -> str 
 
 
 def put_row(connection: Connection, campaign: int, slot: int, row: str, phase: int) -> None:
-    """The row of one slot, in the place of an earlier one."""
+    """Put the row of one slot in the place of an earlier one."""
     connection.execute(delete(t.handed_row).where(
         t.handed_row.c.campaign_id == campaign, t.handed_row.c.phase == phase, t.handed_row.c.slot == slot))
     connection.execute(insert(t.handed_row).values(campaign_id=campaign, phase=phase, slot=slot, row=row))
@@ -126,8 +126,8 @@ class Reports:
     """All reports of one phase, as batches that a mechanism's run takes; can be iterated again and again.
 
     Args:
-        connection: in a transaction that sees one state, however often it is asked.
-        campaign: its number.
+        connection: a connection in a transaction that sees one state, however often it is asked.
+        campaign: the number of the campaign.
         codec: the codec of the campaign's kind.
         phase: the phase of the collection.
     """

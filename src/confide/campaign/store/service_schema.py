@@ -1,4 +1,4 @@
-"""The tables of the service: who may do what, drafts of campaigns, and work that waits to be done.
+"""The tables of the service: permissions, drafts of campaigns, and waiting work.
 
 A token is known by its digest alone; nothing here says when a participant came, or from where. All sessions of a
 campaign end on the same day, or once all is paid; their invitation is gone once they have used it, and unused ones go

@@ -99,7 +99,7 @@ def advance(state: State, event: StateEvent) -> State:
 
 
 def unsettled(path: Path, where: object, elsewhere: str) -> Refused:
-    """Nothing is settled there. Says what to do first.
+    """The refusal where nothing is settled, with the step to take first.
 
     Args:
         path: the path of the campaign file.
@@ -112,7 +112,7 @@ def unsettled(path: Path, where: object, elsewhere: str) -> Refused:
 
 
 def unknown(where: object) -> Refused:
-    """A store was never asked to settle a campaign."""
+    """The refusal of a store that was never asked to settle a campaign."""
     return Refused(f"{where} does not know this campaign",
                    "before it is run, take her row out of the data file: the slots stay; if the campaign file was "
                    "changed since it was run, use the one that ran")

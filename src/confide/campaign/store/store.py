@@ -54,7 +54,7 @@ class Taken:
 
     Args:
         data: batches that can be read again and again.
-        withdrawals: how many had withdrawn.
+        withdrawals: the number of people who had withdrawn.
         deposited: slots of all who left a deposit, also of those who then withdrew: it is due.
     """
 
@@ -228,14 +228,14 @@ class Store(Collecting, Depositing, PayingOut):
         return stored(connection.execute(select(s.campaign).where(s.campaign.c.id == number)).one())
 
     def events(self, campaign: int) -> tuple[chain.Entry, ...]:
-        """Everything that its operator did."""
+        """Everything that the campaign's operator did."""
         with self._database.reading() as connection:
             return chain.entries(connection, campaign)
 
     # ---- settlement
 
     def charge(self, campaign: int, asked: Charge) -> None:
-        """Register the settlement and debit the ledger, in one transaction; nothing, where it was done before.
+        """Register the settlement and debit the ledger, in one transaction; nothing is done where it was done before.
 
         A campaign that was charged when it was opened is debited nothing more.
 
@@ -257,7 +257,8 @@ class Store(Collecting, Depositing, PayingOut):
             self._move(connection, known, StateEvent.CHARGE, asked.entry() if paid is None else {})
 
     def cancel(self, campaign: int) -> None:
-        """End a campaign whose settlement is not registered, and erase its reports; nothing, where it is, or is over.
+        """End a campaign whose settlement is not registered, and erase its reports; nothing is done where it is
+        registered, or over.
 
         What its opening was charged stays charged: its reports were seen.
         """
@@ -276,7 +277,7 @@ class Store(Collecting, Depositing, PayingOut):
             return _paid(connection, campaign) is not None
 
     def check_debit(self, campaign: int, asked: Charge) -> None:
-        """Whether a charged campaign was debited for what it would now release.
+        """Check that a charged campaign was debited for the release that it would now make.
 
         Raises:
             Refused: it was debited for something else, as by another version that plans otherwise.
@@ -285,7 +286,7 @@ class Store(Collecting, Depositing, PayingOut):
             _check_same(connection.execute(_debit_of(campaign)).one(), asked)
 
     def check_charge(self, asked: Charge, campaign: int | None = None) -> None:
-        """Whether the ledger would admit a charge; nothing is kept.
+        """Check that the ledger would admit a charge; nothing is kept.
 
         Args:
             asked: the charge.
@@ -322,8 +323,8 @@ class Store(Collecting, Depositing, PayingOut):
         """Store an outcome with its signature and its payouts, in one transaction, if nobody has published another.
 
         Args:
-            campaign: its number.
-            withdrawals: how many had withdrawn when the run began.
+            campaign: the number of the campaign.
+            withdrawals: the number of people who had withdrawn when the run began.
             files: the files of the pack: path -> bytes, with `manifest.json`.
             shares: one Arrow file.
             due: payouts as blocks of (slot, amount in the smallest coin > 0).
@@ -394,12 +395,12 @@ class Store(Collecting, Depositing, PayingOut):
                 query if data_set is None else query.where(s.scope.c.data_set == data_set)).scalars())
 
     def ledger(self, data_set: str | None = None) -> tuple[Standing, ...]:
-        """How every data set stands, or one."""
+        """The standing of every data set, or of one."""
         with self._database.reading() as connection:
             return standings(connection, data_set)
 
     def subject(self, account: Account, identity: str) -> Standing | None:
-        """How one subject of a data set stands; None where they were in no campaign of it."""
+        """The standing of one subject of a data set; None where they were in no campaign of it."""
         with self._database.reading() as connection:
             return subject_standing(connection, account, identity, self.home.ledger_key)
 

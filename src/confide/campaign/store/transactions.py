@@ -26,14 +26,14 @@ class Stored:
     """A campaign as the store knows it.
 
     Args:
-        number: its number in this store.
+        number: the number of the campaign in this store.
         content: digest of what its file says.
-        kind: its kind.
-        name: its file's name.
-        title: its title.
+        kind: the kind of the campaign.
+        name: the name of the campaign's file.
+        title: the title of the campaign.
         slots: invited slots.
-        state: where it stands.
-        withdrawals: how many withdrew; a run that began before the last one is void.
+        state: the state of the campaign.
+        withdrawals: the number of people who withdrew; a run that began before the last one is void.
         paid: the total that was paid, in the smallest coin, once amounts and shares were erased; None before. The
             operator's alone.
     """
@@ -50,7 +50,7 @@ class Stored:
 
 
 class Transactions:
-    """A database and an installation's keys; every method of what is made of it is one transaction."""
+    """A database and an installation's keys; every method of a subclass is one transaction."""
 
     home: Home
     _database: Database
@@ -61,7 +61,7 @@ class Transactions:
             return stored(connection.execute(select(s.campaign).where(s.campaign.c.id == campaign)).one())
 
     def check_original(self, known: Stored) -> None:
-        """Whether a campaign may be settled and paid here.
+        """Check that a campaign may be settled and paid here.
 
         Raises:
             Refused: it came with a copy, and nobody has said that its original did neither.
@@ -99,7 +99,7 @@ def stored(row: Any) -> Stored:
 
 
 def check_slot(slot: int, known: Stored) -> None:
-    """Whether a campaign has this slot."""
+    """Check that a campaign has this slot."""
     if not 0 <= slot < known.slots:
         raise InvalidInput("slot", worded("%(slot)s is out of range", slot=slot),
                            worded("must be in [0, %(slots)s)", slots=known.slots))

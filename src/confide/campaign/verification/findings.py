@@ -47,7 +47,7 @@ class Verification:
         known_signer: whether that is the key which the caller knew before.
         digest: SHA-256 of what was signed; empty where the signature is broken. Whoever sees the same one has the same
             pack: an operator can sign two, and show each to others.
-        findings: in the order of checking.
+        findings: the findings in the order of checking.
         wrote: the version of confide that the pack says wrote it, where it is another one than this; "" else.
     """
 
@@ -60,7 +60,7 @@ class Verification:
 
     @property
     def complete(self) -> bool:
-        """Whether every check was made and holds. What could not be checked is not shown to be right."""
+        """Whether every check was made and holds. A check that could not be made shows nothing."""
         return all(finding.verdict == "holds" for finding in self.findings)
 
     @property
@@ -84,10 +84,10 @@ class NotChecked(Exception):
 
 
 def made(check: str, look: Callable[[], str]) -> VerificationFinding:
-    """Make one check; whatever a stranger's file breaks is a finding, not a crash.
+    """Make one check; any error that a stranger's file causes is a finding, not a crash.
 
     Args:
-        check: its name.
+        check: the name of the check.
         look: returns what holds, or raises `Broken` or `NotChecked`; any other error is the pack's fault.
     """
     verdict: Verdict = "broken"

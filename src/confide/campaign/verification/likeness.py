@@ -1,4 +1,4 @@
-"""Whether what this machine computes is what a pack says.
+"""Whether this machine computes the values that a pack holds.
 
 Another processor may differ in the last digits of a double: numbers are alike within `TOLERANCE`, and promises that are
 no losses also within `TINY`. Of one column of doubles, what numbers that cancel leave is nothing but their rounding:
@@ -73,7 +73,8 @@ def alike(now: Any, then: Any, absolute: float = 0.0) -> bool:
     Args:
         now: the value that follows.
         then: the value in the pack.
-        absolute: how far doubles may differ, however small they are; above 0, texts may differ in their doubles.
+        absolute: the distance by which doubles may differ, however small they are; above 0, texts may differ in their
+            doubles.
     """
     if _doubles(now, then):
         return math.isclose(now, then, rel_tol=TOLERANCE, abs_tol=absolute)
@@ -106,7 +107,7 @@ def same_text(now: str, then: str, absolute: float = 0.0) -> bool:
     Args:
         now: the text that follows.
         then: the text in the pack.
-        absolute: how far numbers may differ, however small they are.
+        absolute: the distance by which numbers may differ, however small they are.
 
     Example:
         >>> same_text("age,0.30000000000000004", "age,0.3"), same_text("age,0.3", "age,0.4"), same_text("17", "18")
@@ -152,7 +153,7 @@ def same_words(now: str, then: str) -> bool:
 
 
 def split_numbers(text: str) -> tuple[str, ...]:
-    """Words and numbers, in turn, words first."""
+    """The words and numbers of a text, in turn, words first."""
     return tuple(_NUMBER.split(text))
 
 

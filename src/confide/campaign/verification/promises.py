@@ -1,4 +1,4 @@
-"""Parameters and promises: what follows from the campaign file, and what the pack may claim of it.
+"""Parameters and promises: the part that follows from the campaign file, and the claims that the pack may make of it.
 
 The meter is held against them: whether what the pack shows to have been drawn is within what was charged.
 
@@ -47,7 +47,7 @@ _WORSE = {"gain": 1, "radius": 1, "utility": -1, "bound": 1, "expected": 1, "low
 
 
 def parameters(file: CampaignFile, plan: CampaignPlan, outcome: PublicOutcome, other: str | None) -> str:
-    """Whether the mechanism that ran is the one that the campaign file plans.
+    """Check that the mechanism that ran is the one that the campaign file plans.
 
     Args:
         file: the file of the pack.
@@ -93,7 +93,8 @@ def _loses_no_more(file: CampaignFile, plan: CampaignPlan, outcome: PublicOutcom
 
 
 def debit(file: CampaignFile, outcome: PublicOutcome, charge: Entry, other: str | None) -> str:
-    """Whether the one charge among the events is what this campaign asks of the ledger, and its own budgets admit it.
+    """Check that the one charge among the events is the campaign's request to the ledger, and that its own budgets
+    admit it.
 
     Args:
         file: the file of the pack.
@@ -122,7 +123,7 @@ def debit(file: CampaignFile, outcome: PublicOutcome, charge: Entry, other: str 
 
 
 def guarantees(outcome: PublicOutcome, said: Any, other: str | None) -> str:
-    """Whether the promises in the manifest follow from its parameters.
+    """Check that the promises in the manifest follow from its parameters.
 
     Args:
         outcome: the outcome of the pack; its guarantees are those that this version computes.
@@ -195,7 +196,7 @@ def _better(key: str, said: Any, follows: Any) -> bool:
 
 
 def certificate(outcome: PublicOutcome, other: str | None) -> str:
-    """Whether the certificate is what the mechanism makes of the billboard.
+    """Check that the certificate is the one that the mechanism makes of the billboard.
 
     Args:
         outcome: the outcome of the pack.
@@ -273,7 +274,7 @@ def _listed(found: Any) -> str:
 
 
 def meter(file: CampaignFile, outcome: PublicOutcome, other: str | None) -> str:
-    """Whether the lines are those of the mechanism's charge, and what the billboard shows was drawn keeps them.
+    """Check that the lines are those of the mechanism's charge, and that the draws on the billboard keep them.
 
     A line whose draws do not stand on the billboard says only that the run kept it: a run that does not publishes
     nothing, but whoever signs a pack can write so. What is public is added up here, whatever the pack says.

@@ -48,7 +48,7 @@ class Folder:
     """The contents of a folder.
 
     Args:
-        place: where it is.
+        place: the path of the folder.
         field: the name of the folder, for errors.
         files: path below it -> bytes, of all files that a pack can have.
         strange: path -> what it is, of everything else that lies there.
@@ -96,7 +96,6 @@ def json_of(data: bytes) -> Any:
 
 def read_folder(place: Path, *, field: str = "pack", tables: bool = True) -> Folder:
     """Read the contents of a folder that a stranger may have made, or of a .zip of it. Either may be named by a link.
-    Either may be named by a link.
 
     Args:
         place: the folder, or the .zip.

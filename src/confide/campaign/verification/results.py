@@ -35,7 +35,7 @@ _PARTS = {"format", "release_safe", "mechanism", "billboard", "certificate", "gu
 
 
 def billboard(folder: Folder, outcome: PublicOutcome, here: Provenance) -> str:
-    """Whether the manifest is what an outcome writes, and its numbers do not contradict each other.
+    """Check that an outcome writes this manifest, and that its numbers do not contradict each other.
 
     Args:
         folder: the folder of the pack.
@@ -83,7 +83,7 @@ def _columns(said: Any) -> set[str]:
 def result_tables(
     folder: Folder, file: CampaignFile, plan: CampaignPlan, outcome: PublicOutcome, other: str | None, here: Provenance
 ) -> str:
-    """Whether the tables are what the billboard says, to within the last digits of their numbers.
+    """Check that the tables follow from the billboard, to within the last digits of their numbers.
 
     Another version may lay them out otherwise. What stands under the same heading has to be right all the same. Long
     tables, in Parquet, are compared byte by byte with what this computer makes; of other software, value by value.
@@ -131,7 +131,7 @@ def _rows(folder: Folder, found: Mapping[str, pa.Table], wrote: Provenance, here
 def report_page(
     folder: Folder, file: CampaignFile, plan: CampaignPlan, outcome: PublicOutcome, other: str | None
 ) -> str:
-    """Whether the page is what this version makes of the public files, pictures included.
+    """Check that the page follows from the public files in this version, pictures included.
 
     Nothing is drawn: the marks of each drawing are held against its data, which are held against what follows.
 
@@ -170,7 +170,7 @@ def report_page(
 def own_share(
     file: CampaignFile, plan: CampaignPlan, outcome: PublicOutcome, mine: Mapping[str, Any], signer: str
 ) -> str:
-    """Whether a participant's share is what the billboard gives to their record.
+    """Check that a participant's share follows from the billboard and their record.
 
     Args:
         file: the file of the pack.

@@ -65,7 +65,7 @@ def signer_of(folder: Folder, note: Mapping[str, Any]) -> str:
 
 
 def signature(signer: str, known: str | None) -> str:
-    """Whether it is the key that the caller knew before, by its fingerprint."""
+    """Check that the key is the one that the caller knew before, by its fingerprint."""
     if known is None:
         return f"signed by {signer}; integrity only: compare it with your offer's"
     if known != signer:
@@ -74,7 +74,7 @@ def signature(signer: str, known: str | None) -> str:
 
 
 def files(folder: Folder, note: Mapping[str, Any]) -> str:
-    """Whether the folder holds the files that were signed, unaltered, and nothing else."""
+    """Check that the folder holds the files that were signed, unaltered, and nothing else."""
     listed = note["files"]
     for path, known in listed.items():
         if not isinstance(known, str) or not _DIGEST.fullmatch(known):
@@ -94,7 +94,7 @@ def files(folder: Folder, note: Mapping[str, Any]) -> str:
 
 
 def campaign_file(file: CampaignFile, note: Mapping[str, Any]) -> str:
-    """Whether the campaign file is the one that was signed, under its own title and kind."""
+    """Check that the campaign file is the one that was signed, under its own title and kind."""
     if file.digest != note["content"]:
         raise Broken(f"{CAMPAIGN} says something else than what was signed")
     for name, own in (("title", file.title), ("kind", file.kind.name)):
@@ -132,7 +132,7 @@ def charge_of(chain: Sequence[Entry]) -> Entry:
 
 
 def events(chain: Sequence[Entry], note: Mapping[str, Any]) -> str:
-    """Whether the events are those of a campaign that was charged once, and then published what was signed."""
+    """Check that the events are those of a campaign that was charged once, and then published the signed result."""
     position = broken_at(chain)
     if position is not None:
         raise Broken(f"event {position + 1} does not follow from the one before it")

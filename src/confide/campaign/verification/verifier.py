@@ -1,4 +1,4 @@
-"""All checks of a pack, in order. What a check needs and could not be had makes it one that was not made."""
+"""All checks of a pack, in order. A check without the parts that it needs counts as not made."""
 
 from __future__ import annotations
 

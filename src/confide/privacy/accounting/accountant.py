@@ -1,4 +1,4 @@
-"""The accountant: what a fixed list of events costs together. Sums are exact, of epsilons as people write them (in
+"""The accountant: the cost of a fixed list of events together. Sums are exact, of epsilons as people write them (in
 decimal), and rounded up once at the end.
 
 Every calculator is a valid bound for the same transcript, so the least of them is valid, for parameters that were fixed
@@ -38,11 +38,11 @@ class Calculator(Protocol):
     """Where the rules come from."""
 
     def epsilon(self, spend: Spend, delta: float, /) -> float:
-        """Least epsilon proved at delta."""
+        """The least epsilon proved at delta."""
         ...
 
     def delta(self, spend: Spend, epsilon: float, /) -> float:
-        """Least delta proved at epsilon."""
+        """The least delta proved at epsilon."""
         ...
 
 
@@ -116,7 +116,7 @@ class Accountant:
         """The epsilon that each calculator with a rule for every event proves at this delta.
 
         Args:
-            delta: in [0, 1).
+            delta: a probability in [0, 1).
             calculators: names to ask, of `CALCULATORS`.
 
         Returns:
@@ -138,7 +138,7 @@ class Accountant:
         """The least epsilon proved at this delta, by the closed forms or by one calculator.
 
         Args:
-            delta: in [0, 1).
+            delta: a probability in [0, 1).
             calculator: a name of `CALCULATORS`; None for the least of `FAST`.
 
         Returns:
@@ -169,7 +169,7 @@ class Accountant:
         """The least delta proved at this epsilon, by the closed forms or by one calculator.
 
         Args:
-            epsilon: in nats, >= 0.
+            epsilon: the loss in nats, >= 0.
             calculator: a name of `CALCULATORS`; None for the least of `FAST`.
 
         Returns:
@@ -228,7 +228,8 @@ MADE_BY: dict[str, tuple[str, str]] = {
 
 
 def matrix() -> Table:
-    """One row a calculator, one column an event; a cell names the rule that is proved, or says Unsupported.
+    """A table with a row for each calculator and a column for each event; a cell names the rule that is proved, or says
+    Unsupported.
 
     Example:
         >>> row = dict(zip(matrix().columns, matrix().rows[3], strict=True))
@@ -245,6 +246,6 @@ def matrix() -> Table:
 
 
 def mechanisms() -> Table:
-    """One row a mechanism: the event that a release by it carries."""
+    """A table with a row for each mechanism: the event that a release by it carries."""
     return Table(columns=("mechanism", "event", "because"),
                  rows=tuple((mechanism, event, why) for mechanism, (event, why) in MADE_BY.items()))

@@ -41,7 +41,7 @@ def theorem(epsilon: float, count: int, slack: float) -> float:
 
     Args:
         epsilon: the epsilon of each use, > 0, in nats.
-        count: k, >= 1.
+        count: the number k of uses, >= 1.
         slack: delta' in (0, 1), on top of k times the delta of each use.
 
     Example:
@@ -66,7 +66,7 @@ def corollary_step(epsilon: float, slack: float, count: int) -> float:
     Args:
         epsilon: the target for all uses together, in (0, 1).
         slack: delta' in (0, 1).
-        count: k, >= 1.
+        count: the number k of uses, >= 1.
 
     Raises:
         NotGuaranteed: k uses of the printed step cost more than the target by Theorem 2.2.4.
@@ -96,7 +96,7 @@ def largest_step(epsilon: float, slack: float, count: int) -> float:
     Args:
         epsilon: the target, > 0.
         slack: delta' in (0, 1).
-        count: k, >= 1.
+        count: the number k of uses, >= 1.
 
     Example:
         >>> theorem(largest_step(0.999, 0.9, 1), 1, 0.9) <= 0.999
@@ -129,7 +129,7 @@ def epsilon(spend: Spend, delta: float) -> float:
 
 
 def delta(spend: Spend, epsilon: float) -> float:
-    """The slack with which the theorem gives `epsilon`, and the sum of the deltas; 1 where there is none."""
+    """The slack with which the theorem gives `epsilon`, plus the sum of the deltas; 1 where there is none."""
     from flint import arb
 
     step, count = _worst(spend)

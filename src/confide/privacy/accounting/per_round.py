@@ -63,7 +63,7 @@ def _round(leaf: Event, drift: Drift) -> tuple[Fraction, Any]:
 
 
 def drift_of(level: Fraction, drift: Drift = "tanh") -> Any:
-    """The most that the loss of a round at this level of epsilon-DP is in the mean, as a ball."""
+    """The largest mean of the loss of a round at this level of epsilon-DP, as a ball."""
     each = ball(level)
     return each * ((each / 2).tanh() if drift == "tanh" else each.expm1())
 
@@ -94,7 +94,7 @@ def epsilon(spend: Spend, delta: float, *, drift: Drift = "tanh") -> float:
 
     Args:
         spend: counted events.
-        delta: in [0, 1).
+        delta: a probability in [0, 1).
         drift: "tanh" for what is proved of each event, "printed" for the published rule.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Checks of what a draw is asked for; the same for every source of noise.
+"""Checks of the arguments of a draw; the same for every source of noise.
 
 Scales, sizes and grids are public and may be quoted in a message. Centers are not: no message says what they hold.
 """
@@ -80,10 +80,10 @@ def as_stream(stream: Stream) -> StreamName:
 
 
 def begins_with(stream: StreamName, part: str) -> bool:
-    """Whether a stream is of the part that some first words name.
+    """Whether a stream belongs to the part that some first words name.
 
     Args:
-        stream: in its normal form.
+        stream: the stream in its normal form.
         part: words with "/" between them; "" is everything.
 
     Example:
@@ -200,7 +200,7 @@ def as_table(table: ArrayLike) -> NDArray[np.int64]:
 def as_inputs(
     inputs: ArrayLike, rows: int, *, field: str = "inputs", kind: str = "row of the table"
 ) -> NDArray[np.int64]:
-    """Private whole numbers below `rows`, (n,) int64; no message says what they hold."""
+    """Private whole numbers below `rows`, (n,) int64; no message repeats them."""
     try:
         array = np.asarray(inputs)
     except ValueError:  # somebody's entry has another shape than the others
@@ -215,7 +215,7 @@ def as_inputs(
 
 
 def as_logits(logits: ArrayLike) -> NDArray[np.float64]:
-    """Private logits, (k,) finite doubles; no message says what they hold."""
+    """Private logits, (k,) finite doubles; no message repeats them."""
     try:
         array = np.array(logits, dtype=np.float64)
     except (ValueError, TypeError):

@@ -47,7 +47,7 @@ _LOCK = threading.RLock()
 
 @contextmanager
 def precision(bits: int) -> Iterator[None]:
-    """Set flint's working precision, alone, and put the caller's back.
+    """Set flint's working precision, alone, and restore the caller's.
 
     The precision is a global of the process, hence the lock. Code outside confide that changes it meanwhile cannot make
     a result wrong: balls only get wider, and an undecided rounding is done again.
@@ -72,11 +72,11 @@ def magnitude(value: Fraction) -> int:
 
 
 def starting_bits(spread: int, values: int) -> int:
-    """How many bits of each uniform are drawn at the start: a function of public parameters.
+    """The number of bits of each uniform that are drawn at the start: a function of public parameters.
 
     Args:
         spread: log2 of the noise's size in units of the grid, rounded; negative where the grid is the coarser.
-        values: how many values are rounded together.
+        values: the number of values that are rounded together.
     """
     # abs: noise far below the grid decides a tie between two grid points, so that its own digits are needed too.
     bits = _ROOM + abs(spread) + 2 * values.bit_length()
@@ -111,12 +111,12 @@ def independent(
     """`rounded` for independent draws, any number of them.
 
     Args:
-        law: must take any number of groups of `uniforms` uniforms, and give `values` values for each.
+        law: a law that takes any number of groups of `uniforms` uniforms, and gives `values` values for each.
         points: one per value; what the last group gives beyond them is dropped.
         uniforms: uniforms in a group.
         values: values that one group gives.
         bits: bits of each uniform at the start, a multiple of 8.
-        entropy: where the bits come from.
+        entropy: the source of the bits.
     """
     result: list[int] = []
     for start in range(0, len(points), _TOGETHER):
@@ -132,9 +132,9 @@ def rounded(law: Law, points: Sequence[Offset], *, uniforms: int, bits: int, ent
     Args:
         law: the noise, in units of the grid: at least one value per point.
         points: the numbers that the noise is added to.
-        uniforms: how many independent uniforms the law takes.
+        uniforms: the number of independent uniforms that the law takes.
         bits: bits of each uniform at the start, a multiple of 8.
-        entropy: where the bits come from.
+        entropy: the source of the bits.
 
     Raises:
         SolverFailed: the source of randomness is broken (it repeats one byte for ever).

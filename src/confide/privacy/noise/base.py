@@ -103,7 +103,7 @@ class Noise(ABC):
 
     @classmethod
     def replayed(cls, draws: Mapping[Stream, ArrayLike]) -> Noise:
-        """Noise that is given; never fit for release.
+        """Noise that replays given draws; never fit for release.
 
         Args:
             draws: stream -> the raw noise, in the shape that will be asked for: integers for the discrete laws, real
@@ -161,14 +161,14 @@ class Noise(ABC):
             self._meter, self._running = None, False
 
     def open_meter(self, mechanism: Any, *, device: bool = False) -> None:
-        """The same for a run that is no single call, such as one that waits for answers.
+        """Meter the draws of a run that is no single call, such as one that waits for answers.
 
         Another attempt of the same mechanism begins with a new meter; a part of another's run keeps that one's. Within
         a run that is metered already, nothing changes.
 
         Args:
             mechanism: the mechanism that runs.
-            device: as of `metering`.
+            device: the same as of `metering`.
         """
         if not self._running and (self.meter is None or self.meter.mechanism is mechanism):
             self._open_meter(mechanism, device=device)
@@ -193,7 +193,7 @@ class Noise(ABC):
         """Draw center + integers k with P(k) prop. to exp(-|k|/scale).
 
         Args:
-            scale: in (0, 2^55], taken exactly; variance about 2 scale^2.
+            scale: the scale in (0, 2^55], taken exactly; variance about 2 scale^2.
             size: a number, or a shape.
             stream: the draw's name.
             center: whole numbers in that shape; zeros if left out. A sum beyond 64 bits becomes the nearest end.
@@ -215,7 +215,7 @@ class Noise(ABC):
         """Draw center + integers k with P(k) prop. to exp(-k^2/(2 noise_std^2)).
 
         Args:
-            noise_std: in (0, 2^55], taken exactly; the variance is at most noise_std^2.
+            noise_std: the standard deviation in (0, 2^55], taken exactly; the variance is at most noise_std^2.
             size: a number, or a shape.
             stream: the draw's name.
             center: whole numbers in that shape; zeros if left out. A sum beyond 64 bits becomes the nearest end.
@@ -245,7 +245,7 @@ class Noise(ABC):
             size: a number, or a shape.
             stream: the draw's name.
             center: doubles or Fractions in that shape, taken exactly; zeros if left out.
-            grid: in 0..60.
+            grid: the exponent of the grid 2^-grid, in 0..60.
 
         Raises:
             InvalidInput: an argument out of range, or the stream was drawn before.
@@ -271,7 +271,7 @@ class Noise(ABC):
             size: a number, or a shape.
             stream: the draw's name.
             center: doubles or Fractions in that shape, taken exactly; zeros if left out.
-            grid: in 0..60.
+            grid: the exponent of the grid 2^-grid, in 0..60.
 
         Raises:
             InvalidInput: an argument out of range, or the stream was drawn before.
@@ -302,7 +302,7 @@ class Noise(ABC):
             stream: the draw's name.
             center: d doubles or Fractions, taken exactly; zeros if left out.
             stretch: d positive doubles, public; ones if left out.
-            grid: in 0..60.
+            grid: the exponent of the grid 2^-grid, in 0..60.
 
         Returns:
             Shape (d,).

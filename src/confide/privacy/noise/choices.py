@@ -27,7 +27,7 @@ def balanced(people: int, generator: np.random.Generator) -> NDArray[np.bool_]:
     """A uniformly random arrangement of floor(people/2) False and the rest True.
 
     Args:
-        people: how many, >= 0.
+        people: the number of people, >= 0.
         generator: the generator whose state decides the arrangement; its bounded integers are unbiased.
     """
     groups = np.ones(people, dtype=np.bool_)
@@ -56,8 +56,8 @@ def uniform_below(total: int, count: int, entropy: Entropy) -> NDArray[np.int64]
 
     Args:
         total: public, in [1, 2^62].
-        count: how many.
-        entropy: where the bits come from.
+        count: the number of draws.
+        entropy: the source of the bits.
     """
     shift = np.uint64(64 - max(1, (total - 1).bit_length()))
     drawn = np.zeros(0, dtype=np.int64)
@@ -116,8 +116,8 @@ def select(logits: NDArray[np.float64], count: int, entropy: Entropy) -> NDArray
 
     Args:
         logits: (k,) finite, 1 <= k <= 2^24.
-        count: how many.
-        entropy: where the bits come from.
+        count: the number of draws.
+        entropy: the source of the bits.
     """
     items = len(logits)
     height = min(_FINE, 62 - (items - 1).bit_length())

@@ -37,9 +37,9 @@ def draw(law: DiscreteLaw, scale: Fraction, count: int, entropy: Entropy) -> NDA
 
     Args:
         law: the law of the draws.
-        scale: its scale (sigma of the Gaussian), in (0, LARGEST_SCALE].
-        count: how many.
-        entropy: where the bits of non-double scales come from; OpenDP reads the operating system itself.
+        scale: the scale of the law (sigma of the Gaussian), in (0, LARGEST_SCALE].
+        count: the number of draws.
+        entropy: the source of the bits of non-double scales; OpenDP reads the operating system itself.
     """
     if count == 0:
         return np.zeros(0, dtype=np.int64)
@@ -50,7 +50,7 @@ def draw(law: DiscreteLaw, scale: Fraction, count: int, entropy: Entropy) -> NDA
 
 
 def library(law: DiscreteLaw, scale: float, count: int) -> NDArray[np.int64]:
-    """OpenDP's draws, all in one call: a call costs 50 us, a draw 8 us."""
+    """Draws by OpenDP, all in one call: a call costs 50 us, a draw 8 us."""
     return np.asarray(_measurement(law, scale)(np.zeros(count, dtype=np.int64)), dtype=np.int64)
 
 

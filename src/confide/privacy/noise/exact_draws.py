@@ -41,8 +41,8 @@ def uniform_below(limit: int, source: ByteSource) -> int:
     r"""A uniform whole number in 0..limit - 1.
 
     Args:
-        limit: at least 1.
-        source: where the bytes come from.
+        limit: the number of possible results, at least 1.
+        source: the source of the bytes.
 
     Raises:
         InvalidInput: no such limit.
@@ -72,9 +72,9 @@ def bernoulli(numerator: int, denominator: int, source: ByteSource) -> bool:
     r"""True with probability numerator/denominator.
 
     Args:
-        numerator: in 0..denominator.
-        denominator: at least 1.
-        source: where the bytes come from.
+        numerator: a whole number in 0..denominator.
+        denominator: a whole number, at least 1.
+        source: the source of the bytes.
 
     Raises:
         InvalidInput: no such probability.
@@ -93,9 +93,9 @@ def bernoulli_exp(numerator: int, denominator: int, source: ByteSource) -> bool:
     r"""True with probability exp(-numerator/denominator).
 
     Args:
-        numerator: at least 0.
-        denominator: at least 1.
-        source: where the bytes come from.
+        numerator: a whole number, at least 0.
+        denominator: a whole number, at least 1.
+        source: the source of the bytes.
 
     Raises:
         InvalidInput: no such number.
@@ -122,15 +122,15 @@ def _within_one(numerator: int, denominator: int, source: ByteSource) -> bool:
 
 def shift_with_keep(numerator: int, denominator: int, categories: int, source: ByteSource) -> int:
     r"""Draw the number to add to an answer, modulo k, in k-ary randomised response: 0 (the truth) with the given
-    probability. 0 (the truth) with the given probability.
+    probability.
 
     Each other shift has the same share of the rest.
 
     Args:
         numerator: the numerator of the probability that the answer is kept.
         denominator: the denominator of that probability.
-        categories: k >= 2, number of possible answers.
-        source: where the bytes come from.
+        categories: the number k of possible answers, >= 2.
+        source: the source of the bytes.
 
     Raises:
         InvalidInput: a parameter out of range.
@@ -156,8 +156,8 @@ def shift_at_level(numerator: int, denominator: int, categories: int, source: By
     Args:
         numerator: the numerator of the level in nats.
         denominator: the denominator of the level.
-        categories: k >= 2, number of possible answers.
-        source: where the bytes come from.
+        categories: the number k of possible answers, >= 2.
+        source: the source of the bytes.
 
     Raises:
         InvalidInput: a parameter out of range.
@@ -182,7 +182,7 @@ def discrete_laplace(numerator: int, denominator: int, source: ByteSource) -> in
     Args:
         numerator: the numerator of the scale, at least 1.
         denominator: the denominator of the scale.
-        source: where the bytes come from.
+        source: the source of the bytes.
 
     Raises:
         InvalidInput: no such scale.
@@ -214,7 +214,7 @@ def discrete_gaussian(numerator: int, denominator: int, source: ByteSource) -> i
         numerator: the numerator of the variance (the parameter, which is a little above the law's own where it is
             small), at least 1.
         denominator: the denominator of the variance.
-        source: where the bytes come from.
+        source: the source of the bytes.
 
     Raises:
         InvalidInput: no such variance.

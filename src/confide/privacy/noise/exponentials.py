@@ -31,8 +31,8 @@ def exponentials(count: int, entropy: Entropy) -> NDArray[np.float64]:
     """Independent standard exponentials, each within a relative 2^-50 of an ideal real one.
 
     Args:
-        count: how many.
-        entropy: where the bits come from: eight bytes a draw, and eight more for about one in 1024.
+        count: the number of draws.
+        entropy: the source of the bits: eight bytes a draw, and eight more for about one in 1024.
 
     Raises:
         SolverFailed: the source of randomness is broken (it gives zeros for ever).

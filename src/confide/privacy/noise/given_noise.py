@@ -1,4 +1,4 @@
-"""The noise that a run gets: one class of it, wherever the noise comes from.
+"""The noise that a run receives: one class of it, wherever the noise comes from.
 
 Whether secure noise is drawn, kept in a journal, written down by an audit or forced by it: a run that looked at what it
 was given would do one thing in the audit and another in the release. So `Noise.secure()` is of this class, settlement
@@ -28,10 +28,10 @@ __all__ = ["GivenNoise", "anew", "given"]
 
 
 def given(source: Noise) -> Noise:
-    """Noise as a run gets it. It says of itself what its source says, but not whether an audit listens.
+    """The noise that a run receives. It says of itself what its source says, but not whether an audit listens.
 
     Args:
-        source: where the answers come from, and who hears what is asked for.
+        source: the source of the answers, and who hears what is asked for.
 
     Example:
         >>> from confide.privacy.noise import RecordingNoise
@@ -69,7 +69,7 @@ def anew(noise: Noise) -> Noise:
 
 
 class GivenNoise(Noise):
-    """Passes every request on as it is, and every answer back. See `given`."""
+    """Noise that passes every request on as it is, and every answer back. See `given`."""
 
     def __init__(self, source: Noise) -> None:
         super().__init__()

@@ -58,7 +58,7 @@ class JournalNoise(PassingNoise):
 
     Args:
         path: the path of the journal; a folder that is not there is made, for its owner alone.
-        source: where new draws come from. A journal that was begun with another kind of source is refused.
+        source: the source of new draws. A journal that was begun with another kind of source is refused.
         existing: True: it must be there (a run that goes on); False: it must not; None: either.
         sealed: an earlier `seal` of this journal, kept elsewhere: one that does not go on from there is refused.
 
@@ -120,13 +120,13 @@ class JournalNoise(PassingNoise):
         return self._lines, self._chain
 
     def note(self, stream: Stream, text: str) -> None:
-        """Write down what the draws of a stream and of those below it are for, before the first of them.
+        """Write down the purpose of the draws of a stream and of the streams below it, before the first draw.
 
         Raw material (exponentials, words) bears no parameters, so that only a note keeps it from serving another run.
 
         Args:
             stream: first words of the draws' names.
-            text: such as a digest. It is private, like the journal.
+            text: the text of the note, such as a digest. It is private, like the journal.
 
         Raises:
             InvalidInput: something else was noted, or something was drawn before a restart without this note.
@@ -149,7 +149,7 @@ class JournalNoise(PassingNoise):
         """The note of a stream; None where there is none.
 
         Args:
-            stream: as in `note`.
+            stream: the same as in `note`.
         """
         return self._notes.get(as_stream(stream))
 

@@ -1,4 +1,4 @@
-"""Transcripts: what a run asked of its noise and what it got; and the same answers given to a run on other data.
+"""Transcripts: the requests of a run to its noise and the answers; and the same answers given to a run on other data.
 
 `RecordingNoise` passes every draw through and writes it down. `ForcedNoise` answers with a transcript's values,
 whatever the centers are, and writes down what was asked. So a mechanism can be walked through on a neighbouring data
@@ -37,7 +37,8 @@ __all__ = ["Draw", "ForcedNoise", "PassingNoise", "RecordingNoise"]
 
 
 class PassingNoise(Noise):
-    """Requests keep their centers on the way: subclasses override `_lattice`, all that there is on the integers.
+    """Base of noise that keeps the centers of requests on the way: subclasses override `_lattice`, for all noise on the
+    integers.
 
     Those that are put around noise within a run, as `_source`, are metered as that is.
     """
@@ -70,7 +71,7 @@ class Draw:
     Args:
         law: "laplace", "gaussian", "vector_laplace", "discrete_laplace", "discrete_gaussian", "channel", "selection",
             "split", "exponential" or "words".
-        stream: its name.
+        stream: the name of the stream.
         scale: exact scale or standard deviation; 1 for exponentials, 0 for a channel, a selection, a split and words.
         shape: the shape of the answer.
         grid: exponent of the grid that the answer was rounded to; -1 where there is none.
@@ -105,7 +106,7 @@ class Draw:
 
     @property
     def request(self) -> tuple[object, ...]:
-        """Everything about it that must be public: two runs on neighbouring data must ask for the same."""
+        """The part of a draw that must be public: two runs on neighbouring data must ask for the same."""
         size = len(self.center)  # of a selection: how many items there are
         return (self.law, self.stream, self.scale, self.shape, self.grid, self.table, size, *self.stretch.tolist())
 
@@ -259,10 +260,10 @@ class _Transcribed(PassingNoise):
 
 
 class RecordingNoise(_Transcribed):
-    """Passes every draw through to another source and writes it down.
+    """Noise that passes every draw through to another source and writes it down.
 
     Args:
-        source: where the answers come from, secure noise included; the outcome is a study all the same.
+        source: the source of the answers, secure noise included; the outcome is a study all the same.
 
     Example:
         >>> noise = RecordingNoise(Noise.simulated(1))
@@ -284,7 +285,7 @@ class RecordingNoise(_Transcribed):
 
 
 class ForcedNoise(_Transcribed):
-    """Answers with a transcript's values; a request that the transcript does not hold gets its bare center.
+    """Noise that answers with a transcript's values; a request that the transcript does not hold gets its bare center.
 
     Args:
         draws: the transcript.

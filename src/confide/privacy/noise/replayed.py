@@ -1,4 +1,4 @@
-"""Replayed noise: draws that are given, for tests and for walking through a run; never fit for release."""
+"""Replayed noise: draws that are given, for tests and for stepping through a run; never fit for release."""
 
 from __future__ import annotations
 

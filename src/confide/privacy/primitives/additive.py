@@ -68,7 +68,7 @@ def add_discrete_laplace(
         noise: the noise of the run.
         center: whole numbers of any shape, private.
         noise_scale: b in (0, 2^55], taken exactly.
-        l1_sensitivity: how far one neighbour step moves all of `center` together, in l1.
+        l1_sensitivity: the largest distance by which one neighbour step moves all of `center` together, in l1.
         stream: name of the draw.
         line: the line of the charge that pays.
         group: the group of people whose records the numbers are about, on a line of parallel groups.
@@ -126,11 +126,11 @@ def add_laplace(
         noise: the noise of the run.
         center: doubles or Fractions of any shape, private, taken exactly.
         noise_scale: b > 0, taken exactly.
-        l1_sensitivity: how far one neighbour step moves all of `center` together, in l1.
+        l1_sensitivity: the largest distance by which one neighbour step moves all of `center` together, in l1.
         stream: name of the draw.
         line: the line of the charge that pays.
         group: the group of people whose records the numbers are about, on a line of parallel groups.
-        grid: in 0..60.
+        grid: the exponent of the grid 2^-grid, in 0..60.
 
     Raises:
         InvalidInput: an argument out of range, or no such line.
@@ -155,7 +155,7 @@ def add_gaussian(
         stream: name of the draw.
         line: the line of the charge that pays.
         group: the group of people whose records the numbers are about, on a line of parallel groups.
-        grid: in 0..60.
+        grid: the exponent of the grid 2^-grid, in 0..60.
 
     Raises:
         InvalidInput: an argument out of range, or no such line.
@@ -201,12 +201,12 @@ def add_vector_laplace(
         noise: the noise of the run.
         center: (d,) doubles or Fractions, private, taken exactly.
         noise_scale: b > 0, taken exactly.
-        l2_sensitivity: how far one neighbour step moves `center / stretch`, in l2.
+        l2_sensitivity: the largest distance by which one neighbour step moves `center / stretch`, in l2.
         stream: name of the draw.
         line: the line of the charge that pays.
         group: the group of people whose records the numbers are about, on a line of parallel groups.
         stretch: (d,) positive doubles, public; ones if left out.
-        grid: in 0..60.
+        grid: the exponent of the grid 2^-grid, in 0..60.
 
     Raises:
         InvalidInput: an argument out of range, or no such line.

@@ -25,7 +25,7 @@ def law_cost(epsilon: Fraction | float) -> DrawCost:
     """The cost of a law with a known largest log ratio; nothing that a line pays for, where it is infinite.
 
     Args:
-        epsilon: in nats; a double is the decimal that it is written as, as in events.
+        epsilon: the loss in nats; a double is the decimal that it is written as, as in events.
     """
     return DrawCost() if epsilon == math.inf else DrawCost.laplace(written(epsilon))
 
@@ -39,10 +39,10 @@ def draw_by_logits(
     Args:
         noise: the noise of the run.
         logits: (k,) finite, private, less the largest one.
-        bounded_range: how much the log ratio of the laws of neighbours varies over all positions, at most, in nats;
+        bounded_range: the largest variation of the log ratio of the laws of neighbours over all positions, in nats;
             with the room that the rounding of logits needs.
         stream: name of the draws.
-        count: how many.
+        count: the number of draws.
         line: the line of the charge that pays for each of them.
 
     Returns:
@@ -67,7 +67,7 @@ def draw_digits(
     Args:
         noise: the noise of the run.
         base: digits are below it, in 1..2^16.
-        count: how many.
+        count: the number of digits.
         epsilon: the cost of the law that the digits are turned into, in nats, rounded up; 0 where that was paid before.
         stream: name of the draws.
         line: the line of the charge that pays.

@@ -33,14 +33,14 @@ __all__ = ["NoiseSession", "Part", "SessionLaw", "open_session", "pay"]
 def pay(
     noise: Noise, cost: DrawCost, *, stream: Stream, line: str | None = None, count: int = 1, group: str | None = None
 ) -> Noise:
-    """Pay for draws of one stream, and give back the noise to draw them from.
+    """Pay for draws of one stream; the result is the noise to draw them from.
 
     Args:
         noise: the noise of the run.
         cost: the cost of one draw.
         stream: the name under which they are drawn next.
         line: the line of the charge that pays; None where the charge has one line only.
-        count: how many draws cost so much each.
+        count: the number of draws that cost so much each.
         group: the group of people whose records they are about, on a line of parallel groups.
 
     Raises:
@@ -108,7 +108,7 @@ def open_session(
 
 
 class NoiseSession:
-    """Noise that was paid for. Made by `open_session`."""
+    """Noise that was paid for. `open_session` makes it."""
 
     def __init__(
         self, noise: Noise, meter: Meter | None, opening: Stream, line: str, parts: dict[str, Part]
@@ -126,10 +126,10 @@ class NoiseSession:
         """Draw numbers of one part, added to a center where one is given.
 
         Args:
-            part: its name.
+            part: the name of the part.
             size: a number, or a shape.
             stream: name of the draw.
-            center: in that shape, private; zeros if left out.
+            center: the private center of that shape; zeros if left out.
 
         Raises:
             Overspent: more numbers than were declared.

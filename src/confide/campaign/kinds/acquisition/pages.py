@@ -267,7 +267,7 @@ def result_tables(plan: PlannedMean, outcome: AnyOutcome) -> Mapping[str, pa.Tab
 def explain(
     plan: PlannedMean, outcome: AnyOutcome, record: Any, index: int
 ) -> Sequence[Section]:
-    """One participant's share: what, from what, and why."""
+    """One participant's share: the amount, its origin, and the reason."""
     board: Any = outcome.billboard
     share = plan.mechanism.decode(record, index, board)
     stored = None if isinstance(outcome, PublicOutcome) else settled_coins(outcome, index)
@@ -292,7 +292,7 @@ def explain(
 
 
 def study_sections(plan: PlannedMean, data: Any, outcome: SimulatedOutcome) -> Sequence[Section]:
-    """The true mean beside what was bought, and what it cost."""
+    """The true mean beside the bought one, and its cost."""
     it = plan.mechanism
     board: Any = outcome.billboard
     truth = data.truth[~np.isnan(data.truth)]

@@ -1,4 +1,4 @@
-"""The tables of a `mean` campaign file, and what it would give: all of it is public, and none of it from records."""
+"""The tables of a `mean` campaign file, and its plan: all of it is public, and none of it from records."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class People(Keys):
 
 @keys_of(TwoPartMechanism, "variance")
 class Record(Keys):
-    """`[record]`: what each person knows of themselves."""
+    """`[record]`: the number that each person knows of themselves."""
 
     if TYPE_CHECKING:
         variance: float | None
@@ -54,7 +54,7 @@ class Record(Keys):
 
 
 class Reports(Keys):
-    """`[reports]`: how much each fears the platform's knowledge, against the public's. Not private."""
+    """`[reports]`: how much each person fears the platform's knowledge, against the public's. Not private."""
 
     source: str = Field(min_length=1, description="a .csv, .parquet or .arrow file")
     column: str = Field(default="concern", min_length=1, description="c, in [0, 1]: 1 fears the platform alone, 0 the "
@@ -62,7 +62,7 @@ class Reports(Keys):
 
 
 class Contracts(Keys):
-    """`[contracts]`: where the round of contracts lies."""
+    """`[contracts]`: the place of the round of contracts."""
 
     file: str = Field(default="contracts.json", min_length=1, description="made by `confide contracts`; private")
 
@@ -96,7 +96,7 @@ class Belief(LawTable):
     MAY_HAVE: ClassVar[Parameters] = {"uniform": ("low", "high")}
 
     def build(self) -> ConcernPrior:
-        """F."""
+        """The law F of the concerns."""
         if self.exponent is not None:
             return PowerPrior(exponent=self.exponent)
         if self.edges is not None and self.masses is not None:
@@ -108,7 +108,7 @@ class Belief(LawTable):
 
 @keys_of(TwoPartMechanism, "", error="mse_price")
 class Price(Keys):
-    """`[price]`: what the mean is worth to the buyer, and privacy to people."""
+    """`[price]`: the worth of the mean to the buyer, and of privacy to people."""
 
     if TYPE_CHECKING:
         error: float
@@ -121,7 +121,7 @@ class Price(Keys):
 
 @keys_of(TwoPartMechanism, "largest_local_loss order")
 class Privacy(Keys):
-    """`[privacy]`: in what order losses are measured, and how much is bought of one person at most."""
+    """`[privacy]`: the order in which losses are measured, and the most that is bought of one person."""
 
     if TYPE_CHECKING:
         largest_local_loss: float | None = None
@@ -134,11 +134,11 @@ class Privacy(Keys):
 
 
 class Payment(MoneyTable):
-    """`[payment]`: in which money."""
+    """`[payment]`: the currency of the payments."""
 
 
 class Rehearsal(Keys):
-    """`[rehearsal]`: records that are public already, to play people with. Never read by a run that releases."""
+    """`[rehearsal]`: records that are public already, to play people with. A run that releases never reads it."""
 
     source: str = Field(min_length=1, description="a file, or a data set PACKAGE:NAME")
     column: str = Field(min_length=1, description="of the records")

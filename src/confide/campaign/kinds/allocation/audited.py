@@ -1,4 +1,4 @@
-"""The audit data of a planned campaign that hands out goods. Nobody's record is touched. Nobody's record is touched.
+"""The audit data of a planned campaign that hands out goods. Nobody's record is touched.
 
 Its own market runs on made-up people who write what the campaign asks for: decodes, billboards, supply, certificates.
 All that is known of the market itself comes with it.

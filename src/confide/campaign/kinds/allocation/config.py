@@ -55,7 +55,7 @@ class People(PeopleTable):
 
 
 class Goods(Keys):
-    """`[goods]`: what there is, and how many copies of it. Give names, count or table."""
+    """`[goods]`: the goods, and the copies of each. Give names, count or table."""
 
     names: tuple[Annotated[str, Field(min_length=1)], ...] | None = Field(
         default=None, min_length=1, max_length=_MOST_GOODS, description="one for each good")
@@ -148,7 +148,7 @@ class RanksTable(Keys):
 
 
 class Data(FileTable):
-    """`[data]`: where the submissions are, and how they are laid out."""
+    """`[data]`: the place of the submissions, and their layout."""
 
     source: str = Field(min_length=1, description="a .parquet, .csv or .arrow file, a data set PACKAGE:NAME, or a "
                                                   ".soc, .soi, .toc, .toi or .cat file of PrefLib")
@@ -173,7 +173,9 @@ class Data(FileTable):
 
 @keys_of(PMatch, "epsilon delta neighbours failure_probability on_overflow certify_with")
 class PrivacyTable(Keys):
-    """`[privacy]`: what everybody else together may learn of one person, and how sure it is that goods suffice."""
+    """`[privacy]`: the bound on what all others together may learn of one person, and how sure it is that goods
+    suffice.
+    """
 
     if TYPE_CHECKING:  # keys of the mechanism that are read here
         epsilon: float
@@ -238,7 +240,7 @@ class GoodsConfig(Keys):
         return self
 
     def at_epsilon(self, epsilon: float) -> Self:
-        """The same with another epsilon.
+        """The settings with another epsilon.
 
         Args:
             epsilon: > 0.
@@ -267,11 +269,11 @@ class GoodsConfig(Keys):
         return self.values.rule(goods, self.data.categories)
 
     def usable(self, batch: Rows, rejected: MutableMapping[str, str]) -> Rows:
-        """The rows of a batch that are records: of numbers that are each fine, all.
+        """The rows of a batch that are records: all rows of numbers that are each fine.
 
         Args:
-            batch: as it was read. Private.
-            rejected: receives id -> reason of all others; the operator's alone.
+            batch: the batch as it was read. Private.
+            rejected: a mapping that receives id -> reason of all others; the operator's alone.
         """
         return batch
 
@@ -388,12 +390,12 @@ class BundlesConfig(GoodsConfig):
 
     @property
     def wanted(self) -> int:
-        """Goods that one person wants at most."""
+        """The largest number of goods that one person wants."""
         return self.valuation.largest(len(self.goods.listed()[0]))
 
     @property
     def counted(self) -> bool:
-        """Whether rows have numbers for how many goods, not for each of them."""
+        """Whether rows hold a number for each count of goods, and not for each good."""
         return self.valuation.repeats
 
     def columns(self) -> tuple[str, ...]:

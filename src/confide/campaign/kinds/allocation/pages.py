@@ -99,9 +99,9 @@ def explain(plan: GoodsPlan, outcome: AnyOutcome, record: Any, index: int) -> li
     """One person's share and the reasons for it.
 
     Args:
-        plan: as it was settled.
+        plan: the plan as it was settled.
         outcome: the outcome of the run.
-        record: as the market takes it; None where no usable one is there.
+        record: the record in the form that the market takes; None where no usable one is there.
         index: the participant's place.
     """
     share = plan.market.decode(record, index, outcome.billboard)
@@ -129,7 +129,7 @@ def explain(plan: GoodsPlan, outcome: AnyOutcome, record: Any, index: int) -> li
 
 
 def study_sections(plan: GoodsPlan, data: Any, outcome: SimulatedOutcome) -> list[Section]:
-    """Welfare beside the best there is and rules of thumb, and copies that were given beyond the supply."""
+    """Welfare beside the best possible and rules of thumb, and copies that were given beyond the supply."""
     it, told, crowd = plan.market, outcome.diagnostics, plan.crowd(data)
     prices: np.ndarray = outcome.billboard.prices  # type: ignore[attr-defined]
     best, exact = crowd.best(it.copies, prices)

@@ -116,7 +116,7 @@ def at_epsilon(config: MatchingConfig, market: Market, epsilon: float) -> Market
 
     Args:
         config: the configuration of the file.
-        market: that it asks for.
+        market: the market that it asks for.
         epsilon: > 0.
 
     Raises:
@@ -151,7 +151,7 @@ def build_bundles(config: BundlesConfig) -> PAlloc:
 
 
 def alternatives(config: MatchingConfig) -> dict[str, Market]:
-    """Each method with what is recommended for these sizes; without those that are refused."""
+    """Each method with the settings recommended for these sizes; methods that are refused are left out."""
     found = dict[str, Market]()
     for table in _usual(config):
         with suppress(Refused):
@@ -200,7 +200,7 @@ class GoodsPlan(ShownPlan):
         market: the mechanism.
         config: the configuration of the file.
         names: the names of the goods.
-        scale: from what people write to values.
+        scale: the scale from written numbers to values.
     """
 
     market: Market
@@ -294,7 +294,7 @@ class GoodsPlan(ShownPlan):
         return float(self.told(record)[list(goods)].sum())
 
     def crowd(self, batches: Iterable[Rows]) -> Crowd:
-        """Everybody, of what was collected; private."""
+        """The crowd of the people who were collected; private."""
         return SingleCrowd.of(batches, self.market.people, self.market.goods)
 
     def made_up(self, seed: int) -> Crowd:
@@ -360,8 +360,8 @@ def group_gain(plan: GoodsPlan, size: int) -> float | None:
     """The largest gain of each of so many people who report something else together, and would have ended satisfied.
 
     Args:
-        plan: that charges prices.
-        size: how many.
+        plan: a plan that charges prices.
+        size: the number of people in the group.
 
     Returns:
         None where nothing is promised of one.
@@ -392,12 +392,12 @@ class BundlesPlan(GoodsPlan):
 
     @cached_property
     def others(self) -> Mapping[str, Expected]:
-        """None: there is one method."""
+        """No other method: there is one."""
         return {}
 
     @cached_property
     def lone(self) -> None:
-        """None: there are too many lies to search."""
+        """No search: there are too many lies."""
         return None
 
     @cached_property

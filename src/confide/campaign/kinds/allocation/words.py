@@ -31,14 +31,14 @@ class MethodWords(Protocol):
         """Describe the method, in a sentence."""
 
     def planned(self, market: Any) -> list[tuple[str, str]]:
-        """Lines of the plan: what, and how much."""
+        """The lines of the plan: name, and amount."""
 
     def limit(self, market: Any) -> str:
-        """How many goods one person gets at most."""
+        """The number of goods that one person gets at most, in words."""
         return "one of them at most"
 
     def rule(self, market: Any) -> list[str]:
-        """How goods are handed out, as a participant reads it."""
+        """The rule by which goods are handed out, as a participant reads it."""
 
     def paths(self, market: Any, billboard: Any) -> NDArray[np.float64]:
         """The prices before the first round and after each, shape (R + 1, k)."""
@@ -46,7 +46,9 @@ class MethodWords(Protocol):
     def story(
         self, market: Any, billboard: Any, names: Sequence[str], record: Any, index: int, said: Said
     ) -> list[str]:
-        """Why the participant gets what they get, in their own terms: from their record, as the market takes it."""
+        """Explain why the participant gets their share, in their own terms: from their record, as the market takes
+        it.
+        """
 
 
 def _charged(market: Any) -> list[tuple[str, str]]:
@@ -100,7 +102,7 @@ def asked_for_order(given: tuple[float, ...], parts: int) -> str:
 
     Args:
         given: points of the first place, and so on.
-        parts: by how many the first place is divided.
+        parts: the number by which the first place is divided.
     """
     points = ", ".join(worth(each / given[0] / parts) for each in given[:6])
     more = ", ..." if len(given) > 6 else ""
@@ -119,7 +121,7 @@ class AuctionWords(MethodWords):
                    f"{market.effective_reserve:,} copies of each good in reserve"))
 
     def goods(self, market: Any) -> str:
-        """Besides bids, what one person has at most."""
+        """The text on the number of goods of one person, besides bids; empty for one good."""
         return ""
 
     def planned(self, market: Any) -> list[tuple[str, str]]:

@@ -140,7 +140,7 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
         return [] if group is None else [field_of(group, note="The operator knows it of everybody who is invited.")]
 
     def trials(self, config: Any, plan: Any) -> Iterable[Trial]:
-        """None: its mechanisms are tested."""
+        """No trials: its mechanisms are tested."""
         return ()
 
     def _role(self, config: Any) -> Category:

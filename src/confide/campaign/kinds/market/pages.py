@@ -34,7 +34,7 @@ class BitPages(ABC):
 
     @abstractmethod
     def planned(self, plan: BitPlan) -> list[tuple[str, str]]:
-        """Lines of the plan: what, and how much."""
+        """The lines of the plan: name, and amount."""
 
     def warnings(self, plan: BitPlan) -> list[str]:
         """The warnings to the operator before anybody is asked."""
@@ -50,7 +50,7 @@ class BitPages(ABC):
 
     @abstractmethod
     def why(self, plan: BitPlan) -> list[str]:
-        """Why it pays to take part, and to be honest."""
+        """Explain why it pays to take part, and to be honest."""
 
     @abstractmethod
     def found(self, plan: BitPlan, billboard: BitBillboard) -> list[Block]:
@@ -147,7 +147,7 @@ class BitPages(ABC):
         })}
 
     def explain(self, plan: BitPlan, outcome: AnyOutcome, record: Any, index: int) -> list[Section]:
-        """One participant's share: what, from what, and why."""
+        """One participant's share: the amount, its origin, and the reason."""
         board: Any = outcome.billboard
         share = plan.collection.decode(record, index, board)["payment"]
         stored = None if isinstance(outcome, PublicOutcome) else settled_coins(outcome, index)
@@ -172,7 +172,7 @@ class BitPages(ABC):
             f"{swapped}. Both follow from the public counts alone.{due}", *self.why(plan))
 
     def study_sections(self, plan: BitPlan, data: Played, outcome: SimulatedOutcome) -> list[Section]:
-        """The true answers beside what was concluded from reports, and what would have been paid."""
+        """The true answers beside the conclusion from reports, and the payments that would have been made."""
         board: Any = outcome.billboard
         truth, bit = data.truth, plan.config.bit
         rows = []

@@ -1,4 +1,4 @@
-"""The tables that the three kinds' campaign files share, and what a campaign of bits would give: all is public."""
+"""The tables that the three kinds' campaign files share, and the plan of a campaign of bits: all is public."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Data(Keys):
 
 
 class Bit(Keys):
-    """`[bit]`: what is asked, and how reports are written."""
+    """`[bit]`: the question, and the form of reports."""
 
     question: str = Field(min_length=1, description="as people read it")
     column: str = Field(default="report", min_length=1, description="of the reports")
@@ -53,7 +53,7 @@ class Bit(Keys):
 
 
 class Rehearsal(Keys):
-    """`[rehearsal]`: true answers that are public already, to play people with. Never read by a run that releases."""
+    """`[rehearsal]`: true answers that are public already, to play people with. A run that releases never reads it."""
 
     source: str = Field(min_length=1, description="a file, or a data set PACKAGE:NAME")
     column: str = Field(min_length=1, description="of the true answers")
@@ -63,7 +63,7 @@ class Rehearsal(Keys):
                                 "it; otherwise the column holds the words of [bit]")
 
     def role(self, bit: Bit) -> Above | Category:
-        """How a cell becomes a bit."""
+        """The rule by which a cell becomes a bit."""
         if self.above is None:
             return Category(column=self.column, levels=(bit.zero, bit.one))
         return Above(column=self.column, threshold=self.above)
@@ -73,8 +73,8 @@ class Rehearsal(Keys):
 @keys_of(PowerCost, "exponent", optional=True)
 @keys_of(ExponentialCost, "growth", optional=True)
 class Costs(LawTable):
-    """`[cost]`: what everybody believes that a privacy level costs a person: rate x, rate x^exponent, or
-    rate (e^(growth x) - 1), in the currency.
+    """`[cost]`: everybody's belief about the cost of a privacy level to a person: rate x, rate x^exponent, or rate
+    (e^(growth x) - 1), in the currency.
     """
 
     law: Literal["linear", "power", "exponential"] = Field(
@@ -95,7 +95,7 @@ class Costs(LawTable):
 
 @keys_of(BitCollection, "minor_units")
 class Payment(CurrencyTable):
-    """`[payment]`: in which money."""
+    """`[payment]`: the currency of the payments."""
 
     most: Positive | None = Field(default=None, description="largest single payment, or debt, that is wanted; a "
                                   "plan that could come to more is warned of")
@@ -118,7 +118,7 @@ class BitConfig(Keys):
             raise InvalidInput(f"bit.{error.field}", error.problem, error.ways) from None
 
     def group(self) -> Category | None:
-        """Role of the column of groups; None where everybody is in one."""
+        """The role of the column of groups; None where everybody is in one."""
         return None
 
     def peers(self) -> tuple[str, ...]:
@@ -129,7 +129,7 @@ class BitConfig(Keys):
 
 @keys_of(SignalModel, "prior_one signal_accuracy")
 class State(Keys):
-    """`[state]`: what everybody believes of the fact that the bits are signs of; truth and accuracy rest on it, privacy
+    """`[state]`: everybody's belief about the fact that the bits are signs of; truth and accuracy rest on it, privacy
     does not.
     """
 
@@ -140,7 +140,7 @@ class State(Keys):
 
 @keys_of(MajorityMarket, "epsilon")
 class Privacy(Keys):
-    """`[privacy]`: what is bought of each person."""
+    """`[privacy]`: the level that is bought of each person."""
 
     if TYPE_CHECKING:
         epsilon: float
@@ -216,7 +216,7 @@ def worth_asking(plan: BitPlan, config: BitConfig, replan: Callable[[Any], BitPl
 
 
 def more_reports(config: Any, replan: Callable[[Any], BitPlan]) -> list[str | Remedy]:
-    """How many people, or what epsilon, would do instead; each was tried on the whole plan."""
+    """The number of people, or the epsilon, that would do instead; each was tried on the whole plan."""
     found = [*nearest(config, replan, "people.count", config.people.count),
              *nearest(config, replan, "privacy.epsilon", config.privacy.epsilon)]
     return [*found] or ["no [people] count, and no [privacy] epsilon, was found that does alone"]

@@ -1,1 +1,1 @@
-"""Campaigns that share what is scarce by a convex program."""
+"""Campaigns that share scarce resources by a convex program."""

@@ -1,5 +1,4 @@
-"""The audit data of a planned campaign that shares by a program. Nobody's record is touched. Nobody's record is
-touched.
+"""The audit data of a planned campaign that shares by a program. Nobody's record is touched.
 
 All that is known of its mechanism, and what this does with made-up people as they would hand in: decodes and
 billboards.

@@ -46,7 +46,7 @@ class People(PeopleTable):
 
 
 class ValuesTable(Keys):
-    """`[values]`: the public scale of what things are worth, the same for everybody."""
+    """`[values]`: the public scale of values, the same for everybody."""
 
     lowest: Finite = Field(default=0.0, description="counts as 0, as an empty cell does")
     highest: Finite = Field(description="counts as 1")
@@ -67,7 +67,7 @@ class ValuesTable(Keys):
 
 
 class Data(DataTable):
-    """`[data]`: where the submissions are, and how they are laid out."""
+    """`[data]`: the place of the submissions, and their layout."""
 
     form: Literal["wide", "long"] | None = Field(
         default=None, description="a row for each person; or, of bundles, a line for each person and bundle. It "
@@ -78,7 +78,7 @@ class Data(DataTable):
 
 @keys_of(Dude, "epsilon delta neighbours")
 class PrivacyTable(Keys):
-    """`[privacy]`: what everybody else together may learn of one person, and how sure promises are."""
+    """`[privacy]`: the bound on what all others together may learn of one person, and how sure promises are."""
 
     failure_probability: float = Field(
         default=0.05, gt=0, lt=0.5, description="probability that promises of accuracy fail")
@@ -89,7 +89,7 @@ class PrivacyTable(Keys):
 @keys_of(TightenAndAudit, "audit_share slack", optional=True)
 @keys_of(RoundDude, "flag_share truncate stop_share batch", optional=True)
 class SolutionTable(Keys):
-    """`[solution]`: what everybody gets. What is left out is chosen for these sizes.
+    """`[solution]`: the form of everybody's share. Keys that are left out are chosen for these sizes.
 
     rounds, burn_in, burn_share, step and law are of all modes; flag_share, truncate, stop_share and batch of round;
     audit_share and slack of audited; payments of audited and tight.

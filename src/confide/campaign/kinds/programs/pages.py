@@ -56,8 +56,8 @@ def _excess_bound(plan: SharingPlan, outcome: AnyOutcome) -> NDArray[np.float64]
 
 
 def result_tables(plan: SharingPlan, outcome: AnyOutcome) -> dict[str, pa.Table]:
-    """`prices`: every row, its average price (in units of the highest value, and in the file's own), what it holds, and
-    by how much its load can be above that, with the probability that the plan says.
+    """`prices`: every row, its average price (in units of the highest value, and in the file's own), its capacity, and
+    the largest excess of its load, with the probability that the plan says.
     """
     return {"prices": _prices_table(plan, outcome)}
 
@@ -175,9 +175,9 @@ def explain(plan: SharingPlan, outcome: AnyOutcome, record: Any, index: int) -> 
     """One person's share and the reasons for it.
 
     Args:
-        plan: as it was settled.
+        plan: the plan as it was settled.
         outcome: the outcome of the run.
-        record: as the program takes it; None where no usable one is there.
+        record: the record in the form that the program takes; None where no usable one is there.
         index: the participant's place.
     """
     share, who = dict(plan.mechanism.decode(record, index, outcome.billboard)), f"Participant {index + 1}"
@@ -216,8 +216,8 @@ def actions_of(plan: SharingPlan, share: dict[str, Any]) -> list[tuple[NDArray[n
     """The actions in a share of averages, each with its number of rounds.
 
     Args:
-        plan: as it was settled.
-        share: with the columns "actions" and "times".
+        plan: the plan as it was settled.
+        share: a share with the columns "actions" and "times".
     """
     flat = np.array(share["actions"], dtype=np.int32).reshape(-1, plan.mechanism.program.width)
     return [(flat[place], int(times)) for place, times in enumerate(share["times"])]
@@ -298,10 +298,10 @@ _SERVED = 50_000  # people, up to which rules of thumb are tried out
 
 
 def study_sections(plan: SharingPlan, data: Any, outcome: SimulatedOutcome) -> list[Section]:
-    """Value beside the optimum and rules of thumb, and the load of every row beside what it holds.
+    """Value beside the optimum and rules of thumb, and the load of every row beside its capacity.
 
     Args:
-        plan: as it was run.
+        plan: the plan as it was run.
         data: everybody's rows.
         outcome: the outcome of the simulated run.
     """

@@ -45,7 +45,7 @@ class SharingPlan(ShownPlan):
 
     Args:
         config: the configuration of the file.
-        coding: its program in its own names.
+        coding: the program in its own names.
         mode: the form of everybody's share.
         outlook: the expected results at these sizes.
         ran: the mechanism of an outcome that is shown; where none is, the planned one is meant.
@@ -84,8 +84,8 @@ class SharingPlan(ShownPlan):
 
     @cached_property
     def others(self) -> tuple[tuple[ModeName, ProgramPlan | str], ...]:
-        """Every mode at these sizes, or why it is refused: the planned one as it is, others with what is usual for
-        them, and with the file's alpha where there is one and they charge.
+        """Every mode at these sizes, or why it is refused: the planned one as it is, others with their usual settings,
+        and with the file's alpha where there is one and they charge.
         """
         found, alpha = list[tuple[ModeName, ProgramPlan | str]](), self.config.solution.alpha
         for mode in MODES:

@@ -58,7 +58,7 @@ def described(mode: ModeName, mechanism: Dude) -> str:
 
     Args:
         mode: the mode of the file.
-        mechanism: that does it.
+        mechanism: the mechanism that runs.
     """
     return f"{wire_name(mechanism)}: {_WHAT[mode]}"
 
@@ -116,15 +116,15 @@ def said(coding: Coding, value: float) -> str:
     """A value or a price in the file's own unit.
 
     Args:
-        coding: its unit.
-        value: in units of the highest value.
+        coding: the program with its unit.
+        value: the value in units of the highest value.
     """
     found = value * coding.unit
     return f"{0.0 if abs(found) < 0.5 * coding.unit / PRICE_UNIT else found:.4g}"
 
 
 def sure(failure_probability: float) -> str:
-    """How sure a promise is.
+    """The certainty of a promise, in words.
 
     Args:
         failure_probability: probability of failure.

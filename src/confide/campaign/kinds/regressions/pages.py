@@ -295,7 +295,7 @@ def _due(plan: PlannedRegression, coins: int) -> str:
 def explain(
     plan: PlannedRegression, outcome: AnyOutcome, record: tuple[np.ndarray, float] | None, index: int
 ) -> list[Section]:
-    """One participant's share: what, from what, and what a lie would have been worth on average."""
+    """One participant's share: the amount, its origin, and the average gain of a lie."""
     # Of what was settled, nothing is known in public but what follows from the billboard.
     stored = None if isinstance(outcome, PublicOutcome) else settled_coins(outcome, index)
     billboard: Any = outcome.billboard

@@ -1,4 +1,4 @@
-"""The tables of a regression campaign's file, and what it would give: every key is public, and nothing is from data."""
+"""The tables of a regression campaign's file, and its plan: every key is public, and nothing is from data."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class People(PeopleTable):
 
 
 class Data(DataTable):
-    """`[data]`: where the submissions are."""
+    """`[data]`: the place of the submissions."""
 
 
 class NumericColumn(Keys):
@@ -82,7 +82,9 @@ class CategoryColumn(Keys):
 @keys_of(TruncatedGaussianNoise, "noise_std", optional=True)
 @keys_of(Setting, "radius largest_eigenvalue spectrum_tolerance")
 class Model(Keys):
-    """`[model]`: what everybody may assume; truth and accuracy rest on it, privacy does not. Columns are scaled."""
+    """`[model]`: the assumptions that everybody may make; truth and accuracy rest on them, privacy does not. Columns
+    are scaled.
+    """
 
     if TYPE_CHECKING:
         parameter_bound: float
@@ -126,7 +128,7 @@ class Model(Keys):
 @keys_of(PaymentScheme, "", epsilon_payment="epsilon")
 @keys_of(AdaSSP, "", epsilon_release="epsilon")
 class PrivacyTable(Keys):
-    """`[privacy]`: what is spent. Both parts add up."""
+    """`[privacy]`: the privacy budget. Both parts add up."""
 
     if TYPE_CHECKING:
         epsilon_release: float
@@ -140,7 +142,7 @@ class PrivacyTable(Keys):
 
 @keys_of(PaymentScheme, "clip ridge", optional=True)
 class PaymentTable(MoneyTable):
-    """`[payment]`: what truth is worth. Give truth_radius, or budget."""
+    """`[payment]`: the worth of truth. Give truth_radius, or budget."""
 
     if TYPE_CHECKING:
         clip: float | None
@@ -159,7 +161,9 @@ class PaymentTable(MoneyTable):
 
 
 class Costs(Keys):
-    """`[costs]`: what is assumed of people's privacy costs c epsilon^2, and of those who will not answer truthfully."""
+    """`[costs]`: the assumptions about people's privacy costs c epsilon^2, and about those who will not answer
+    truthfully.
+    """
 
     law: Literal["pareto", "exponential"] = Field(default="pareto", description="law of c")
     exponent: float = Field(default=4.0, gt=1, description="of 'pareto': P[c > t] = (t/scale)^-exponent")
@@ -278,7 +282,7 @@ class PlannedRegression(ShownPlan, MoneyWords):
 
     @cached_property
     def stand_ins(self) -> StandIns:
-        """Made-up participants, for what is typical."""
+        """Made-up participants, for typical figures."""
         return stand_ins(self.mechanism, self.design, self.response, self.regression.figures.truth_radius)
 
     @property

@@ -24,7 +24,7 @@ Seed = Annotated[int, Field(ge=0, le=2**62, description="of public coins, which 
 
 
 class Data(FileTable):
-    """`[data]`: where the custodian's table is, and how many records it has."""
+    """`[data]`: the place of the custodian's table, and its number of records."""
 
     source: str = Field(min_length=1, description="a .parquet, .csv or .arrow file, or a data set PACKAGE:NAME")
     records: int = Field(ge=1, le=10**9, description="n, fixed and public; a missing record is the null one")
@@ -47,7 +47,7 @@ class BinnedColumn(Keys):
     unit: str = Field(default="", description="shown beside the bounds")
 
     def check_whole(self, place: str) -> None:
-        """Whether there are no more bins than values.
+        """Check that there are no more bins than values.
 
         Args:
             place: the place of the column in the file, such as columns[1].
@@ -177,7 +177,7 @@ class ListedQueries(Keys):
 
 
 class PrivacyTable(Keys):
-    """`[privacy]`: what the release spends, in all."""
+    """`[privacy]`: the spend of the release, in all."""
 
     epsilon: Positive = Field(description="in nats")
     delta: float = Field(default=0.0, ge=0, lt=1, description="0 leaves pure mechanisms alone")
@@ -193,7 +193,7 @@ class PrivacyTable(Keys):
 
 
 class Recommended(Keys):
-    """`[method]` with name = "recommended": what public facts speak for."""
+    """`[method]` with name = "recommended": the method that public facts speak for."""
 
     name: Literal["recommended"] = "recommended"
 

@@ -1,4 +1,4 @@
-"""A planned release: its mechanism, why it was chosen, and what it will be worth, from public facts alone."""
+"""A planned release: its mechanism, the reason for its choice, and its predicted worth, from public facts alone."""
 
 from __future__ import annotations
 
@@ -112,7 +112,9 @@ def _placed(make: Callable[[], T]) -> T:
 
 
 def declined(error: Refused) -> Refused:
-    """The same refusal, by the key of the file that it is about: rounds, budget, queries, or else the columns."""
+    """The refusal of a mechanism, by the key of the file that it is about: rounds, budget, queries, or else the
+    columns.
+    """
     if error.reason.startswith(_PLACES):
         return error
     marks = {"single round": "method.rounds", "draws in each": "method.rounds", "draws a round": "method.samples",
@@ -141,7 +143,7 @@ class QueriesPlan(ShownPlan):
         schema: the public columns.
         workload: the queries.
         mechanism: the mechanism that will run.
-        advice: where the file left the choice of the method; None where it names one.
+        advice: the planner's advice, where the file left the choice of the method; None where it names one.
         doubts: doubts about the file, in words.
     """
 
@@ -211,7 +213,7 @@ class QueriesPlan(ShownPlan):
 
     @property
     def rounds(self) -> int | None:
-        """T of a method that goes in rounds."""
+        """The number T of rounds of a method that goes in rounds."""
         match self.mechanism:
             case DualQuery() | MWEM():
                 return self.mechanism.rounds
@@ -223,7 +225,7 @@ class QueriesPlan(ShownPlan):
 
     @property
     def rows(self) -> int:
-        """Synthetic rows that are handed out."""
+        """The number of synthetic rows that are handed out."""
         if not self.config.rows.count:
             return 0
         own = isinstance(self.mechanism, DualQuery | Reweighted)  # the records are the release
@@ -231,7 +233,7 @@ class QueriesPlan(ShownPlan):
 
     @property
     def accuracy(self) -> Accuracy | None:
-        """The promise of accuracy; it may say nothing."""
+        """The promise of accuracy; it may be vacuous."""
         return next(iter(self.guarantees.of(Accuracy)), None)
 
     @cached_property

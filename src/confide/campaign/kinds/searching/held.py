@@ -42,7 +42,7 @@ _DIGITS = 16  # hexadecimal, of either half of a mark
 
 
 def waiting_path(config: SearchConfig, folder: Path) -> Path:
-    """The list of whom to examine."""
+    """The path of the list of people to examine."""
     return folder / Path(config.oracle.waiting).expanduser()
 
 
@@ -50,8 +50,8 @@ def file_of(source: str, folder: Path) -> Path:
     """The path of a table, if its source is a file.
 
     Args:
-        source: as the campaign file names it.
-        folder: where relative paths start.
+        source: the source as the campaign file names it.
+        folder: the folder in which relative paths start.
     """
     return folder / Path(source).expanduser()
 
@@ -103,7 +103,7 @@ def read_list(config: SearchConfig, path: Path) -> list[tuple[str, str]]:
 
 
 def check_places(config: SearchConfig, folder: Path) -> None:
-    """Refuse to write where something else is, before anything is charged.
+    """Refuse to write where another file is, before anything is charged.
 
     Raises:
         InvalidInput: the list or the journal is a table of the campaign, by whatever name; lies in a pack; has no
@@ -162,7 +162,7 @@ _NONE = int(np.iinfo(np.int64).min)
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class HeldNetwork:
-    """Contacts and answers that are not read yet.
+    """Contacts and answers that were not read yet.
 
     Args:
         config: the campaign file's tables.
@@ -200,7 +200,7 @@ class HeldNetwork:
         return cls(config=config, contacts=contacts, answers=tuple(answers), vertices=_vertices(config, folder))
 
     def read(self) -> Investigation:
-        """The graph, the seeds, and an oracle: a table where everybody was answered for, else `AnswersSoFar`.
+        """The graph, the seeds, and an oracle: a table where everybody has an answer, else `AnswersSoFar`.
 
         Raises:
             InvalidInput: a line of contacts names somebody who is not on the list, or nobody.
@@ -275,7 +275,7 @@ class HeldNetwork:
 
     @property
     def rows(self) -> int:
-        """Lines of all answers, of use or not."""
+        """The number of lines of all answers, of use or not."""
         return sum(batch.num_rows for _, table in self.answers for batch in table.batches([self.config.oracle.id]))
 
 

@@ -321,8 +321,8 @@ def study_sections(plan: PlannedSearch, data: Investigation, outcome: SimulatedO
     """Members found against people examined: without noise, with the plan's, and in a random order.
 
     Args:
-        plan: as it was run.
-        data: with all answers.
+        plan: the plan as it was run.
+        data: the data with all answers.
         outcome: the outcome of the simulated run.
     """
     it, people = plan.mechanism, plan.people

@@ -53,7 +53,7 @@ _OVER_EDGES: dict[str, type[Paths | Walks | LargestFlow]] = {"paths": Paths, "wa
 
 
 class GraphTable(Keys):
-    """`[graph]`: the contacts, which are private, and who there is, which is public."""
+    """`[graph]`: the contacts, which are private, and the list of people, which is public."""
 
     source: Name = Field(description="a .parquet, .csv or .arrow file, a line for each contact, or PACKAGE:NAME")
     first: Name = Field(default="first", description="column with the id of one of the two")
@@ -72,7 +72,7 @@ class GraphTable(Keys):
 @keys_of(PTarget, "", noise="noise_kind")
 @keys_of(Paths, "length", optional=True)
 class SearchTable(Keys):
-    """`[search]`: from where, how far, and when to give up."""
+    """`[search]`: the start, the reach, and the point at which to give up."""
 
     if TYPE_CHECKING:  # keys of the mechanism that are read here
         stopping_target: int | None
@@ -92,7 +92,7 @@ class SearchTable(Keys):
 @keys_of(PTarget, "epsilon delta")
 @keys_of(PTarget, "degree_bound", optional=True)
 class PrivacyTable(Keys):
-    """`[privacy]`: what the list may tell about one protected person's contacts."""
+    """`[privacy]`: the bound on what the list may disclose about one protected person's contacts."""
 
     if TYPE_CHECKING:
         epsilon: float
@@ -101,7 +101,9 @@ class PrivacyTable(Keys):
 
 
 class OracleTable(Keys):
-    """`[oracle]`: where the answers are, and where the run writes whose answers it waits for."""
+    """`[oracle]`: the place of the answers, and the file in which the run names the people whose answers it waits
+    for.
+    """
 
     source: Name = Field(description="table with a line for each person who was examined")
     id: Name = Field(default="id", description="column with the id")
@@ -115,7 +117,7 @@ class OracleTable(Keys):
 
 
 class ReleaseTable(Keys):
-    """`[release]`: when the list is published."""
+    """`[release]`: the day of the publication of the list."""
 
     publish_on: date | None = Field(default=None, description="YYYY-MM-DD, without quotes: a search that ends earlier "
                                     "is kept, and published by the first run on that day or later (UTC). Choose it so "

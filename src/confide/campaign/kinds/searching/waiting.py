@@ -1,4 +1,4 @@
-"""A run that goes as far as the answers reach, and waits: whom to examine next is written for the operator alone.
+"""A run that goes as far as the answers reach, and waits: the list of people to examine next is for the operator alone.
 
 Whether it waits, and for whom, follows from the contacts. It stands in a private file and in no message. What was
 answered before is kept until the publication, so that an answer that changes is noticed. A missing answer is never
@@ -37,14 +37,14 @@ _NOTED = "answers"  # the first word of notes in the journal
 def play(
     config: SearchConfig, mechanism: PTarget, folder: Path, data: Investigation, noise: NoiseSource, keep: Path | None
 ) -> Outcome | SimulatedOutcome:
-    """The search, where the answers suffice.
+    """Run the search, where the answers suffice.
 
     Args:
         config: the campaign file's tables.
         mechanism: the mechanism of the plan.
-        folder: where relative paths start.
-        data: with the answers as they stand.
-        noise: in a secure run one that is kept.
+        folder: the folder in which relative paths start.
+        data: the data with the answers as they stand.
+        noise: the noise of the run; in a secure run one that is kept.
         keep: a private folder for the answers that were used; None for a study.
 
     Raises:

@@ -24,7 +24,7 @@ def upgrade(connection: Connection) -> None:
     """Bring the tables up to date, all or nothing; of two who open a store at once, the second finds it done.
 
     Args:
-        connection: in a transaction that writes.
+        connection: a connection in a transaction that writes.
     """
     if connection.dialect.name != "sqlite":
         connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('confide migrations'))"))

@@ -1,4 +1,4 @@
-"""Each debit says to whom the promises are made that it covers."""
+"""Add to each debit the audiences of the promises that it covers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nothing says any more when somebody joined: sessions of a campaign end together, keys of attempts are thrown away."""
+"""Remove every record of the day of joining: sessions of a campaign end together, keys of attempts are thrown away."""
 
 from __future__ import annotations
 
