@@ -9,7 +9,7 @@ BIN = $(VENV)/bin
 # would compile the whole house again.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo test test-all lint types layers docs bench release clean
+.PHONY: demo test test-all coverage mutants lint types layers docs bench release clean
 
 ## demo: the main job on 61,395 people's earnings, in an environment of its own
 demo: $(DEMO_VENV)/.ready
@@ -35,6 +35,17 @@ test-all: $(VENV)/.ready
 	@$(BIN)/python tests/typed/type_checks.py
 	@$(BIN)/lint-imports
 	@$(BIN)/python -m pytest -n 2 --dist worksteal --hypothesis-profile thorough
+
+## coverage: lines and branches of `make test` that run, by file; kernels that are compiled are left out
+coverage: $(VENV)/.measured
+	@rm -f .coverage .coverage.*
+	@$(BIN)/python -m coverage run -m pytest -n 2 --dist worksteal -m "not slow"
+	@$(BIN)/python -m coverage combine --quiet
+	@$(BIN)/python -m coverage report --sort=miss
+
+## mutants: small changes of the privacy core that no test and no type notices, in tests/mutants_alive.txt; an hour or two
+mutants: $(VENV)/.measured
+	@$(BIN)/python tests/mutants.py
 
 ## types: what `make test` checks by mypy and by pyright, which npm installs once: library, pages, examples, benchmarks
 types: $(VENV)/.ready
@@ -64,6 +75,10 @@ $(VENV)/.ready: pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps 'recbole==1.2.1' || \
 	  echo "recbole is missing, so tests on its film casts are skipped (in CI they fail)"
+	@touch $@
+
+$(VENV)/.measured: $(VENV)/.ready
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[measured]'
 	@touch $@
 
 $(DEMO_VENV)/.ready: pyproject.toml
