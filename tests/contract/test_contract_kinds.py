@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 from confide.contract import (
@@ -113,6 +115,28 @@ def test_what_may_be_paid_in_all_can_be_counted() -> None:
     for people, highest, deposit in ((1, most + 1, 0), (1, most, 1), (7, most // 7, 1), (2, -(10**30), most)):
         with pytest.raises(Refused, match=r"payments of up to [\d.e+]+ EUR, .* more than 2\^63 coins"):
             terms(highest=highest, deposit=deposit).check_total(people)
+
+
+@pytest.mark.parametrize(("shares", "said"), [
+    ([6, 50, None], r"^PayoutTerms\.highest: a share in 'payment' is 0\.50 EUR, and the plan promises at most 0\.06 EUR"),
+    ([1.0, 16.67], r"^payment: a share of 16\.67 is no whole number of coins; must be whole coins of 1/100 EUR"),
+    ([1.0, float("nan")], r"^payment: a share of nan is no whole number"),
+    ([1.0, float("inf")], r"^payment: a share of inf is no whole number"),
+    (["1"], r"^payment: holds shares of type string; must be whole coins")])
+def test_shares_that_cannot_be_paid_are_refused(shares: list[Any], said: str) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        terms().check_shares(pa.table({"payment": shares}))
+
+
+def test_shares_become_amounts() -> None:
+    """Whole numbers of either type, with a deposit for who left one, whether or not they are paid a share."""
+    for shares in ([6, None, -7, 0], [6.0, None, -7.0, 0.0]):
+        table = pa.table({"payment": shares})
+        terms(deposit=3).check_shares(table)
+        assert list(terms(deposit=3).amounts(table, np.array([0, 1]))) == [[(0, 9), (1, 3)]]
+    with pytest.raises(InvalidInput, match="no whole number of coins"):
+        list(terms().amounts(pa.table({"payment": [1.0, 16.67]})))
+    assert list(terms().amounts(pa.table({"payment": [50]}))) == [[(0, 50)]]  # a settlement has checked the bound
 
 
 def test_coins_in_words() -> None:

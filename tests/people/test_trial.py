@@ -146,6 +146,43 @@ def test_faults_of_the_kind_itself(path: Path, monkeypatch: pytest.MonkeyPatch) 
                 _ = Campaign.load(path).plan
 
 
+def paying(share: float, others: float = 0) -> Callable[[Any, Any, int, Any], dict[str, float]]:
+    """A `decode` that pays one slot a share, and all others another."""
+    return lambda it, record, index, billboard: {"payment": share if index == it.people - 1 else others}
+
+
+@pytest.mark.parametrize(("share", "said"), [
+    (50, r"fails: PayoutTerms\.highest: a share in 'payment' is 0\.50 EUR, and the plan promises at most 0\.01 EUR"),
+    (16.67, r"fails: payment: a share of 16\.67 is no whole number of coins")])
+def test_shares_that_cannot_be_paid_are_refused_with_the_plan_and_with_real_records(
+    share: float, said: str, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module, terms = histogram_module(), PayoutTerms(column="payment", currency="EUR", minor_units=100, highest=1)
+    monkeypatch.setattr(module.HistogramKind, "payouts", lambda *_: terms)
+    true, real = module.NoisyHistogram.run, [0.0]
+
+    def run(it: Any, data: Any, noise: Any) -> Any:
+        made = true(it, data, noise)
+        shares = [0.0] * (it.people - 1) + [real[0] if isinstance(made, Outcome) else it.decode(
+            None, it.people - 1, made.billboard)["payment"]]
+        return it._outcome(noise, billboard=made.billboard, shares=pa.table({"payment": pa.array(shares, pa.float64())}))
+
+    monkeypatch.setattr(module.NoisyHistogram, "run", run)
+    with monkeypatch.context() as wrong:
+        wrong.setattr(module.NoisyHistogram, "decode", paying(float(share), 0.0))
+        with pytest.raises(InvalidInput, match=f"paying shares by `payouts` {said}"):
+            _ = Campaign.load(path).plan
+    monkeypatch.setattr(module.NoisyHistogram, "decode", paying(0.0, 0.0))
+    real[0] = share
+    with pytest.raises(RunFailed) as caught:
+        Campaign.load(path).settle()
+    assert isinstance(caught.value.__cause__, InvalidInput)
+    with Store() as store:
+        known = store.find(Campaign.load(path).file)
+        assert known is not None
+        assert (known.state, store.entries(known.number)) == (State.CHARGED, ())
+
+
 def test_what_a_fault_says_is_told_as_nothing_is_private(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def run(it: Any, data: Any, noise: Any) -> Any:
         raise ValueError("\nlengths differ: 3 and 4\nand more of it")

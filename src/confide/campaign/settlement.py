@@ -299,6 +299,9 @@ def _released(
                 outcome = ran(plan.mechanism, data, noise, progress)
             deposited = taken.deposited
     terms = file.kind.payouts(plan)
+    if terms is not None and not is_ours(plan.mechanism, file.kind):  # ours may promise a bound but for a small chance
+        with charged_once(campaign):
+            terms.check_shares(outcome.shares)
     return _publish(campaign, store, known.number, outcome, withdrawals,
                     () if terms is None else terms.amounts(outcome.shares, deposited))
 

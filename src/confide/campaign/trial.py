@@ -106,8 +106,7 @@ def _tried(file: CampaignFile, kind: TriedKind, trial: Trial) -> list[str]:
     with _told(it, "paying shares by `payouts`"):
         terms = kind.payouts(plan)
         if terms is not None:
-            for _ in terms.amounts(found.shares):
-                pass
+            terms.check_shares(found.shares)
     return [str(draw.stream[0]) for draw in noise.draws if not draw.centered]
 
 
