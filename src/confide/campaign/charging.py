@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from confide.campaign.file import CampaignFile
 from confide.campaign.store.states import State
-from confide.contract.errors import BudgetExceeded, ConfideError
+from confide.contract.errors import BudgetExceeded, ConfideError, InvalidInput
 from confide.contract.guarantees import Audience
 from confide.contract.kinds import CampaignPlan
 from confide.contract.outcome import PublicOutcome
@@ -55,9 +55,19 @@ def check_budget(file: CampaignFile, plan: CampaignPlan | PublicOutcome) -> None
 
     Raises:
         BudgetExceeded: they do not, whatever was spent before; where they have no delta at all, it names the key.
+        InvalidInput: its rule cannot add up the campaign's events.
     """
     asked = data_set_charge(file, plan)
-    cost = price(asked.rule, asked.events, asked.delta)
+    try:
+        cost = price(asked.rule, asked.events, asked.delta)
+    except InvalidInput as error:
+        if error.field != "delta" or asked.delta:
+            raise
+        above = "" if file.budget.delta else ", and a delta above 0, such as delta = 1e-6"
+        raise InvalidInput(
+            "budget.rule", "'basic' adds up epsilons, and the noise of this campaign has one only at a delta, which "
+            "none of its promises names", f'write rule = "zcdp" in [budget]: it turns the sum into an epsilon at the delta '
+            f"that stands there{above}") from None
     for key, budget, whose in (("delta", asked.budget, ""),
                                ("subject_delta", asked.subject_budget, "each subject of ")):
         account, fresh = f"{whose}{asked.account}", Filter(budget, asked.rule)
