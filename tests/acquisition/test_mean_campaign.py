@@ -223,8 +223,11 @@ def test_a_limit_that_equal_weights_exceed_is_declined_with_what_would_do(tmp_pa
 
 
 def test_a_budget_without_a_delta_is_told_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="zcdp"):
-        _ = campaign(tmp_path, "bad", (('rule = "zcdp"', 'rule = "basic"'),)).plan
+    said = r"^budget\.rule: 'basic' adds up epsilons, .* names; write rule = \"zcdp\" in \[budget\]: .* stands there"
+    with pytest.raises(InvalidInput, match=f"{said}$"):
+        _ = campaign(tmp_path, "bad", (('rule = "zcdp"\n', ""),)).plan
+    with pytest.raises(InvalidInput, match=f"{said}, and a delta above 0, such as delta = 1e-6$"):
+        _ = campaign(tmp_path, "none", (('rule = "zcdp"\n', ""), ("delta = 1e-6\n", ""))).plan
 
 
 def test_nobody_sends_a_record_that_the_ledger_would_refuse(tmp_path: Path) -> None:
@@ -295,6 +298,23 @@ def test_a_rehearsal_needs_the_final_round(tmp_path: Path) -> None:
     made = it.finish_contracts()
     assert it.rehearse(tmp_path / "records.csv") == len(made.drawn["rows"])
     assert it.settle().outcome.billboard.steps > 0
+
+
+def test_a_rehearsal_that_is_refused_costs_no_level(tmp_path: Path) -> None:
+    gone = campaign(tmp_path, "gone", (('source = "public.csv"', 'source = "nowhere.csv"'),))
+    it = campaign(tmp_path, "without", (("[rehearsal]  # records", "# [rehearsal]"), (
+        'source = "public.csv"\ncolumn = "hours"', "")))
+    with pytest.raises(InvalidInput, match=r"nowhere\.csv"):
+        gone.rehearse(tmp_path / "records.csv")
+    for drawn in (False, True):
+        if drawn:
+            it.draw_up()
+            it.finish_contracts()
+        with pytest.raises(Refused, match=r"no \[rehearsal\]"):  # and not that contracts are not final
+            it.rehearse(tmp_path / "records.csv")
+    assert it.book().answers() == ()
+    assert not it.book().path.exists()
+    assert not (tmp_path / "records.csv").exists()
 
 
 def test_shares_and_promises_stay_within_the_plan(tmp_path: Path) -> None:

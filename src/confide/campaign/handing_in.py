@@ -169,6 +169,8 @@ def rehearse(
 ) -> int:
     """Play everybody's side, and write the rows that they would hand in: see `Campaign.rehearse`."""
     file = campaign.file
+    # Played once for nothing: a file without [rehearsal], or answers that cannot be used, must cost no level.
+    kind.rehearse(file.config, campaign.plan, file.folder, Noise.simulated(0))
     if isinstance(kind, ContractKind):
         round_of(file, home, final=True)
     write_new("out", target, "", private=False)  # before anything is drawn: a bad path must cost no level
