@@ -165,7 +165,8 @@ def test_shares_that_cannot_be_paid_are_refused_with_the_plan_and_with_real_reco
         made = true(it, data, noise)
         shares = [0.0] * (it.people - 1) + [real[0] if isinstance(made, Outcome) else it.decode(
             None, it.people - 1, made.billboard)["payment"]]
-        return it._outcome(noise, billboard=made.billboard, shares=pa.table({"payment": pa.array(shares, pa.float64())}))
+        paid = pa.table({"payment": pa.array(shares, pa.float64())})
+        return it._outcome(noise, billboard=made.billboard, shares=paid)
 
     monkeypatch.setattr(module.NoisyHistogram, "run", run)
     with monkeypatch.context() as wrong:

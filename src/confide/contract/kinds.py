@@ -82,8 +82,8 @@ class PayoutTerms:
         column: the column of the shares, whole numbers of the smallest coin.
         currency: the name of the currency.
         minor_units: the number of the smallest coins that make one unit; a power of ten.
-        highest: a bound that no share exceeds by the plan's own promise, in the smallest coin. The trial that a plan makes
-            holds shares against it, and so does the settlement by a kind of one's own.
+        highest: a bound that no share exceeds by the plan's own promise, in the smallest coin. The trial that a plan
+            makes holds shares against it, and so does the settlement by a kind of one's own.
         deposit: each participant's deposit, which they get back with their payment, in the smallest coin.
 
     Raises:
@@ -133,8 +133,8 @@ class PayoutTerms:
         coins = self._coins(shares)
         if len(coins) and (most := int(coins.max())) > self.highest:
             raise InvalidInput(
-                "PayoutTerms.highest", f"a share in {self.column!r} is {self.money(most)}, and the plan promises at most "
-                f"{self.money(self.highest)}", f"in coins of 1/{self.minor_units:,} these are {most:,} and "
+                "PayoutTerms.highest", f"a share in {self.column!r} is {self.money(most)}, and the plan promises at "
+                f"most {self.money(self.highest)}", f"in coins of 1/{self.minor_units:,} these are {most:,} and "
                 f"{self.highest:,}: raise `highest`, or pay less")
 
     def _coins(self, shares: pa.Table) -> np.ndarray:
@@ -155,8 +155,8 @@ class PayoutTerms:
         return raw.astype(np.int64)
 
     def _whole(self) -> str:
-        return (f"must be whole coins of 1/{self.minor_units:,} {self.currency}: round in `decode`, and make the column "
-                "of int64")
+        return (f"must be whole coins of 1/{self.minor_units:,} {self.currency}: round in `decode`, and make the "
+                "column of int64")
 
     def amounts(self, shares: pa.Table, deposited: np.ndarray | None = None) -> Iterator[list[tuple[int, int]]]:
         """The slot and the amount of everybody who is paid, in blocks: share plus deposit left, never below 0.
