@@ -340,8 +340,11 @@ def write_new(
         barred: the remedy where none can be written.
 
     Raises:
-        InvalidInput: something is there, or nothing can be written there, or it is no place for a private file.
+        InvalidInput: something is there, or nothing can be written there, or it is no place for a private file; or
+            it is "-".
     """
+    if str(path) == "-":  # elsewhere the standard output, on which a page is shown
+        raise InvalidInput(field, "- is no file", "name one: nothing is written to the standard output")
     if private:
         check_unpublished(field, path)
     try:
