@@ -34,6 +34,9 @@ from confide.release.marginal_fit.mechanism import MarginalFit
 from confide.release.mwem import MWEMBillboard
 from confide.release.records import PackedBits
 from confide.release.synthetic import Rounds, SyntheticRecords
+from confide.tables import open_table
+from confide.tables.cell_problems import CellProblems, judged
+from confide.tables.roles import FINE, MISSING, UNLISTED
 from confide.tables.roster import Roster
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* have no usable row:UserWarning")  # tables of few rows
@@ -219,3 +222,19 @@ def test_rows_say_which_methods_have_their_own() -> None:
     table = kind("queries").config.model_fields["rows"].annotation
     assert table is not None
     assert "dual-query and reweighted hand out the records that they have" in table.model_fields["count"].description
+
+
+def test_a_cell_that_is_no_bit_is_not_called_missing() -> None:
+    """yes and no, where the file names no texts: said of the cells and of the rows, with what would do."""
+    smoker = Bit(column="smoker")
+    assert smoker.encode(["yes", " ", None, " 1 ", "true", "NaN"]).problems.tolist() == [
+        UNLISTED, MISSING, MISSING, FINE, FINE, MISSING]
+    assert smoker.reason(UNLISTED).endswith(
+        'smoker: is no bit; must be true or false, 1 or 0, or texts that the file names: true = "yes", false = "no"')
+    assert smoker.reason(MISSING) == "smoker: is missing; must be true or false, 1 or 0"
+    for column, said in ((smoker, 'cells are no bits (name their texts: true = "yes", false = "no"), such as \'no\''),
+                         (Bit(column="smoker", true="ja", false="nein"), "cells are no levels, such as 'no'")):
+        problems = CellProblems(judged([column]), examples=True)
+        for _ in problems.of(open_table({"smoker": ["no", "yes"]})).batches(["smoker"]):
+            pass
+        assert problems.told()["smoker"] == (f"smoker: 2 {said}",)

@@ -66,8 +66,8 @@ def check_budget(file: CampaignFile, plan: CampaignPlan | PublicOutcome) -> None
         above = "" if file.budget.delta else ", and a delta above 0, such as delta = 1e-6"
         raise InvalidInput(
             "budget.rule", "'basic' adds up epsilons, and the noise of this campaign has one only at a delta, which "
-            "none of its promises names", f'write rule = "zcdp" in [budget]: it turns the sum into an epsilon at the delta '
-            f"that stands there{above}") from None
+            "none of its promises names", 'write rule = "zcdp" in [budget]: it turns the sum into an epsilon at the '
+            f"delta that stands there{above}") from None
     for key, budget, whose in (("delta", asked.budget, ""),
                                ("subject_delta", asked.subject_budget, "each subject of ")):
         account, fresh = f"{whose}{asked.account}", Filter(budget, asked.rule)

@@ -15,13 +15,15 @@ from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from confide.contract.checks import finite, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.wire import wire
 from confide.privacy.accounting import written, written_up
 from confide.release._inputs import flag
-from confide.tables._cells import numbers
+from confide.tables._cells import is_text, numbers, plain
 from confide.tables._fields import bounds, column_name, outside_and_unit
 from confide.tables._values import as_array
 from confide.tables.roles import FINE, INFINITE, MISSING, OUTSIDE, UNEVEN, UNLISTED, Category, Cells
@@ -349,6 +351,8 @@ class Bit:
     Example:
         >>> Bit(column="smoker").encode([True, "0", 2, None])
         Cells(values=array([1, 0, 0, 0]), problems=array([0, 0, 4, 1], dtype=int8))
+        >>> Bit(column="smoker").encode(["yes", ""]).problems  # one is no bit, the other is missing
+        array([4, 1], dtype=int8)
         >>> smoker = Bit(column="smoker", true="yes", false="no")
         >>> smoker.names, smoker.encode(["yes", "no", "1", None])
         (('smoker = yes',), Cells(values=array([1, 0, 0, 0]), problems=array([0, 0, 4, 1], dtype=int8)))
@@ -393,9 +397,14 @@ class Bit:
         """
         if self.category is not None:
             return self.category.encode(cells)
-        raw = numbers(self.column, as_array(cells))
+        array = plain(as_array(cells))
+        raw = numbers(self.column, array)
         problems = np.where((raw == 0) | (raw == 1), FINE, UNLISTED).astype(np.int8)
-        problems[np.isnan(raw)] = MISSING
+        empty = np.isnan(raw)
+        if is_text(array):  # a text that is no number is there, but for the one of what is none
+            texts = pc.ascii_lower(pc.ascii_trim_whitespace(array))
+            empty = pc.is_in(texts, value_set=pa.array(["", "nan", None], texts.type)).to_numpy(zero_copy_only=False)
+        problems[empty] = MISSING
         return Cells((raw == 1).astype(np.int64), problems)
 
     def limit(self) -> str:
@@ -406,8 +415,20 @@ class Bit:
         """The meaning of a problem, in public terms."""
         if self.category is not None:
             return self.category.reason(problem)
-        return f"{self.column}: {'is missing' if problem == MISSING else 'is no bit'}; {self.limit()}"
+        if problem == MISSING:
+            return f"{self.column}: is missing; {self.limit()}"
+        return f"{self.column}: is no bit; {self.limit()}, or texts that the file names: {_NAMED}"
 
+
+    @property
+    def unlisted(self) -> tuple[str, str] | None:
+        """What is said of one cell that is no bit, and of several; None where it is no level."""
+        return None if self.category is not None else (
+            f"is no bit (name its text: {_NAMED})", f"are no bits (name their texts: {_NAMED})")
+
+
+_NAMED = 'true = "yes", false = "no"'
+"""How a file names the texts of a bit."""
 
 Column = Binned | Levels | Bit
 

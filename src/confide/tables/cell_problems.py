@@ -76,8 +76,9 @@ class Judged:
 
 
 def judged(roles: Sequence[Role]) -> list[Judged]:
-    """Columns that are judged by their roles."""
-    return [Judged(column=role.column, judge=role.encode) for role in roles]
+    """Columns that are judged by their roles; `unlisted` of a role, if there is one, is the words of `Judged`."""
+    return [Judged(column=role.column, judge=role.encode,
+                   unlisted=getattr(role, "unlisted", None) or _SAID[UNLISTED]) for role in roles]
 
 
 def ids_of(roster: Roster, id: str) -> list[Judged]:  # noqa: A002
