@@ -207,6 +207,17 @@ def test_the_words_say_what_a_household_is() -> None:
     assert "says nothing" in said(REPLACED, Audience.PUBLIC, ApproxDP(3.0, 1e-3))
 
 
+def test_a_guess_is_never_right_always_where_a_loss_says_something() -> None:
+    """A group's bound that rounds to 100%, or to 1 in a double, is below it."""
+    for epsilon in (2.5, 4.0, 400.0):
+        made = (promise(PureDP(epsilon)),)
+        said = words([groups_section(Promising(promises=made, spends=()), made)])
+        assert "just under 100%" in said
+        assert not re.search(r"100\.0+%", said)
+    made = (promise(ApproxDP(math.inf, 1.0)),)
+    assert "just under" not in words([groups_section(Promising(promises=made, spends=()), made)])
+
+
 @pytest.mark.parametrize("name", few(KINDS, ("matching", "bundles")))
 def test_no_page_hides_a_household_better_than_one_person(name: str, tmp_path: Path) -> None:
     """The offer's sentence is the table's row of one person, and the figures grow with the group."""

@@ -175,7 +175,7 @@ def money_at_least(amount: float, minor_units: int, currency: str) -> str:
 
 
 def percent(probability: float, digits: int = 1) -> str:
-    """A probability as percent, with more digits where fewer would say never, or always.
+    """A probability as percent, with more digits where fewer would say never, or always; in words where many would.
 
     Args:
         probability: a probability in [0, 1].
@@ -184,9 +184,13 @@ def percent(probability: float, digits: int = 1) -> str:
     Example:
         >>> percent(0.7311), percent(0.99966), percent(0.999_999), percent(1.0, 0)
         ('73.1%', '99.97%', '99.9999%', '100%')
+        >>> percent(1 - 1e-12), percent(1e-12)
+        ('just under 100%', 'just over 0%')
     """
     shown = f"{100.0 * probability:.{digits}f}"
-    if float(shown) in (0.0, 100.0) and 0.0 < probability < 1.0 and digits < _MOST_DIGITS:
+    if float(shown) in (0.0, 100.0) and 0.0 < probability < 1.0:
+        if digits >= _MOST_DIGITS:
+            return "just over 0%" if probability < 0.5 else "just under 100%"
         return percent(probability, digits + 1)
     return f"{shown}%"
 

@@ -359,6 +359,9 @@ _TOWARDS = {
     Audience.PUBLIC: "the public", Audience.OTHERS: "everybody outside of the group, together",
     Audience.COLLECTOR: "the collector, and everybody", Audience.FELLOWS: "fellow participants"}
 
+_BELOW = math.nextafter(1.0, 0.0)
+"""No loss that says something lets a guess be right always, though its bound may round to 1."""
+
 _NOT_STATED = ("What a group loses together, such as a household, is not stated: nothing is promised of all that an "
                "audience sees.")
 
@@ -381,7 +384,8 @@ def group_blocks(mechanism: Mechanism, promises: Iterable[Privacy]) -> tuple[Blo
     rows = tuple(
         (size, "; ".join(_TOWARDS[audience] for audience in audiences),
          "says nothing" if loss.vacuous else number(loss.epsilon), number(float(getattr(loss, "delta", 0.0))),
-         percent(guess)) for figures, audiences in seen.items() for size, loss, guess in figures)
+         percent(guess if loss.vacuous else min(guess, _BELOW)))
+        for figures, audiences in seen.items() for size, loss, guess in figures)
     units = {each.neighbours for each in made if each.claimable and each.whole and not each.loss.vacuous}
     own = [text for unit, text in _OWN.items() if unit in units]
     if any(each.audience is Audience.OTHERS for each in found):
