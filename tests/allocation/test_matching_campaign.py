@@ -72,6 +72,7 @@ def test_what_is_public_names_no_totals(tmp_path: Path) -> None:
     given = np.bincount([good for good in outcome.shares["good"].to_pylist() if good >= 0], minlength=3)
     result = words(it.file.kind.result(it.plan, outcome))
     assert "is not public" in result
+    assert "is 1: one above that is too high for everybody. " in result
     numbers = set(re.findall(r"[0-9][0-9,.]*", result))
     assert str(int(given.sum())) not in numbers
     manifest = (tmp_path / "out" / "manifest.json").read_text()
@@ -214,7 +215,10 @@ def test_prices_and_shares_are_in_points_as_well(tmp_path: Path) -> None:
     assert "where 1 stands for 400 points, counted from -100" in shown
     listed = it.file.kind.handout(it.plan, settled.outcome, it.file.kind.identities(it.file.config))
     assert listed["price_points"].to_pylist() == [400 * each for each in listed["price"].to_pylist()]
-    assert "price in points" in words(it.file.kind.result(it.plan, settled.outcome))
+    result = words(it.file.kind.result(it.plan, settled.outcome))
+    assert "price in points" in result
+    assert ("is 1: one above 1.02 is too high for everybody, since public leanings, which break ties, raise what a good "
+            "is worth to somebody by up to 0.02. ") in result
     assert Ranks(points=(10, 6, 3)).unit == 10
     assert replace(it.plan, scale=Points()).said(0.25) == "0.25"
 

@@ -47,7 +47,10 @@ def result_sections(plan: GoodsPlan, outcome: AnyOutcome) -> list[Section]:
     prices = np.asarray(board.prices)
     order = np.argsort(-prices, kind="stable")[:_SHOWN]
     unit = plan.scale.unit
-    note = f"Prices are on the scale on which {plan.most} is 1: one above that is too high for everybody. "
+    leant = float(getattr(plan.market, "spread", 0.0))
+    note = f"Prices are on the scale on which {plan.most} is 1: one above {f'{1 + leant:.6g}' if leant else 'that'} is "
+    note += "too high for everybody" + (f", since public leanings, which break ties, raise what a good is worth to "
+                                        f"somebody by up to {leant:.6g}. " if leant else ". ")
     note += "" if unit == 1.0 else f"In points that is {unit:.6g}. "
     note += ("Who takes a good owes its price. " if plan.charges else "Nobody pays them. ")
     note += "How many copies of a good were taken, and by whom, is not public."
