@@ -12,6 +12,7 @@ from campaign.forging import words
 from confide.acquisition.mechanism import MeanBillboard
 from confide.acquisition.records import ContractedRecords
 from confide.campaign import Campaign, Home, Store, contracts, verify
+from confide.campaign.check import check_sections
 from confide.contract import BudgetExceeded, InvalidInput, Refused, kind
 from confide.contract.tokens import as_token, read_token
 
@@ -51,6 +52,7 @@ def test_the_whole_life(tmp_path: Path) -> None:
     assert it.submit(3, {"concern": "0.35"}) == {"id": "3", "concern": "0.35"}
     assert it.submit(9, {"concern": ""}) == {"id": "9", "concern": ""}
     assert not it.book().answers()  # a report of concern is no draw
+    assert it.check().asked is None
     first = it.draw_up()
     offered = it.contract(2)
     assert (first.number, first.final, offered.final) == (1, False, False)
@@ -69,6 +71,14 @@ def test_the_whole_life(tmp_path: Path) -> None:
         it.draw_up()
     sent = play(it, tmp_path)
     assert sent[9] == sent[5] == sent[3] == ""  # nothing was asked of them
+    seen = it.check()
+    assert (seen.slots, seen.asked) == (9, len(final.drawn["rows"]))
+    assert 0 < seen.usable == len(list(filter(None, sent.values()))) <= len(final.drawn["rows"]) < 9
+    (page,) = check_sections(seen)
+    rows_of = dict(page.blocks[0].rows)
+    assert rows_of["invited slots"] == 9
+    assert rows_of["asked for a record, by their contracts"] == seen.asked
+    assert rows_of["asked, without a usable record (they count as empty)"] == seen.asked - seen.usable
     assert it.submit(2, {"record": "80"}, contract=it.contract(2).token)["record"] == sent[2]  # one record, once
     settled = it.settle()
     board, shares = settled.outcome.billboard, settled.outcome.shares

@@ -217,8 +217,8 @@ def test_prices_and_shares_are_in_points_as_well(tmp_path: Path) -> None:
     assert listed["price_points"].to_pylist() == [400 * each for each in listed["price"].to_pylist()]
     result = words(it.file.kind.result(it.plan, settled.outcome))
     assert "price in points" in result
-    assert ("is 1: one above 1.02 is too high for everybody, since public leanings, which break ties, raise what a good "
-            "is worth to somebody by up to 0.02. ") in result
+    assert ("is 1: one above 1.02 is too high for everybody, since public leanings, which break ties, raise what a "
+            "good is worth to somebody by up to 0.02. ") in result
     assert Ranks(points=(10, 6, 3)).unit == 10
     assert replace(it.plan, scale=Points()).said(0.25) == "0.25"
 

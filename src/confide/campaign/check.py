@@ -91,12 +91,16 @@ def check_sections(found: Check) -> list[Section]:
 def _records(found: Check) -> list[Section]:
     slots, empty = ("records (fixed and public)", "records that are missing or unusable (each counts as the null one)"
                     ) if found.held else ("invited slots", "slots without a usable record (they count as empty)")
+    asked = found.slots if found.asked is None else found.asked
+    if found.asked is not None:
+        empty = "asked, without a usable record (they count as empty)"
     counts = Table(columns=("records", "number"), rows=(
         (slots, found.slots),
+        *([] if found.asked is None else [("asked for a record, by their contracts", asked)]),
         ("rows read", found.rows),
         ("usable records", found.usable),
         ("rejected rows", len(found.rejected)),
-        (empty, found.slots - found.usable),
+        (empty, asked - found.usable),
         *([] if found.tolerated is None else [("lies and empty slots that truth and accuracy allow for",
                                                found.tolerated)]),
     ))

@@ -225,8 +225,8 @@ def check(
         from confide.cli import output
 
         first = [output.Rejected(id=name, reason=why) for name, why in list(found.rejected.items())[:SHOWN]]
-        emit(output.CheckOutput(**head(it), slots=found.slots, rows=found.rows, usable=found.usable,
-                                 rejected=len(found.rejected), reasons=reasons(found), first=first,
+        emit(output.CheckOutput(**head(it), slots=found.slots, asked=found.asked, rows=found.rows,
+                                 usable=found.usable, rejected=len(found.rejected), reasons=reasons(found), first=first,
                                  written=None if listed is None else str(listed), withdrawn=gone, ledger=verdict,
                                 another=anew or None, cells=cell_texts(found), stop=stop or None))
         _stopped(stop)

@@ -239,6 +239,7 @@ class Check:
         own: the kind's own view of what it found, in place of the usual tables of records.
         cells: column -> what is wrong with its cells, a text with a count for each reason; "" -> with whole rows. Of a
             column that is not there nobody says.
+        asked: the number of the invited who are asked for a record, where others are not; None where all are.
     """
 
     slots: int
@@ -250,6 +251,7 @@ class Check:
     missing_as: str = ""
     own: Sequence[Section] = ()
     cells: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    asked: int | None = None
 
     def __repr__(self) -> str:
         return f"<check of {self.slots} slots; private, see its fields>"

@@ -293,15 +293,16 @@ class MeanKind(KindSkeleton, PeoplesKind):
         self, config: MeanConfig, plan: PlannedMean, folder: Path, progress: Progress | None = None
     ) -> Check:
         """One pass, for the operator alone: over the reports, and once contracts are drawn up over the records."""
-        slots = config.people.count
+        asked = None
         if not (folder / config.contracts.file).exists():
             reports, rejected = self._reports(config, plan, folder, progress)
             usable = int(np.count_nonzero(~np.isnan(reports)))
         else:
             data = self.submissions(config, plan, folder, progress)
             usable = sum(int(np.count_nonzero(batch.sent)) for batch in data)
-            rejected, slots = data.rejected, len(data.drawn.index)  # nobody else is asked
-        return Check(slots=slots, rows=usable + len(rejected), usable=usable, rejected=rejected, tolerated=None)
+            rejected, asked = data.rejected, len(data.drawn.index)
+        return Check(slots=config.people.count, rows=usable + len(rejected), usable=usable, rejected=rejected,
+                     tolerated=None, asked=asked)
 
     def one(self, plan: PlannedMean, batch: ContractedRecords, place: int) -> Contracted:
         """A contract, and whether a record came in on it."""
