@@ -119,7 +119,8 @@ def test_print_gives_a_line_a_promise_and_a_line_a_control():
     assert max(map(len, str(report).splitlines())) < 140
     assert planted.splitlines()[1:] == ["flagged      privacy: no noise", "NOT flagged  privacy: noise halved"]
     assert said.startswith("Not passed: 2 of 3 promises")
-    assert said.splitlines()[1:] == list(report.problems)
+    evidence = f"{BROKEN.promise}, as it was measured: {BROKEN.evidence}"
+    assert said.splitlines()[1:] == [*report.problems, evidence]
     assert repr(report).startswith("AuditReport(rows=(AuditRow(")
     assert "participation: nothing is promised" in str(AuditReport((AuditRow.unpromised("participation", "no"),)))
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from confide.audit import (
     Audited,
+    AuditReport,
     AuditRow,
     Concern,
     DampedNoise,
@@ -154,6 +157,38 @@ def test_laws_are_tested_on_secure_draws_and_wrong_sources() -> None:
     assert [(control.mutant, control.flagged) for control in controls] == [
         ("a source with 0.5 of the scale", True), ("a source that adds nothing", True),
         ("a source that starts anew for every stream", True)]
+
+
+@pytest.mark.parametrize(("center", "controls"), [
+    ([2.0, 0.0, 0.0], ["a source with 0.5 of the scale", "a source that selects evenly"]),
+    ([30.0, 0.0, 0.0], ["a source that selects evenly"]),
+    ([0.0, 0.0, 0.0], []), ([0.02, 0.0], [])])
+def test_a_selection_has_controls_where_samples_show_them(center: list[float], controls: list[str]) -> None:
+    """Of a selection that is nearly sure half of the scale shows nothing; of one that is nearly even, nothing does."""
+    def chosen(values: Any, noise: Noise) -> Any:
+        return noise.selection(values, 1, stream="choice")
+
+    rows, found = Laws(draws=lambda: heard(chosen, center, 1), samples=2000, false_alarm=1e-9, seed=1).measured()
+    assert [(row.verdict, row.note) for row in rows] == [
+        ("kept", "" if controls else "no control: 2000 draws of this law would not show a wrong source")]
+    assert [(control.mutant, control.flagged) for control in found] == [(each, True) for each in controls]
+
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "privacy" / "audit_data.md"
+
+
+def test_the_pairs_of_the_page_leave_ones_own_share_out() -> None:
+    """Shares that follow from one's own record are no leak, and are one where the pairs hold all shares."""
+    code = "\n".join(re.findall(r"```\{code-cell\} ipython3\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL))
+    code = code.replace("[board.yes] * self.people", "[int(each) for each in data]").partition("print(audit(")[0]
+    for leaks in (False, True):
+        page: dict[str, Any] = {"__name__": "page"}
+        text = code.replace("partial(published, index=0)", "published") if leaks else code
+        exec(compile(text, str(PAGE), "exec", dont_inherit=True), page)
+        it = page["audited"](page["NoisyCount"](people=3, epsilon=1.0), seed=0)
+        report = AuditReport(tuple(it.measured[0].rows()))
+        assert [row.flagged for row in report.rows] == [leaks]
+        assert ("as it was measured: " in str(report)) is leaks
 
 
 def test_every_concern_has_a_row_where_reasons_are_given() -> None:

@@ -562,8 +562,8 @@ class AuditReport:
         return Section(title=title, blocks=tuple(blocks), study=study)
 
     def __str__(self) -> str:
-        """As `print` shows it: a line for each promise and each control, and whether it passed; `to_section` has the
-        evidence.
+        """As `print` shows it: a line for each promise and each control, whether it passed, and the evidence of what is
+        broken; `to_section` has that of all rows.
         """
         named = (f"{row.concern}: " * (row.verdict is Verdict.NO_PROMISE) + row.promise for row in self.rows)
         rows = tuple((str(row.verdict), printable(promise, _LONGEST), row.bound, row.found)
@@ -573,7 +573,8 @@ class AuditReport:
         return "\n\n".join(str(block) for block in (
             Table(columns=("verdict", "promise", "promised", "measured"), rows=rows),
             Table(columns=("control", "planted bug"), rows=planted),
-            Text((f"{self._outcome()}: {self._said()}.", *self.problems))))
+            Text((f"{self._outcome()}: {self._said()}.", *self.problems,
+                  *(f"{row.promise}, as it was measured: {row.reading}" for row in self.rows if row.flagged)))))
 
     def _legend(self) -> str:
         """What the verdicts that stand in the table mean."""
