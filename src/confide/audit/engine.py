@@ -36,6 +36,7 @@ from confide.privacy.covering import charged_for
 from confide.privacy.events import Event
 from confide.privacy.losses import GDP, ZCDP, PureDP, RenyiDP
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
+from confide.privacy.noise.choices import relative_weights
 
 __all__ = ["Audited", "Examined", "FullSize", "Laws", "Measurement", "Run", "Transcripts", "audit", "heard"]
 
@@ -306,21 +307,48 @@ class Laws:
         return [sampler_audit(secure, draw, self.samples, self.false_alarm) for draw in draws]
 
     def measured(self) -> tuple[list[AuditRow], list[Control]]:
-        """The rows of secure noise, and the controls of wrong sources for the first law that shows them.
+        """The rows of secure noise, and the controls of wrong sources for the first law that shows them: added noise, a
+        channel, or else a selection.
 
         A selection among many that are nearly alike does not, and neither does lattice noise that is nearly always 0.
+        Where no law does, the rows say so.
         """
         draws = self.draws()
         damped = DampedNoise(Noise.simulated(self.seed), self.factor)
+        narrow = f"a source with {self.factor:.2g} of the scale"
         shows = [draw for draw in draws if draw.law in _ADDED and self.samples * (1 - likeliest(draw)) >= _TELLING] or [
             draw for draw in draws if draw.law == "channel"]
-        wrong: list[tuple[str, Noise]] = [(f"a source with {self.factor:.2g} of the scale", damped)]
+        wrong: list[tuple[str, Noise]] = [(narrow, damped)]
         if shows and shows[0].law in _ADDED:  # a channel may be nearly certain
             wrong += [("a source that adds nothing", ForcedNoise([])),
                       ("a source that starts anew for every stream", StuckNoise(lambda: Noise.simulated(self.seed)))]
-        return self._rows(draws), [
+        tested = [(draw, words, source) for draw in shows[:1] for words, source in wrong]
+        if not shows:
+            even = DampedNoise(Noise.simulated(self.seed), _EVEN)
+            tested = next(filter(None, (
+                [(draw, words, source) for words, factor, source in ((narrow, self.factor, damped), (
+                    "a source that selects evenly", _EVEN, even)) if self._tells(draw, factor)]
+                for draw in draws if draw.law == "selection")), [])
+        rows = self._rows(draws)
+        if not tested:
+            rows = [_noted(row, f"no control: {self.samples} draws of this law would not show a wrong source")
+                    for row in rows]
+        return rows, [
             Control("law of the noise", words, sampler_audit(source, draw, self.samples, self.false_alarm).flagged)
-            for draw in shows[:1] for words, source in wrong]
+            for draw, words, source in tested]
+
+    def _tells(self, draw: Draw, factor: float) -> bool:
+        """Whether so many samples of a selection at so much of its scale are sure to be told from those asked for: some
+        number of hits is then as far off as a test allows, by Bernstein's inequality, and six deviations more.
+        """
+        logits = np.array([float(each) for each in draw.center])
+        asked, wrong = (weights / weights.sum() for weights in (
+            relative_weights(logits), relative_weights((logits - logits.max()) / factor)))
+        allowed = math.log(2 * (len(logits) + 1) / self.false_alarm)
+        off = np.sqrt(2 * allowed * self.samples * asked * (1 - asked)) + allowed
+        off += 6 * np.sqrt(self.samples * wrong * (1 - wrong))
+        counted = asked * self.samples >= 2  # others are counted together
+        return bool(((self.samples * np.abs(asked - wrong) > off) & counted).any())
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -474,6 +502,7 @@ def _draws(run: Run, data: Any, seed: int = 0) -> list[Draw]:
     return [draw for draw in noise.draws if draw.law != "split"]
 
 
+_EVEN = 2.0**60  # times the scale of a selection: all are as likely
 _TELLING = 100  # draws of a law, of those asked for, that are expected not to be its likeliest number
 _ADDED = ("laplace", "discrete_laplace", "gaussian", "discrete_gaussian", "vector_laplace")
 
