@@ -152,7 +152,8 @@ class PayoutTerms:
         wrong = raw[(raw != np.rint(raw)) | (np.abs(raw) >= 2.0**63)]  # also what is not finite
         if len(wrong):
             raise InvalidInput(self.column, f"a share of {wrong[0]:.12g} is no whole number of coins", self._whole())
-        return raw.astype(np.int64)
+        whole_coins: np.ndarray = raw.astype(np.int64)
+        return whole_coins
 
     def _whole(self) -> str:
         return (f"must be whole coins of 1/{self.minor_units:,} {self.currency}: round in `decode`, and make the "
