@@ -177,6 +177,8 @@ class Section:
         blocks: the texts, tables and pictures below it.
         study: True where private data was used under simulated noise: not a release.
         private: True where it is meant for one participant or the operator.
+        found: whether its first paragraph is the finding of a campaign, which a page shows in large letters.
+        folded: whether a page shows its heading alone until a reader opens it.
         answers: the `confide.contract.offering.Question` that a section of an offer answers, such as "sees"; empty
             where none.
     """
@@ -185,6 +187,8 @@ class Section:
     blocks: Sequence[Block] = field(default_factory=tuple)
     study: bool = False
     private: bool = False
+    found: bool = False
+    folded: bool = False
     answers: str = ""
 
     @property
