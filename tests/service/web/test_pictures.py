@@ -17,7 +17,7 @@ from confide.charts.plotted import Curves, plotted
 from confide.charts.shapes import told_apart
 from confide.contract.outcome import PublicOutcome
 from confide.contract.outcome_folder import public_parts
-from confide.contract.presentation import Picture, Section
+from confide.contract.presentation import Picture, Section, Text
 from golden.golden_files import campaign, pack
 
 _NAMES = [f"{k}. married, with {k} children, owns a home"[:40].ljust(40, "s") for k in range(1, 13)]
@@ -116,3 +116,16 @@ def test_no_text_of_a_kind_s_pictures_is_cut_or_covered(chromium: Browser, name:
     assert found
     assert _faults(chromium, found) == []
     assert _faults(chromium, [_renamed(each) for each in found]) == []
+
+
+def test_what_is_folded_is_open_in_print(chromium: Browser) -> None:
+    tab = chromium.new_page()
+    tab.set_content(page("T", "L", [Section(title="Plan", folded=True, blocks=(Text(("a formula",)),))]))
+    words = tab.get_by_text("a formula")
+    assert not words.is_visible()
+    tab.emulate_media(media="print")
+    assert words.is_visible()
+    tab.emulate_media(media="screen")
+    tab.get_by_text("Plan").click()
+    assert words.is_visible()
+    tab.close()
