@@ -187,10 +187,11 @@ def percent(probability: float, digits: int = 1) -> str:
         >>> percent(0.7311), percent(0.99966), percent(0.999_999), percent(1.0, 0)
         ('73.1%', '99.97%', '99.9999%', '100%')
     """
-    shown = f"{100.0 * probability:.{digits}f}"
-    if float(shown) in (0.0, 100.0) and 0.0 < probability < 1.0 and digits < _MOST_DIGITS:
-        return percent(probability, digits + 1)
-    return f"{shown}%"
+    for more in range(digits, _MOST_DIGITS + 1):
+        shown = f"{100.0 * probability:.{more}f}"
+        if float(shown) not in (0.0, 100.0) or not 0.0 < probability < 1.0:
+            return f"{shown}%"
+    return f"{100.0 * probability:.{digits}f}%"
 
 
 def number(value: str | float | None, error: float | None = None, *, share: bool = False) -> str:

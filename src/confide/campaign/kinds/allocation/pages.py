@@ -70,7 +70,7 @@ def _finding(plan: GoodsPlan, prices: np.ndarray) -> str:
     """The dearest good, and how many have no price."""
     many, free, dearest = len(prices), int((prices <= 0).sum()), int(np.argmax(prices))
     if free == many:
-        return f"None of the {many:,} goods has a price: everybody who is left without one wanted none."
+        return f"None of the {many:,} goods has a price."
     at = f"{_price(plan, float(prices[dearest]))}"
     rest = "" if not free else f", and {free:,} of them {'has' if free == 1 else 'have'} no price"
     return f"The dearest of {many:,} goods is {plan.names[dearest]}, at a final price of {at}{rest}."
