@@ -72,7 +72,8 @@ def test_what_is_public_names_no_totals(tmp_path: Path) -> None:
     given = np.bincount([good for good in outcome.shares["good"].to_pylist() if good >= 0], minlength=3)
     result = words(it.file.kind.result(it.plan, outcome))
     assert "is not public" in result
-    assert "is 1: one above that is too high for everybody. " in result
+    assert "A price of 1 is " in result
+    assert "Public leanings" not in result
     numbers = set(re.findall(r"[0-9][0-9,.]*", result))
     assert str(int(given.sum())) not in numbers
     manifest = (tmp_path / "out" / "manifest.json").read_text()
@@ -216,9 +217,8 @@ def test_prices_and_shares_are_in_points_as_well(tmp_path: Path) -> None:
     listed = it.file.kind.handout(it.plan, settled.outcome, it.file.kind.identities(it.file.config))
     assert listed["price_points"].to_pylist() == [400 * each for each in listed["price"].to_pylist()]
     result = words(it.file.kind.result(it.plan, settled.outcome))
-    assert "price in points" in result
-    assert ("is 1: one above 1.02 is too high for everybody, since public leanings, which break ties, raise what a "
-            "good is worth to somebody by up to 0.02. ") in result
+    assert "final price (points, of 400)" in result
+    assert "raise what a good is worth to somebody by up to 8. " in result  # .02 of 400 points
     assert Ranks(points=(10, 6, 3)).unit == 10
     assert replace(it.plan, scale=Points()).said(0.25) == "0.25"
 

@@ -105,3 +105,13 @@ def test_a_policy_lets_a_browser_load_nothing() -> None:
     assert policy.split("; ") == ["default-src 'none'", f"style-src 'sha256-{digest}'", "base-uri 'none'",
                                   "form-action 'none'"]
     assert text.index("Content-Security-Policy") < text.index("<style>")
+
+
+def test_a_folded_section_shows_its_heading_alone_and_all_of_it_in_print() -> None:
+    text = page("t", "l", [Section(title="Plan", folded=True, blocks=(Text(("a formula",)),)),
+                           Section(title="Found", found=True, blocks=(Text(("12% +- 2%",)),))])
+    found = self_contained(text)
+    assert found.tags.count("details") == found.tags.count("summary") == 1
+    assert re.search(r"<details>\s*<summary><h2>Plan</h2></summary>\s*<p>a formula</p>\s*</details>", text)
+    assert ("section", "class", "found") in found.attributes
+    assert "details::details-content" in text[text.index("@media print"):text.index("</style>")]

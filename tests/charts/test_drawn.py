@@ -158,13 +158,13 @@ def test_any_number_of_rows_and_series_holds(count: int) -> None:
 
 def test_labels_that_the_first_version_cut_fill_their_room() -> None:
     honest = _bars(_LONG)
-    drawing = to_svg({**honest.spec, "layer": [
-        {**each, "encoding": {**each["encoding"], "y": {key: value for key, value in each["encoding"]["y"].items()
-                                                        if key != "axis"}}} for each in honest.spec["layer"]]})
+    drawing = to_svg({**honest.spec, "layer": [{**each, "encoding": {
+        channel: {key: value for key, value in said.items() if key != "axis"}
+        for channel, said in each["encoding"].items()}} for each in honest.spec["layer"]]})
     assert drawing is not None
     cut = re.findall(r">([^<]+)\u2026</text>", drawing)
     assert len(set(cut)) == len(_LONG)
-    assert "belongs" in fault(honest.spec, drawing)
+    assert fault(honest.spec, drawing)
     assert fault(honest.spec, drawing, first=True) == ""
     one = drawing.replace(f">{cut[0]}\u2026", f">{cut[1]}\u2026")
     assert "belongs" in fault(honest.spec, one, first=True)
@@ -184,7 +184,7 @@ def test_numbers_that_lie_on_each_other_may_be_hidden(log: bool) -> None:
     hidden = [each for each in labels if 'opacity="0"' in each]
     assert hidden
     assert fault(honest.spec, drawing) == ""
-    for each in labels if not log else labels[:1]:
+    for each in labels if not log else [each for each in labels if ">1</text>" in each]:
         if each not in hidden:
             assert "is hidden" in fault(honest.spec, drawing.replace(each, each.replace('opacity="1"', 'opacity="0"')))
 

@@ -17,6 +17,7 @@ import stat
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace as replace_fields
 from pathlib import Path
 
 import pyarrow as pa
@@ -70,8 +71,11 @@ def row_files(found: Mapping[str, pa.Table]) -> dict[str, bytes]:
 
 
 def sections(file: CampaignFile, plan: CampaignPlan, outcome: PublicOutcome) -> list[Section]:
-    """The page of a result; it follows from the public part of an outcome."""
-    return [*file.kind.result(plan, outcome), *plan.sections(), *plan.offer()]
+    """The page of a result, with the plan and the offer folded below it; it follows from the public part of an
+    outcome.
+    """
+    before = [replace_fields(section, folded=True) for section in (*plan.sections(), *plan.offer())]
+    return [*file.kind.result(plan, outcome), *before]
 
 
 def picture_data(shown: Sequence[Section], text: str) -> bytes:

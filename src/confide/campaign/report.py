@@ -16,7 +16,7 @@ from confide.contract.presentation import Block, Picture, Section, Table, Text
 __all__ = ["DRAWN", "NO_SOFTWARE", "UNKNOWN_FORM", "Placed", "head", "page", "pictures", "placed", "with_policy",
            "without_pictures"]
 
-_STYLE = """
+_FIRST_STYLE = """
 :root { color-scheme: light dark; --ink: #1c2024; --paper: #ffffff; --quiet: #5b6570; --line: #d9dee3;
         --study: #8a4b00; --study-paper: #fff6e8; --private: #14506b; --private-paper: #eaf5fa; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e8ebee; --paper: #16191c; --quiet: #a3adb8; --line: #343b42;
@@ -34,6 +34,16 @@ section.study, section.private { padding: .1rem 1rem 1rem; border-radius: 8px; m
 section.study { background: var(--study-paper); } section.private { background: var(--private-paper); }
 .badge { font-size: .8rem; font-weight: 700; letter-spacing: .04em; text-transform: uppercase; }
 .study .badge { color: var(--study); } .private .badge { color: var(--private); }
+"""
+"""That of confide 0.1.0, whose pages begin with it."""
+
+_STYLE = _FIRST_STYLE + """\
+figure svg { display: block; box-sizing: border-box; width: 100%; overflow: visible; padding: 0; }
+.found > h2 + p { font-size: 1.35rem; line-height: 1.35; margin: 1.2rem 0; }
+td.number { white-space: nowrap; } section.folded { margin-top: .6rem; border-top: 1px solid var(--line); }
+summary { cursor: pointer; padding: .6rem 0; } summary h2 { display: inline; font-size: 1.05rem; margin: 0; }
+@media print { details::details-content { content-visibility: visible; display: block; block-size: auto; }
+        section.folded { break-inside: auto; } figure, tr { break-inside: avoid; } }
 """
 
 Drawn = Literal["all", "checked", "none"]
@@ -78,12 +88,13 @@ def head(title: str, *, policy: bool = True) -> str:
 
     Args:
         title: the campaign's title.
-        policy: whether a policy says what a browser may load; packs of confide 0.1.0 have none.
+        policy: whether a policy says what a browser may load; packs of confide 0.1.0 have none, and their style.
     """
+    style = _STYLE if policy else _FIRST_STYLE
     meta = f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n' if policy else ""
     return (f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n{meta}'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-            f"<title>{html.escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n")
+            f"<title>{html.escape(title)}</title>\n<style>{style}</style>\n</head>\n")
 
 
 def with_policy(text: str, title: str) -> str:
@@ -100,8 +111,13 @@ def pictures(sections: Sequence[Section]) -> list[Picture]:
 def _section(section: Section, drawn: Drawn) -> str:
     mark = "study" if section.study else "private" if section.private else ""
     badge = f'<p class="badge">{_BADGES[mark]}</p>' if mark else ""
+    mark = mark or ("found" if section.found else "folded" if section.folded else "")
     blocks = "\n".join(_block(block, drawn) for block in section.blocks)
-    return f'<section class="{mark}">\n<h2>{html.escape(section.title)}</h2>\n{badge}{blocks}\n</section>'
+    title = f"<h2>{html.escape(section.title)}</h2>"
+    if section.folded:
+        return (f'<section class="{mark}">\n<details>\n<summary>{title}</summary>\n{badge}{blocks}\n'
+                '</details>\n</section>')
+    return f'<section class="{mark}">\n{title}\n{badge}{blocks}\n</section>'
 
 
 def _block(block: Block, drawn: Drawn) -> str:

@@ -9,9 +9,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Axis", "axis"]
+__all__ = ["SPACING", "Axis", "axis"]
 
-_SPACING = 40  # pixels from one tick to the next, about
+SPACING = 40
+"""Pixels from one tick to the next, about, where no number of ticks is asked for."""
+
 _NICE = 10  # ticks by which the ends of an axis are rounded, and which a logarithmic one has about
 _SAID = 5  # ticks by which a screen reader's numbers are rounded
 
@@ -26,6 +28,7 @@ class Axis:
         log: whether it is logarithmic.
         start: in pixels.
         end: in pixels.
+        spacing: pixels from one tick to the next, about.
     """
 
     low: float
@@ -33,6 +36,7 @@ class Axis:
     log: bool
     start: float
     end: float
+    spacing: int = SPACING
 
     def place(self, value: float) -> float:
         """The pixel of a number; NaN of one that has none."""
@@ -47,7 +51,7 @@ class Axis:
     def ticks(self) -> list[float]:
         """The numbers that have a tick."""
         if not self.log:
-            return _ticks(self.low, self.high, math.ceil(abs(self.end - self.start) / _SPACING))
+            return _ticks(self.low, self.high, math.ceil(abs(self.end - self.start) / self.spacing))
         first, last = round(math.log10(self.low)), round(math.log10(self.high))
         if last - first >= _NICE:
             return [_power(int(power)) for power in _ticks(first, last, _NICE)]
@@ -70,7 +74,9 @@ class Axis:
         return max(0, -math.floor(math.log10(1 / -step if step < 0 else step) + 1e-9))
 
 
-def axis(values: Sequence[float], *, log: bool, zero: bool, start: float, end: float) -> Axis | None:
+def axis(
+    values: Sequence[float], *, log: bool, zero: bool, start: float, end: float, spacing: int = SPACING
+) -> Axis | None:
     """The axis of some numbers, its ends rounded outwards; None where there is nothing to draw.
 
     Args:
@@ -79,6 +85,7 @@ def axis(values: Sequence[float], *, log: bool, zero: bool, start: float, end: f
         zero: whether a linear one shows 0.
         start: in pixels.
         end: in pixels.
+        spacing: pixels from one tick to the next, about.
     """
     if not values or (log and min(values) <= 0):
         return None
@@ -87,7 +94,7 @@ def axis(values: Sequence[float], *, log: bool, zero: bool, start: float, end: f
         low, high = _power(math.floor(math.log10(low))), _power(math.ceil(math.log10(high)))
     else:
         low, high = _nice(min(low, 0.0) if zero else low, max(high, 0.0) if zero else high)
-    return Axis(low=low, high=high, log=log, start=start, end=end)
+    return Axis(low=low, high=high, log=log, start=start, end=end, spacing=spacing)
 
 
 def _power(exponent: int) -> float:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from confide.charts.axes import Axis, axis
+from confide.charts.axes import SPACING, Axis, axis
 from confide.charts.markup import Element, Unreadable, elements
 from confide.charts.matching import NUMBER, Chosen, Expected, Free, Kept, Label, Near, Said, Value, compare
 from confide.charts.plotted import Curves, Intervals, plotted
@@ -28,6 +28,8 @@ _BAND = 0.2  # of a band's step is between bands
 _ROUNDED, _DOWN = 0.51, 1.01  # pixels: ticks of numbers stand on the nearest one, those of bands on the one before
 _TEXT, _TITLE = 12, 14  # sizes of fonts
 _BELOW = 31  # from an axis down to its title
+_FAR = 80  # pixels from one tick of a horizontal axis to the next, about; `SPACING` in confide 0.1.0
+_ABOVE = -13  # from the top of a vertical axis to its title; in confide 0.1.0 it stood at its left
 _LABEL, _NAME = 180, 400  # pixels that confide 0.1.0 gave to the label of a row and of a series
 _LISTED, _MOST = 5, 7  # values that screen readers hear of a longer list, and of one that is said whole
 _INK = "#1c2024"
@@ -57,7 +59,7 @@ def _fault(spec: str, drawing: str, first: bool, retitled: bool) -> str:
         if retitled:
             it = _retitled(it, parts[0])
         kept, height = _compared(it, parts[0], first)
-        check_room(it, kept, _WIDTH, height)
+        check_room(it, kept, _WIDTH, height, first=first)
     except Unreadable as problem:
         return str(problem)
     return ""
@@ -235,7 +237,7 @@ def _flush(place: float) -> str:
     return "start" if abs(place) < 1 else "end" if abs(place - _WIDTH) < 1 else "middle"
 
 
-def _y_axis(it: Axis, title: str, height: float) -> tuple[Expected, Expected]:
+def _y_axis(it: Axis, title: str, height: float, *, first: bool) -> tuple[Expected, Expected]:
     ticks = it.ticks()
     places = [it.place(tick) for tick in ticks]
     labels = [_words(_tick_label(it, tick, written, "y"), "end", _at(-7, place + 4), opacity=_SEEN)
@@ -244,8 +246,9 @@ def _y_axis(it: Axis, title: str, height: float) -> tuple[Expected, Expected]:
              _mark("mark-text role-axis-label", labels),
              _mark("mark-rule role-axis-domain", [_line(_at(0, height), 0, -height, "#888")])]
     if title:
-        place = Free("translate(#,#) rotate(#) translate(#,#)", "y title")
-        parts.append(_mark("mark-text role-axis-title", [_words(Label(title), "middle", place, bold=True)]))
+        place: Value = Free("translate(#,#) rotate(#) translate(#,#)", "y title") if first else _at(0, _ABOVE)
+        parts.append(_mark("mark-text role-axis-title",
+                           [_words(Label(title), "middle" if first else "start", place, bold=True)]))
     return (_grid([(0, place) for place in places], _WIDTH, 0, 0),
             _axis_group(0, _said_axis("Y", title, it), parts))
 
@@ -296,8 +299,10 @@ def _numbers(values: Sequence[float | None]) -> list[float]:
     return [float(each) for each in values if each is not None]
 
 
-def _axis_of(values: Sequence[float | None], *, log: bool, zero: bool, start: float, end: float) -> Axis:
-    found = axis(_numbers(values), log=log, zero=zero, start=start, end=end)
+def _axis_of(
+    values: Sequence[float | None], *, log: bool, zero: bool, start: float, end: float, spacing: int = SPACING
+) -> Axis:
+    found = axis(_numbers(values), log=log, zero=zero, start=start, end=end, spacing=spacing)
     if found is None:
         raise Unreadable("its numbers have no place on an axis")
     return found
@@ -305,9 +310,11 @@ def _axis_of(values: Sequence[float | None], *, log: bool, zero: bool, start: fl
 
 def _curves(it: Curves, first: bool) -> list[Expected]:
     everything = [*it.rows, *it.marks]
-    x = _axis_of([row[0] for row in everything], log=it.log_x, zero=False, start=0, end=_WIDTH)
+    x = _axis_of([row[0] for row in everything], log=it.log_x, zero=False, start=0, end=_WIDTH,
+                 spacing=SPACING if first else _FAR)
     y = _axis_of([row[1] for row in everything], log=it.log_y, zero=it.zero, start=_HEIGHT, end=0)
-    (x_grid, x_axis), (y_grid, y_axis) = _x_axis(x, it.x, _HEIGHT, downwards=True), _y_axis(y, it.y, _HEIGHT)
+    x_grid, x_axis = _x_axis(x, it.x, _HEIGHT, downwards=True)
+    y_grid, y_axis = _y_axis(y, it.y, _HEIGHT, first=first)
     lines = [(_at(0, 0), _box(_WIDTH, _HEIGHT), [_data_mark("line", 0, [_curve(it, name, place, x, y)])])
              for place, name in enumerate(it.colours)]
     parts = [x_grid, y_grid, x_axis, y_axis,
@@ -375,7 +382,8 @@ def _intervals(it: Intervals, first: bool) -> tuple[float, list[Expected]]:
     band = it.step * max(1, len(series)) / (1 - _BAND)
     height = band * (max(1, len(labels)) + _BAND)
     middles = {label: band * (_BAND + (1 - _BAND) / 2 + place) for place, label in enumerate(labels)}
-    x = _axis_of([each for row in it.rows for each in row[2:]], log=it.log, zero=True, start=0, end=_WIDTH)
+    x = _axis_of([each for row in it.rows for each in row[2:]], log=it.log, zero=True, start=0, end=_WIDTH,
+                 spacing=SPACING if first else _FAR)
     x_grid, x_axis = _x_axis(x, it.axis, height, downwards=False)
     names = [_words(_name(label, _LABEL, "bands", place, first), "end", _at(-7, place + 4, _DOWN))
              for label, place in middles.items()]

@@ -25,9 +25,10 @@ _EDGE = 12  # pixels around everything, at most
 _SYMBOL = 16  # from a legend's symbol to its name
 _ROW = 30  # height of a row of a legend, at most
 _OFF = 1.0  # pixel
+_APART = 16.0  # pixels between two numbers below a plot, at least
 
 
-def check_room(it: Curves | Intervals, kept: Kept, width: float, height: float) -> None:
+def check_room(it: Curves | Intervals, kept: Kept, width: float, height: float, *, first: bool) -> None:
     """Check that all is within the drawing, that nothing overlaps, and that no label is hidden without a reason.
 
     Args:
@@ -35,6 +36,7 @@ def check_room(it: Curves | Intervals, kept: Kept, width: float, height: float) 
         kept: parts that depend on fonts.
         width: width of the plot, in pixels.
         height: height of the plot, in pixels.
+        first: whether confide 0.1.0 drew it.
 
     Raises:
         Unreadable: one of these conditions fails.
@@ -51,7 +53,7 @@ def check_room(it: Curves | Intervals, kept: Kept, width: float, height: float) 
     legend = _legend(kept, height + (_TITLED if below else _PLAIN), h - top)
     overhang = max(_width(it.title, _TITLE), _width(below), *map(_width, names), legend, 0)
     _within("room on the right", w - left - width, 0, 2 * _EDGE + overhang)
-    if beside:
+    if beside and first:
         x, y, *rest = kept.numbers["y title"]
         _within("the title on the left", x, -left + _TEXT - 3 - _OFF, -least)
         if abs(y - height / 2) > _OFF or rest != [-90, 0, -3]:
@@ -65,7 +67,7 @@ def check_room(it: Curves | Intervals, kept: Kept, width: float, height: float) 
     _within("room below", h - top - height, _TITLED if below else _PLAIN,
             _TITLED + 2 * _EDGE + _ROW * (rows + 1) + _width(beside) / 2)
     log_x, log_y = (it.log_x, it.log_y) if isinstance(it, Curves) else (it.log, False)
-    _check_hidden(kept.labels.get("x", ()), width, log=log_x)
+    _check_hidden(kept.labels.get("x", ()), width, log=log_x, apart=0.0 if first else _APART)
     _check_hidden(kept.labels.get("y", ()), None, log=log_y)
 
 
@@ -110,20 +112,23 @@ def _legend(kept: Kept, low: float, high: float) -> float:
     return max(a + _SYMBOL + _width(name) for a, _, name in entries)
 
 
-def _check_hidden(labels: Sequence[tuple[float, str, str]], width: float | None, *, log: bool) -> None:
+def _check_hidden(
+    labels: Sequence[tuple[float, str, str]], width: float | None, *, log: bool, apart: float = 0.0
+) -> None:
     """Numbers of an axis are hidden only where Vega hides them: every other one, or those too close to one before.
 
     Args:
         labels: (place, what it says, "1" where it is shown).
         width: of the plot, of a horizontal axis; None of a vertical one.
         log: whether the axis is logarithmic.
+        apart: pixels that numbers have between them at least.
     """
     written = [(place, said, shown == "1") for place, said, shown in labels if said]
     ends = [(place - _LINE / 2, place + _LINE / 2) if width is None else _reach(place, said, width)
             for place, said, _ in written]
 
     def overlap(one: int, other: int) -> bool:
-        return ends[one][0] < ends[other][1] and ends[other][0] < ends[one][1]
+        return ends[one][0] < ends[other][1] + apart and ends[other][0] < ends[one][1] + apart
 
     seen = [place for place, each in enumerate(written) if each[2]]
     hidden = [place for place, each in enumerate(written) if not each[2]]

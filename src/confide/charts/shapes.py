@@ -15,14 +15,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from confide.charts.letters import room_of
 from confide.contract.presentation import Picture
 
 __all__ = ["curves", "heat_map", "histogram", "intervals", "told_apart"]
 
 _PALETTE = ["#1f6f8b", "#c8553d", "#6a994e", "#7b5ea7", "#b08900", "#5b6570"]  # distinct in common colour blindness
 _WIDTH, _HEIGHT = 560, 280
+_SYMBOL = 16  # pixels from a legend's symbol to its name
+_EDGE, _LEFT = 5, 18  # pixels around everything; at the left, numbers may be wider than they were measured
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v6.4.1.json"
 _WHOLE = 0  # a limit of labels: none
+_TICKS = {"labelSeparation": 16, "tickCount": 7}  # few numbers below a picture, and far enough from each other
+_FEW_TICKS = {"labelSeparation": 16}  # of a logarithmic axis, which has its own
+_ABOVE = {"titleAlign": "left", "titleAngle": 0, "titleAnchor": "end", "titleBaseline": "bottom", "titleX": 0,
+          "titleY": -10}  # the vertical axis has its title above it, where it can be read, and has room
 _FREE = {"nice": True, "zero": False}
 _LOG = {"type": "log"}
 _CONFIG = {
@@ -47,8 +54,10 @@ def _colour(series: Sequence[str]) -> dict[str, Any]:
     """A colour for each series, and a legend below the chart, no wider than it; none for one."""
     legend = None
     if len(series) > 1:
-        entry = 30 + 7 * max(map(len, series))  # pixels, roughly
-        legend = {"columns": max(1, _WIDTH // entry), "labelLimit": _WHOLE, "orient": "bottom"}
+        name = max(map(room_of, series))
+        apart = 10 + name // 4  # what the widest font takes beyond the measured one
+        legend = {"columnPadding": apart, "columns": max(1, (_WIDTH + apart) // (_SYMBOL + name + apart)),
+                  "labelLimit": _WHOLE, "orient": "bottom"}
     return {"field": "series", "legend": legend, "scale": {"domain": list(series), "range": _PALETTE[: len(series)]},
             "title": None, "type": "nominal"}
 
@@ -60,9 +69,25 @@ def _axis(field: str, title: str | None = None, **more: Any) -> dict[str, Any]:
 
 
 def _finish(
-    chart: dict[str, Any], alt: str, title: str, *, height: int | dict[str, int] = _HEIGHT, width: int = _WIDTH
+    chart: dict[str, Any], alt: str, title: str, *, height: int | dict[str, int] = _HEIGHT, width: int = _WIDTH,
+    beyond: Sequence[int] = (),
 ) -> Picture:
-    spec = {"config": deepcopy(_CONFIG), **chart, "height": height, "title": title, "width": width, "$schema": _SCHEMA}
+    """The specification of a chart.
+
+    Args:
+        chart: its marks and data.
+        alt: description, as text.
+        title: title of the chart.
+        height: of the plot, in pixels, or the step from one band to the next.
+        width: of the plot, in pixels.
+        beyond: rooms of texts that begin within the plot, and may end beyond it, in pixels.
+    """
+    titled = room_of(title, 14, bold=True)
+    right = max(0, *(min(each, most) for each, most in ((titled - width, titled // 4), *(
+        (each // 4, each) for each in beyond))))
+    padding = {"bottom": _EDGE, "left": _LEFT, "right": _EDGE + right, "top": _EDGE}
+    spec = {"config": deepcopy(_CONFIG), **chart, "height": height, "padding": padding, "title": title, "width": width,
+            "$schema": _SCHEMA}
     return Picture(spec=spec, alt=alt)
 
 
@@ -82,10 +107,11 @@ def intervals(
         One picture.
     """
     series = list(dict.fromkeys(row[1] for row in rows))
+    wide = 7 + max((room_of(row[0]) for row in rows), default=0)
     common = {"color": _colour(series), "y": {
-        "axis": {"labelLimit": _WHOLE}, "field": "label", "sort": None, "title": None, "type": "nominal"},
-              "yOffset": {"field": "series", "sort": series, "type": "nominal"}}
-    low = _axis("low", axis, **({"scale": _LOG} if log else {}))
+        "axis": {"labelLimit": _WHOLE, "minExtent": wide}, "field": "label", "sort": None, "title": None,
+        "type": "nominal"}, "yOffset": {"field": "series", "sort": series, "type": "nominal"}}
+    low = _axis("low", axis, axis=_FEW_TICKS if log else _TICKS, **({"scale": _LOG} if log else {}))
     bars = {"mark": {"type": "rule", "strokeWidth": 2}, "encoding": {**common, "x": low, "x2": {"field": "high"}}}
     dots = {"mark": {"type": "point", "filled": True, "opacity": 1, "size": 70},
             "encoding": {**common, "x": _axis("value")}}
@@ -116,8 +142,9 @@ def curves(
     series = list(dict.fromkeys(row[2] for row in rows))
     data = _data([{"x": a, "y": b, "series": s} for a, b, s in rows])
     lines: dict[str, Any] = {"mark": {"type": "line", "strokeWidth": 2.5}, "encoding": {
-        "color": _colour(series), "x": _axis("x", x, scale=_LOG if log_x else _FREE),
-        "y": _axis("y", y, scale=_LOG if log_y else _FREE)}}
+        "color": _colour(series),
+        "x": _axis("x", x, axis=_FEW_TICKS if log_x else _TICKS, scale=_LOG if log_x else _FREE),
+        "y": _axis("y", y, axis=_ABOVE, scale=_LOG if log_y else _FREE)}}
     if not marks:
         return [_finish({"layer": [lines], "data": data}, alt, title)]
     points = _data([{"x": a, "y": b, "label": t} for a, b, t in marks])
@@ -126,7 +153,8 @@ def curves(
             "mark": {"type": "point", "color": "#1c2024", "filled": True, "opacity": 1, "size": 90}}
     words = {"data": points, "encoding": {"text": {"field": "label", "type": "nominal"}, **place},
              "mark": {"type": "text", "align": "left", "dx": 8, "dy": -8, "fontSize": 12}}
-    return [_finish({"layer": [{"data": data, **lines}, dots, words]}, alt, title)]
+    beyond = [room_of(mark[2]) for mark in marks]
+    return [_finish({"layer": [{"data": data, **lines}, dots, words]}, alt, title, beyond=beyond)]
 
 
 def heat_map(
@@ -148,14 +176,14 @@ def heat_map(
     Returns:
         One picture.
     """
-    square: dict[str, Any] = {"axis": {"grid": False, "labelSeparation": 12}, "bin": {"step": step}}
+    square: dict[str, Any] = {"axis": {"grid": False, "labelSeparation": 16}, "bin": {"step": step}}
     colours = {"scheme": "viridis", "type": "log" if log else "linear"}
     chart: dict[str, Any] = {
         "data": _data([{"x": a, "y": b, "value": v} for a, b, v in rows]),
         "mark": {"type": "rect", "binSpacing": 0},
         "encoding": {"color": _axis("value", value, scale=colours), "x": _axis("x", x, **square),
                      "y": _axis("y", y, **square)}}
-    return [_finish(chart, alt, title, height=360, width=360)]
+    return [_finish(chart, alt, title, height=360, width=360, beyond=[room_of("1,000,000,000")])]
 
 
 def histogram(values: ArrayLike, *, bins: int, title: str, x: str, y: str, alt: str) -> list[Picture]:
@@ -178,7 +206,8 @@ def histogram(values: ArrayLike, *, bins: int, title: str, x: str, y: str, alt: 
     chart: dict[str, Any] = {
         "data": _data(rows),
         "mark": {"type": "bar", "color": _PALETTE[0], "stroke": "white", "strokeWidth": 0.5},
-        "encoding": {"x": _axis("low", x, scale=_FREE), "x2": {"field": "high"}, "y": _axis("count", y),
+        "encoding": {"x": _axis("low", x, axis=_TICKS, scale=_FREE), "x2": {"field": "high"},
+                     "y": _axis("count", y, axis=_ABOVE),
                      "y2": {"datum": 0}}}
     return [_finish(chart, alt, title)]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rich import markup
 from rich.cells import cell_len
@@ -17,6 +18,7 @@ __all__ = ["console", "show", "show_title"]
 
 _GAP = 2  # between columns
 _FEW = 14  # letters of a cell that is not broken between its words, where that can be helped
+_FOLDED = 20  # lines of a table that a page folds away
 _PIPE_WIDTH = 120  # a pipe has no width of its own; tables are laid out for a reader of the file
 console = Console(highlight=False, soft_wrap=False, width=None if sys.stdout.isatty() else _PIPE_WIDTH,
                   force_jupyter=False, emoji=False)
@@ -47,7 +49,10 @@ def show(parts: Sequence[Section]) -> None:
                     for paragraph in paragraphs:
                         console.print(escape(paragraph))
                 case Table():
-                    console.print(_table(block))
+                    left = len(block.rows) - _FOLDED if part.folded else 0
+                    console.print(_table(replace(block, rows=block.rows[:_FOLDED]) if left > 0 else block))
+                    if left > 0:
+                        console.print(f"[dim]The page has {left:,} more lines.[/dim]")
                     if block.note:
                         console.print(f"[dim]{escape(block.note)}[/dim]")
                 case Picture(alt=alt):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import html
 import json
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -24,6 +25,8 @@ __all__ = ["Block", "Picture", "Section", "Shown", "Table", "Text", "joined"]
 
 _GAP = "  "  # between columns of text
 _DRAWN = (".svg", ".png", ".html")
+_MEASURED = re.compile(r"-?[0-9.,]+(?:%|%? \+- [0-9.,]+%?)")
+"""A share, or a number with its error, as `confide.contract.words.number` writes them."""
 
 
 @wire("Text", "paragraphs")
@@ -64,7 +67,8 @@ class Table:
 
     def numeric(self, column: int) -> bool:
         """Whether a column holds numbers alone, which are set to the right."""
-        return all(isinstance(row[column], int | float) or row[column] is None for row in self.rows)
+        return all(row[column] is None or isinstance(row[column], int | float) or bool(_MEASURED.fullmatch(row[column]))
+                   for row in self.rows)
 
     def to_html(self) -> str:
         """The table and its note as HTML; every text is escaped."""
@@ -177,6 +181,8 @@ class Section:
         blocks: the texts, tables and pictures below it.
         study: True where private data was used under simulated noise: not a release.
         private: True where it is meant for one participant or the operator.
+        found: whether its first paragraph is the finding of a campaign, which a page shows in large letters.
+        folded: whether a page shows its heading alone until a reader opens it.
         answers: the `confide.contract.offering.Question` that a section of an offer answers, such as "sees"; empty
             where none.
     """
@@ -185,6 +191,8 @@ class Section:
     blocks: Sequence[Block] = field(default_factory=tuple)
     study: bool = False
     private: bool = False
+    found: bool = False
+    folded: bool = False
     answers: str = ""
 
     @property

@@ -29,11 +29,13 @@ __all__ = [
     "number",
     "percent",
     "printable",
+    "says_nothing",
 ]
 
 # ---- words
 
 _MOST_DIGITS = 8  # of a percentage
+_MOVED = 0.05  # of an error: by which rounding may move it
 _FEW = 0.01  # of the invited: plans warn where fewer decide something
 
 
@@ -187,20 +189,27 @@ def percent(probability: float, digits: int = 1) -> str:
         >>> percent(1 - 1e-12), percent(1e-12)
         ('just under 100%', 'just over 0%')
     """
-    shown = f"{100.0 * probability:.{digits}f}"
-    if float(shown) in (0.0, 100.0) and 0.0 < probability < 1.0:
-        if digits >= _MOST_DIGITS:
-            return "just over 0%" if probability < 0.5 else "just under 100%"
-        return percent(probability, digits + 1)
-    return f"{shown}%"
+    for more in range(digits, _MOST_DIGITS + 1):
+        shown = f"{100.0 * probability:.{more}f}"
+        if float(shown) not in (0.0, 100.0) or not 0.0 < probability < 1.0:
+            return f"{shown}%"
+    return "just over 0%" if probability < 0.5 else "just under 100%"
 
 
-def number(value: str | float | None) -> str:
-    """A table cell as text: four significant digits, thousands separated, an empty cell for None.
+def number(value: str | float | None, error: float | None = None, *, share: bool = False) -> str:
+    """A table cell as text: four significant digits, or the digits that an error allows; an empty cell for None.
+
+    Args:
+        value: a number, or a text, which stays as it is.
+        error: how far the number may be off, above 0: one digit of it is written, or two where one would move it by
+            more than a twentieth. None, or an error that is not finite, for no error.
+        share: whether the number and its error are shares, which are written as percent.
 
     Example:
         >>> number(61395), number(0.0123456), number(None), number(float("inf"))
         ('61,395', '0.01235', '', 'unlimited')
+        >>> number(8.988e-06, 0.0063), number(17.16, 10.89), number(0.758, 0.05018, share=True)
+        ('0.000 +- 0.006', '17 +- 11', '76% +- 5%')
     """
     if value is None:
         return ""
@@ -208,6 +217,10 @@ def number(value: str | float | None) -> str:
         return value
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if error is not None and 0.0 < error < math.inf and math.isfinite(value):
+        return _with_error(value, error, share=share)
+    if share and math.isfinite(value):
+        return percent(value)
     if isinstance(value, int):
         return f"{value:,}"
     if math.isnan(value):
@@ -217,6 +230,31 @@ def number(value: str | float | None) -> str:
     if value and not 1e-4 <= abs(value) < 1e6:
         return f"{value:.3e}"
     return f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
+def _with_error(value: float, error: float, *, share: bool) -> str:
+    if share:
+        value, error = 100.0 * value, 100.0 * error
+    digits = -math.floor(math.log10(error))
+    if abs(round(error, digits) - error) > _MOVED * error:
+        digits += 1
+    # Adding 0 makes 0 of minus 0.
+    shown = [f"{round(each, digits) + 0.0:,.{max(0, digits)}f}" for each in (value, error)]
+    return " +- ".join(f"{each}%" if share else each for each in shown)
+
+
+def says_nothing(bound: str = "this bound", than: str = "any possible error") -> str:
+    """The sentence about a bound that is no better than what everybody knows.
+
+    Args:
+        bound: what it is called.
+        than: what it is not below.
+
+    Example:
+        >>> says_nothing()
+        'At these sizes this bound is larger than any possible error, so it says nothing.'
+    """
+    return f"At these sizes {bound} is larger than {than}, so it says nothing."
 
 
 def json_ready(value: Any) -> Any:

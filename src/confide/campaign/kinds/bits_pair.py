@@ -19,7 +19,7 @@ from confide.charts import intervals
 from confide.contract.errors import InvalidInput, Refused, Unsupported
 from confide.contract.kinds import Progress
 from confide.contract.known_keys import Keys
-from confide.contract.presentation import Block, Section, Table
+from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.replanned import in_file
 from confide.contract.words import number
 from confide.market.collection import BitBillboard, BitCollection
@@ -181,14 +181,28 @@ class PairPages(BitPages):
                 found = mean_estimate(ones, zeros, it.epsilon)
                 low, high = found.interval(_FAILURE)
                 rows.append((name, ones + zeros, found.value, found.sd, low, high))
+        bit, covered = plan.config.bit, f"{1 - _FAILURE:.0%}"
         picture = intervals(
-            [(row[0], "95%", row[2], row[4], row[5]) for row in rows], title=f"Share of {plan.config.bit.one}",
-            axis="share", alt=f"Estimated share of {plan.config.bit.one} of each group of peers, with its interval.")
-        return [Table(columns=("peers", "reports", f"share of {plan.config.bit.one}", "standard error",
-                               f"at least {1 - _FAILURE:.0%} from", "to"), rows=tuple(rows),
-                      note="Unbiased for the share among those who took part: a share is not cut, and may lie outside "
-                           "[0, 1]; the ends of its interval are cut to [0, 1]. Errors are of the randomisation alone: "
-                           "they say nothing of who was asked, or of who stayed away."), *picture]
+            [(row[0], covered, row[2], row[4], row[5]) for row in rows], title=f"Share of {bit.one}",
+            axis="share", alt=f"Estimated share of {bit.one} of each group of peers, with its interval.")
+        said = "No report came in."
+        if rows:
+            _, reports, share, _, low, high = rows[-1]
+            said = (f"The share of '{bit.one}' among {reports:,} who took part is "
+                    f"{number(share, _reach(share, low, high), share=True)} (with {covered}).")
+        return [Text((said,)), *picture, Table(
+            columns=("peers", "reports", f"share of {bit.one}", "standard error", f"at least {covered} from", "to"),
+            rows=tuple((name, reports, number(share, _reach(share, low, high), share=True), number(error, share=True),
+                        number(low, share=True), number(high, share=True))
+                       for name, reports, share, error, low, high in rows),
+            note="Unbiased for the share among those who took part: a share is not cut, and may lie outside of 0% to "
+                 "100%; the ends of its interval are cut to 0% and 100%. Errors are of the randomisation alone: they "
+                 "say nothing of who was asked, or of who stayed away.")]
+
+
+def _reach(share: float, low: float, high: float) -> float:
+    """How far the interval reaches from the estimate."""
+    return max(share - low, high - share)
 
 
 def _cheaper(found: BitPlan) -> Section:

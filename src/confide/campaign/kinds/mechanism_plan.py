@@ -34,7 +34,7 @@ from confide.contract.parameters import parameters
 from confide.contract.presentation import Section, Table, Text
 from confide.contract.running import ran, written
 from confide.contract.wire import parts_of, wire_name
-from confide.contract.words import as_sentence
+from confide.contract.words import as_sentence, number
 from confide.privacy.groups import group_blocks, groups_section, guess_in_words
 from confide.privacy.noise import ForcedNoise
 from confide.tables.column_rows import Role
@@ -255,8 +255,10 @@ def result_sections(
         pays: the terms by which shares become money, where they do.
     """
     promises = in_currency(outcome.guarantees, pays)
-    return [Section(title="Result", blocks=(_table(found),)),
-            Section(title="What is promised", blocks=(
+    first = (", ".join(f"{name.replace('_', ' ')} {number(value)}" for name, value in found.to_pylist()[0].items())
+             if found.num_rows == 1 else f"{found.num_rows:,} rows")
+    return [Section(title="What was found", found=True, blocks=(Text((f"The result: {first}.",)), _table(found))),
+            Section(title="What is promised", folded=True, blocks=(
                 promises_table(promises), *group_blocks(outcome.mechanism, promises.privacy)))]
 
 

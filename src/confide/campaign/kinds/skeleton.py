@@ -16,17 +16,17 @@ from pydantic import Field, model_validator
 
 from confide.contract.checks import is_power_of_ten
 from confide.contract.errors import InvalidInput, Refused
-from confide.contract.guarantees import Guarantees, promises_table
+from confide.contract.guarantees import Audience, Guarantees, promises_table
 from confide.contract.kinds import Collection, HeldData
 from confide.contract.known_keys import Keys
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
 from confide.contract.presentation import Block, Section, Table, Text, joined
 from confide.contract.words import money, money_at_least, money_at_most
-from confide.privacy.groups import group_blocks, groups_section
+from confide.privacy.groups import group_blocks, groups_section, guess_in_words, right_at_most
 
 __all__ = ["AnyOutcome", "CurrencyTable", "Finite", "KindSkeleton", "LawTable", "MoneyTable", "MoneyWords",
-           "Parameters", "Positive", "Share", "ShownPlan", "no_rehearsal", "plan_page", "promised", "settled_otherwise",
-           "share_page"]
+           "Parameters", "Positive", "Share", "ShownPlan", "no_rehearsal", "not_told", "plan_page", "promised",
+           "settled_otherwise", "share_page"]
 
 AnyOutcome = Outcome | PublicOutcome | SimulatedOutcome
 
@@ -154,8 +154,32 @@ def promised(plan: Any, *said: str) -> Section:
         plan: the plan as it was settled.
         said: paragraphs.
     """
-    return Section(title="What is promised, and to whom", blocks=(
+    return Section(title="What is promised, and to whom", folded=True, blocks=(
         Text(said), *group_blocks(plan.mechanism, plan.guarantees.privacy)))
+
+
+def not_told(plan: Any, example: str, audience: Audience, *more: str, thing: str = "record") -> Section:
+    """What a result page does not tell, by an example of the campaign's own.
+
+    Args:
+        plan: as it was settled.
+        example: what nobody can tell, as a clause that begins with "whether" or "what".
+        audience: that has the page.
+        more: further sentences.
+        thing: that a person hands in.
+    """
+    promises = plan.guarantees.privacy
+    if right_at_most(plan.mechanism, promises, audience) > _CERTAIN:
+        said = ("The promise of privacy is weak. It does not rule out that somebody can tell from this page "
+                f"{example}.")
+    else:
+        said = f"Nobody can tell from this page {example}."
+    guess = guess_in_words(plan.mechanism, promises, audience, somebody=True, thing=thing)
+    return Section(title="What this page does not tell", blocks=(Text((said, guess, *more)),))
+
+
+_CERTAIN = 0.9
+"""How often a guess may be right from which on a page no longer says that nobody can tell."""
 
 
 def share_page(title: str, *parts: str | Block) -> list[Section]:

@@ -18,8 +18,9 @@ from confide.charts.markup import Element, Unreadable, elements
 
 __all__ = ["check_other", "same_page"]
 
-_TAGS = ("body", "main", "section", "div", "h1", "h2", "p", "table", "thead", "tbody", "tr", "th", "td")
-_CLASSES = {"", "badge", "lead", "note", "number", "private", "scroll", "study"}
+_TAGS = ("body", "main", "section", "div", "h1", "h2", "p", "table", "thead", "tbody", "tr", "th", "td",
+         "details", "summary")
+_CLASSES = {"", "badge", "folded", "found", "lead", "note", "number", "private", "scroll", "study"}
 _END = "</html>\n"
 
 

@@ -27,22 +27,32 @@ def same_as_drawn_by_first(now: Sequence[Picture], there: Sequence[Placed]) -> b
         there: the pictures of the page.
 
     Returns:
-        False where titles alone are other ones.
+        False where titles alone are other ones, or some of the pictures that follow are not there.
 
     Raises:
-        Broken: a picture is another one, stands elsewhere, or is missing.
+        Broken: a picture is another one, or stands elsewhere.
     """
-    if len(there) != len(now):
+    if len(there) > len(now):
         raise Broken(f"{REPORT} has {len(there)} pictures, not {len(now)}")
-    _check_left_out([each.spec for each in now], there)
     if any(each.state == UNKNOWN_FORM for each in there):
         raise Broken(f"{REPORT} leaves out a picture for a reason that its version did not know")
-    same = True
-    for place, (picture, each) in enumerate(zip(now, there, strict=True), 1):
-        if each.drawing is not None and fault(picture.spec, each.drawing, first=True):
-            _check_drawing(place, picture.spec, each.drawing, first=True, retitled=True)
-            same = False
+    same, left = len(there) == len(now), len(now) - len(there)
+    specs, ahead = list[Mapping[str, Any]](), list(now)
+    for place, each in enumerate(there, 1):
+        if each.drawing is not None:
+            while left and _wrong(ahead[0].spec, each.drawing):  # a picture that the first version did not have
+                del ahead[0]
+                left -= 1
+            if fault(ahead[0].spec, each.drawing, first=True):
+                _check_drawing(place, ahead[0].spec, each.drawing, first=True, retitled=True)
+                same = False
+        specs.append(ahead.pop(0).spec)
+    _check_left_out(specs, there)
     return same
+
+
+def _wrong(spec: Mapping[str, Any], drawing: str) -> bool:
+    return bool(fault(spec, drawing, first=True, retitled=True))
 
 
 def same_data(now: Sequence[Picture], there: Sequence[Placed], data: bytes, other: str | None) -> bool:

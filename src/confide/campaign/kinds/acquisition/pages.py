@@ -13,12 +13,13 @@ from confide.acquisition.incentives import SecondIdentities
 from confide.acquisition.reading import as_drawn, lattice_contract
 from confide.acquisition.release.losses import least_right
 from confide.campaign.kinds.acquisition.plan import PlannedMean
-from confide.campaign.kinds.skeleton import AnyOutcome, plan_page, promised, share_page
+from confide.campaign.kinds.skeleton import AnyOutcome, not_told, plan_page, promised, share_page
+from confide.charts import intervals
 from confide.contract.guarantees import Accuracy, Audience, stated
 from confide.contract.offering import Question, answer, lies, withdrawing
 from confide.contract.outcome import PublicOutcome, SimulatedOutcome, settled_coins
-from confide.contract.presentation import Block, Section, Table, Text
-from confide.contract.words import number, percent
+from confide.contract.presentation import Block, Picture, Section, Table, Text
+from confide.contract.words import number, percent, says_nothing
 from confide.privacy.losses import ZCDP
 
 __all__ = ["explain", "offer", "result_sections", "result_tables", "round_sections", "sections", "study_sections",
@@ -230,29 +231,63 @@ def _read(drawn: Mapping[str, Any]) -> tuple[Block, ...]:
 
 
 def result_sections(plan: PlannedMean, outcome: AnyOutcome) -> Sequence[Section]:
-    """The mean, how far off it can be, and what is promised to whom."""
+    """The mean in one sentence and a picture, its figures, what the page does not tell, and what is promised."""
     board: Any = outcome.billboard
-    it, known = plan.mechanism, plan.mechanism.certify(board)
+    question = plan.config.record.question.rstrip()
+    hidden = not_told(plan, f"what a given participant answered to '{question}'", Audience.PUBLIC)
+    promises = promised(plan, *stated(plan.guarantees))
     if not board.steps:
-        found = Text(("No record came in: there is no mean.",))
-    else:
-        found = Text((
-            f"The mean: {plan.measured(it.estimate(board))}.",
-            *([] if it.low <= it.estimate(board) <= it.high else [
-                f"It is outside of the range from {it.low:g} to {it.high:g}: by chance, where noise is large "
-                "beside it, or because somebody's device did not do what it says. It is published as it is, uncut: a "
-                "mean that is cut to its range is no longer right on average."]),
-            "It estimates the mean of the population from which these people were drawn at random. "
-            f"Its standard error is at most {plan.measured(math.sqrt(known.mse))}, whatever was reported, if "
-            f"records lie in the range; {min(1.0, known.share):.1%} of the weight came in. Planned, in the mean "
-            f"over the belief, was {plan.measured(plan.here.root_error)}. That of these very contracts is "
-            "not published: it would tell of the reports.",
-            f"It is {board.total:,} of {board.steps:,} steps of the range: both are public, and nothing else is.",
-        ))
+        nothing = Text(("No record came in: there is no mean.",))
+        return [Section(title="What was found", found=True, blocks=(nothing,)), hidden, promises]
+    it, known = plan.mechanism, plan.mechanism.certify(board)
+    mean, error = it.estimate(board), math.sqrt(known.mse)
+    rows = (
+        ("mean, and its largest standard error", plan.measured(mean, error)),
+        ("  planned standard error, in the mean over the belief", plan.measured(plan.here.root_error)),
+        ("range of a record", f"{it.low:g} to {plan.measured(it.high)}"),
+        ("people invited", f"{it.people:,}"),
+        ("share of the weight that came in", number(round(min(1.0, known.share), 3), share=True)),
+    )
+    guess = math.sqrt(plan.guarantees.of(Accuracy)[0].baseline)
+    said = [
+        "The mean is an estimate for the population from which these people were drawn at random.",
+        says_nothing("the bound of the standard error", "the error of guessing the middle of the range")
+        if error >= guess else
+        f"The standard error is at most {plan.measured(error)}, whatever was reported, if records lie in the range.",
+        "The standard error of these very contracts is not published: it would tell of the reports.",
+        *([] if it.low <= mean <= it.high else [
+            f"The mean is outside of the range from {it.low:g} to {it.high:g}: by chance, where noise is large beside "
+            "the range, or because somebody's device did not do what it says. It is published uncut: a mean that is "
+            "cut to its range is no longer right on average."])]
     return [
-        Section(title="What was bought", blocks=(found,)),
-        promised(plan, *stated(plan.guarantees)),
+        Section(title="What was found", found=True, blocks=(
+            Text((_finding(plan, mean, error),)), *_picture(plan, mean, error),
+            Table(columns=("what", "figure"), rows=rows))),
+        Section(title="How exact it is", blocks=(Text(tuple(said)),)),
+        hidden,
+        Section(title="What was published", folded=True, blocks=(Text((
+            f"The published sum is {board.total:,} of {board.steps:,} steps of the range. Both are public, and nothing "
+            "else is.",)),)),
+        promises,
     ]
+
+
+def _finding(plan: PlannedMean, mean: float, error: float) -> str:
+    unit = plan.config.record.unit
+    shown, _, reach = number(mean, error).partition(" +- ")
+    return f"The mean is {shown}{' ' + unit if unit else ''}, give or take {reach} (one standard error at most)."
+
+
+def _picture(plan: PlannedMean, mean: float, error: float) -> list[Picture]:
+    """The mean with its error, beside the range of a record."""
+    it = plan.mechanism
+    rows = [("mean", "value", mean, mean - error, mean + error),
+            ("range of a record", "value", (it.low + it.high) / 2, it.low, it.high)]
+    unit = plan.config.record.unit
+    return intervals(rows, title="The mean, and one standard error at most on each side",
+                     axis=unit or plan.config.record.column,
+                     alt=f"The mean is {plan.measured(mean, error)}; a record is between {it.low:g} and "
+                         f"{plan.measured(it.high)}.")
 
 
 def result_tables(plan: PlannedMean, outcome: AnyOutcome) -> Mapping[str, pa.Table]:

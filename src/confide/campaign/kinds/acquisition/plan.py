@@ -227,9 +227,9 @@ class PlannedMean(ShownPlan, MoneyWords):
         """An upper bound on every payment, in the smallest coin: each is rounded up, from a double."""
         return math.ceil(self.mechanism.largest_payment * self.mechanism.minor_units) + 1
 
-    def measured(self, value: float) -> str:
-        """A value in the unit of a record."""
-        return f"{number(value)}{' ' + self.config.record.unit if self.config.record.unit else ''}"
+    def measured(self, value: float, error: float | None = None) -> str:
+        """A value in the unit of a record, with the digits that its error allows."""
+        return f"{number(value, error)}{' ' + self.config.record.unit if self.config.record.unit else ''}"
 
     def warnings(self) -> list[str]:
         """The warnings to the operator before anybody is asked."""

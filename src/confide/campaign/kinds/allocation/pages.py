@@ -13,13 +13,13 @@ from confide.allocation.billboards import WelfareCertificate
 from confide.allocation.crowds import counts
 from confide.campaign.kinds.allocation.plan import GoodsPlan, group_gain
 from confide.campaign.kinds.allocation.words import worth
-from confide.campaign.kinds.skeleton import AnyOutcome, plan_page, promised, settled_otherwise, share_page
-from confide.charts import curves
+from confide.campaign.kinds.skeleton import AnyOutcome, not_told, plan_page, promised, settled_otherwise, share_page
+from confide.charts import curves, intervals
 from confide.contract.guarantees import Audience, stated
 from confide.contract.offering import Question, answer, lies, likelier, withdrawing
 from confide.contract.outcome import PublicOutcome, SimulatedOutcome, settled_share
 from confide.contract.presentation import Picture, Section, Table, Text
-from confide.contract.words import as_sentence, few, percent
+from confide.contract.words import as_sentence, few, number, percent
 from confide.privacy.groups import SIZES, guess_in_words
 from confide.privacy.losses import PROMISES_LITTLE
 
@@ -42,29 +42,57 @@ def result_tables(plan: GoodsPlan, outcome: AnyOutcome) -> dict[str, pa.Table]:
 
 
 def result_sections(plan: GoodsPlan, outcome: AnyOutcome) -> list[Section]:
-    """The public result: prices, the certificate, how prices rose, and what is promised."""
+    """The dearest good in one sentence and all prices in a picture, what the page does not tell; then, folded, how
+    prices rose, and what is promised.
+    """
     board: Any = outcome.billboard
     prices = np.asarray(board.prices)
-    order = np.argsort(-prices, kind="stable")[:_SHOWN]
-    unit = plan.scale.unit
+    order = np.argsort(-prices, kind="stable")[:_SHOWN].tolist()
+    points = "" if plan.scale.unit == 1.0 else f" (points, of {plan.scale.unit:.6g})"
     leant = float(getattr(plan.market, "spread", 0.0))
-    note = f"Prices are on the scale on which {plan.most} is 1: one above {f'{1 + leant:.6g}' if leant else 'that'} is "
-    note += "too high for everybody" + (f", since public leanings, which break ties, raise what a good is worth to "
-                                        f"somebody by up to {leant:.6g}. " if leant else ". ")
-    note += "" if unit == 1.0 else f"In points that is {unit:.6g}. "
-    note += ("Who takes a good owes its price. " if plan.charges else "Nobody pays them. ")
-    note += "How many copies of a good were taken, and by whom, is not public."
+    note = (("" if points else f"A price of 1 is {plan.most}. ")
+            + (f"Public leanings, which break ties, raise what a good is worth to somebody by up to "
+               f"{leant * plan.scale.unit:.6g}. " if leant else "")
+            + ("Who takes a good owes its price. " if plan.charges else "Nobody pays the prices. ")
+            + "How many copies of a good were taken, and by whom, is not public.")
     if len(prices) > _SHOWN:
         note = f"The {_SHOWN} dearest of {len(prices):,} goods. {note}"
+    rows = tuple((plan.names[good], float(prices[good] * plan.scale.unit), plan.market.copies[good]) for good in order)
     return [
-        Section(title="Prices", blocks=(
-            Table(columns=("good", "price", "price in points", "copies"), note=note, rows=tuple(
-                (plan.names[good], float(prices[good]), float(prices[good] * unit), plan.market.copies[good])
-                for good in order.tolist())),
-            *_pictures(plan, board, order[:_DRAWN].tolist()),
+        Section(title="What was found", found=True, blocks=(
+            Text((_finding(plan, prices),)), *_price_picture(plan, prices, order),
+            Table(columns=("good", f"final price{points}", "copies"), note=note, rows=rows),
             Text((_certified(plan, outcome.certificate),)))),
+        not_told(plan, "what a given participant wrote, and which good they got", Audience.OTHERS, thing="row"),
+        Section(title="How prices rose", folded=True, blocks=tuple(_pictures(plan, board, order[:_DRAWN]))),
         promised(plan, f"Made by: {plan.words.describe(plan.market)}.", *stated(plan.guarantees), _step(plan)),
     ]
+
+
+def _finding(plan: GoodsPlan, prices: np.ndarray) -> str:
+    """The dearest good, and how many have no price."""
+    many, free, dearest = len(prices), int((prices <= 0).sum()), int(np.argmax(prices))
+    if free == many:
+        return f"None of the {many:,} goods has a price."
+    at = f"{_price(plan, float(prices[dearest]))}"
+    rest = "" if not free else f", and {free:,} of them {'has' if free == 1 else 'have'} no price"
+    return f"The dearest of {many:,} goods is {plan.names[dearest]}, at a final price of {at}{rest}."
+
+
+def _price(plan: GoodsPlan, price: float) -> str:
+    unit = plan.scale.unit
+    return f"{number(price)} of {plan.most}" if unit == 1.0 else f"{number(price * unit)} of {unit:.6g} points"
+
+
+def _price_picture(plan: GoodsPlan, prices: np.ndarray, goods: list[int]) -> list[Picture]:
+    """The final prices of the dearest goods, from 0 on."""
+    unit = plan.scale.unit
+    rows = [(plan.names[good], "final price", float(prices[good] * unit), 0.0, float(prices[good] * unit))
+            for good in goods]
+    told = f"from {_price(plan, float(prices[goods[0]]))} to {_price(plan, float(prices[goods[-1]]))}"
+    return intervals(rows, title="Final prices", axis="price" if unit == 1.0 else f"points, of {unit:.6g}",
+                     alt=f"The final prices of {'all goods' if len(goods) == len(prices) else 'the dearest goods'}, "
+                         f"{told}.")
 
 
 def _certified(plan: GoodsPlan, certificate: Any) -> str:
@@ -72,10 +100,10 @@ def _certified(plan: GoodsPlan, certificate: Any) -> str:
         return "No certificate of welfare was measured."
     sure = f"with probability {1 - certificate.failure_probability:g}"
     if certificate.vacuous:
-        return f"The certificate says nothing at these sizes: of the welfare nothing is known {sure}."
-    return (f"Certified {sure}: everybody together got at least {certificate.ratio:.1%} of what any allocation could "
-            f"have given them. Their goods are worth at least {certificate.welfare:,.1f} to them, and no allocation is "
-            f"worth more than {certificate.optimum:,.1f}, in units of {plan.most}.")
+        return f"At these sizes the certificate says nothing: of the welfare nothing is known {sure}."
+    return (f"Certified {sure}: everybody together got at least {number(certificate.ratio, share=True)} of what any "
+            f"allocation could have given them. Their goods are worth at least {certificate.welfare:,.1f} to them, and "
+            f"no allocation is worth more than {certificate.optimum:,.1f}, in units of {plan.most}.")
 
 
 def _pictures(plan: GoodsPlan, board: Any, goods: list[int]) -> list[Picture]:

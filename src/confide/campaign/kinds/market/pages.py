@@ -12,12 +12,12 @@ import scipy
 
 from confide.campaign.kinds.device_kind import Played
 from confide.campaign.kinds.market.plan import BitPlan
-from confide.campaign.kinds.skeleton import AnyOutcome, plan_page, promised, settled_otherwise, share_page
+from confide.campaign.kinds.skeleton import AnyOutcome, not_told, plan_page, promised, settled_otherwise, share_page
 from confide.charts import intervals
-from confide.contract.guarantees import Budget, stated
+from confide.contract.guarantees import Audience, Budget, stated
 from confide.contract.offering import Question, answer, lies, likelier, withdrawing
 from confide.contract.outcome import PublicOutcome, SimulatedOutcome, settled_coins
-from confide.contract.presentation import Block, Picture, Section, Table, Text
+from confide.contract.presentation import Block, Picture, Section, Table, Text, joined
 from confide.contract.words import few, number, percent
 from confide.market.coalitions import SHARE_FAILURE, AnswerCoalition, ShareCoalition
 from confide.market.collection import BitBillboard
@@ -128,12 +128,20 @@ class BitPages(ABC):
                 "time."]
 
     def result_sections(self, plan: BitPlan, outcome: AnyOutcome) -> list[Section]:
-        """The counts, what follows from them, and what is promised to whom."""
+        """What follows from the counts in one sentence and a picture, the counts, what the page does not tell, and what
+        is promised.
+        """
         board: Any = outcome.billboard
+        found, bit = self.found(plan, board), plan.config.bit
+        first, *more = [said for block in found if isinstance(block, Text) for said in block.paragraphs]
         return [
-            Section(title="Reports and payments", blocks=(_counts(plan, board), *self.found(plan, board))),
-            promised(plan, *stated(plan.guarantees), "Reports left the people already randomised: counts, payments and "
-                     "everything that is concluded from them give nothing further away."),
+            Section(title="What was found", found=True, blocks=joined(
+                first, *(block for block in found if isinstance(block, Picture)),
+                *(block for block in found if isinstance(block, Table)), _counts(plan, board), *more)),
+            not_told(plan, f"whether a given participant's answer is '{bit.one}' or '{bit.zero}'", Audience.COLLECTOR,
+                     "Reports left the people already randomised: counts, payments and everything that is concluded "
+                     "from them give nothing further away.", thing="answer"),
+            promised(plan, *stated(plan.guarantees)),
         ]
 
     def result_tables(self, plan: BitPlan, outcome: AnyOutcome) -> Mapping[str, pa.Table]:
@@ -290,10 +298,11 @@ def guessed(plan: BitPlan, billboard: BitBillboard, answer: str) -> list[Block]:
     found = it.estimate(ones, zeros)
     said = answer % {"state": bit.one if found.state else bit.zero}
     return [Text((
-        f"{said}; it is wrong with probability {number(found.wrong)}, given these reports, if everybody played the "
-        f"equilibrium and the beliefs are right: prior {it.signal_model.prior_one:g}, and a bit equals the state with "
-        f"probability {it.signal_model.signal_accuracy:g}. Beforehand the error to be expected was "
-        f"{number(it.error_probability())}.",)),
+        f"{said}; that is wrong with a probability of {percent(found.wrong)}, if the beliefs are right.",
+        f"This probability is given these reports, if everybody played the equilibrium. The beliefs: the prior of "
+        f"{bit.one} is {percent(it.signal_model.prior_one)}, and an answer equals the state with a probability of "
+        f"{percent(it.signal_model.signal_accuracy)}. Beforehand the error to be expected was "
+        f"{percent(it.error_probability())}.")),
         *_beside_expected(plan, ones, zeros)]
 
 

@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from confide.campaign.kinds.programs.plan import SharingPlan
 from confide.campaign.kinds.programs.plan_pages import described, offer, said, sections, sentence, step, sure
-from confide.campaign.kinds.skeleton import AnyOutcome, promised, settled_otherwise, share_page
-from confide.charts import curves
+from confide.campaign.kinds.skeleton import AnyOutcome, not_told, promised, settled_otherwise, share_page
+from confide.charts import curves, intervals
 from confide.contract.errors import Refused, SolverFailed
-from confide.contract.guarantees import stated
+from confide.contract.guarantees import Audience, stated
 from confide.contract.outcome import PublicOutcome, SimulatedOutcome, settled_share
 from confide.contract.presentation import Block, Picture, Section, Table, Text
+from confide.contract.words import number, says_nothing
 from confide.programs.billboards import PathBillboard, tally_of
 from confide.programs.families.shared_resources import SharedResources
 from confide.programs.grids import PRICE_UNIT
@@ -63,29 +64,54 @@ def result_tables(plan: SharingPlan, outcome: AnyOutcome) -> dict[str, pa.Table]
 
 
 def result_sections(plan: SharingPlan, outcome: AnyOutcome) -> list[Section]:
-    """The public result."""
-    names, table = plan.coding, _prices_table(plan, outcome)
+    """The dearest row in one sentence and all prices in a picture, and what the page does not tell; then, folded, how
+    prices rose, and what is promised.
+    """
+    names, table, board = plan.coding, _prices_table(plan, outcome), _board(outcome)
     prices, bounds = table["price_points"].to_numpy(), table["excess_bound"].to_numpy()
     dearest = np.argsort(-np.abs(prices), kind="stable")[:_SHOWN].tolist()
     order = sorted(dearest)  # as the file has them
+    found = outcome.certificate
+    told = not plan.whole and not (isinstance(found, PathCertificate) and _empty(board, found))
     note = (f"Prices are averages over the main rounds, in {names.worth} for a unit of the row. "
             + ("They are charged. " if plan.charges else "Nobody pays them. ")
-            + ("" if plan.whole else f"The averages' load is above what a row holds by at most the last column, "
-                                     f"{sure(plan.mechanism.failure_probability)} of all rows together. ")
+            + (f"The averages' load is above what a row holds by at most the last column, "
+               f"{sure(plan.mechanism.failure_probability)} of all rows together. " if told else "")
             + "Who got what, and how much is used of a row, is not public.")
     if len(prices) > _SHOWN:
         note = f"The {_SHOWN} dearest of {len(prices):,} rows. {note}"
     columns = ("row", "average price", "target" if plan.mechanism.program.two_sided else "supply")
     rows = tuple((names.rows[j], float(prices[j]), float(names.supplies[j]), float(bounds[j])) for j in order)
-    whole = Table(columns=(*columns, "excess, at most"), rows=rows, note=note) if not plan.whole else Table(
+    whole = Table(columns=(*columns, "excess, at most"), rows=rows, note=note) if told else Table(
         columns=columns, rows=tuple(row[:3] for row in rows), note=note)
     return [
-        Section(title="Prices", blocks=(whole, *_pictures(plan, _board(outcome), dearest[:_DRAWN]), *_bought(
-            plan, _board(outcome)))),
+        Section(title="What was found", found=True, blocks=(
+            Text((_finding(plan, prices),)), *_price_picture(plan, prices, order), whole, *_bought(plan, board))),
         Section(title="What can be claimed of this run", blocks=(Text(tuple(_claimed(plan, outcome))),)),
+        not_told(plan, "what a given participant wrote, and what they got", Audience.OTHERS),
+        Section(title="How prices rose", folded=True, blocks=tuple(_pictures(plan, board, dearest[:_DRAWN]))),
         promised(plan, f"Made by {described(plan.mode, plan.mechanism)}.",
                  *stated(plan.guarantees, lambda each: sentence(names, each)), step(plan)),
     ]
+
+
+def _finding(plan: SharingPlan, prices: np.ndarray) -> str:
+    """The row with the largest price."""
+    names, largest = plan.coding, int(np.argmax(np.abs(prices)))
+    if not prices[largest]:
+        return f"None of the {len(prices):,} rows has a price."
+    return (f"The dearest of {len(prices):,} rows is {names.rows[largest]}, at an average price of "
+            f"{number(float(prices[largest]))} {names.worth} a unit.")
+
+
+def _price_picture(plan: SharingPlan, prices: np.ndarray, rows: list[int]) -> list[Picture]:
+    """The average prices, from 0 on."""
+    names = plan.coding
+    points = [(names.rows[j], "average price", float(prices[j]), min(0.0, float(prices[j])), max(0.0, float(prices[j])))
+              for j in rows]
+    return intervals(points, title="Average prices", axis=names.worth,
+                     alt=f"The average prices of {len(rows):,} rows, from {number(float(prices[rows].min()))} to "
+                         f"{number(float(prices[rows].max()))} {names.worth}.")
 
 
 def _board(outcome: AnyOutcome) -> PathBillboard:
@@ -117,21 +143,40 @@ def _claimed(plan: SharingPlan, outcome: AnyOutcome) -> list[str]:
         return [*said_all, "There is no certificate."]
     over = found.excess * names.load_units
     averages = "The averages that parts were drawn from" if plan.whole else "The averages"
-    if plan.mechanism.program.two_sided:
-        said_all.append(f"{averages} miss no target by more than {float(over.max()):.5g}, "
-                        f"{sure(found.failure_probability)}.")
+    certain = sure(found.failure_probability)
+    if _empty(board, found):
+        said_all.append(says_nothing(f"the bound of what {averages[:1].lower()}{averages[1:]} "
+                                     f"{'miss' if plan.mechanism.program.two_sided else 'have above supply'}"))
+    elif plan.mechanism.program.two_sided:
+        said_all.append(f"{averages} miss no target by more than {number(float(over.max()))}, {certain}.")
     else:
-        said_all.append(f"{averages} are above supply by at most {float(over.sum()):.5g} in all rows together, and are "
-                        f"worth at most {said(names, found.gap)} {names.worth} less than the best there is: both "
-                        f"{sure(found.failure_probability)}. In place of the second bound, not besides it, "
-                        f"{said(names, found.sharp_gap)} {names.worth} holds as well: decide before the run which of "
-                        "them is quoted.")
+        said_all.append(f"{averages} are above supply by at most {number(float(over.sum()))} in all rows together, "
+                        f"{certain}.")
+    if not plan.mechanism.program.two_sided:
+        said_all += _worth_claims(plan, board, found)
     claims = getattr(plan.mechanism, "claims", None)
     if claims is not None:
         said_all += stated(claims(found), lambda each: sentence(names, each))
-    if found.vacuous:
-        said_all.append("At these sizes the certificate says nothing.")
     return said_all
+
+
+def _empty(board: PathBillboard, found: PathCertificate) -> bool:
+    """Whether the bound of the excess is no better than the largest excess there can be."""
+    return not float(found.excess.sum()) < board.most_excess
+
+
+def _worth_claims(plan: SharingPlan, board: PathBillboard, found: PathCertificate) -> list[str]:
+    """How much less than the best the averages are worth, at most, where that says anything."""
+    names, most = plan.coding, board.baseline_gap
+    if not most > 0.0:
+        return []
+    if not min(found.gap, found.sharp_gap) < most:
+        return [says_nothing("the bound of what the averages are worth less than the best")]
+    told = [f"The averages are worth at most {said(names, gap)} {names.worth} less than the best there is, "
+            f"{sure(found.failure_probability)}." for gap in (found.gap, found.sharp_gap) if gap < most]
+    return told if len(told) == 1 else [told[0], f"In place of this bound, not besides it, "
+                                        f"{said(names, found.sharp_gap)} {names.worth} holds as well: decide before "
+                                        "the run which of them is quoted."]
 
 
 def _unserved(plan: SharingPlan, board: FlagBillboard) -> str:

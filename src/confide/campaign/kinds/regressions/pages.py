@@ -11,13 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from confide.campaign.kinds.regressions.plan import PlannedRegression
-from confide.campaign.kinds.skeleton import AnyOutcome, plan_page, promised, settled_otherwise, share_page
+from confide.campaign.kinds.skeleton import AnyOutcome, not_told, plan_page, promised, settled_otherwise, share_page
 from confide.charts import curves, intervals
 from confide.contract.guarantees import Audience, Guarantee, in_full, says_something
 from confide.contract.offering import Question, answer, likelier, withdrawing
 from confide.contract.outcome import PublicOutcome, SimulatedOutcome, settled_coins
 from confide.contract.presentation import Section, Table, Text
-from confide.contract.words import few, number, percent
+from confide.contract.words import few, number, percent, says_nothing
 from confide.privacy.groups import guess_in_words
 from confide.regression.bounds import moved_by
 from confide.regression.compared_releases import knowing_nothing
@@ -228,16 +228,20 @@ def result_sections(plan: PlannedRegression, outcome: AnyOutcome) -> list[Sectio
     m, f = plan.mechanism, plan.figures
     natural = design.natural(billboard.coef, response)
     rows: list[tuple[str | float, ...]] = []
-    lost: list[str] = []
+    lost, clear = list[str](), list[tuple[float, str]]()
     bars: dict[str, list[tuple[str, str, float, float, float]]] = {}  # one picture for each unit
     names, units = design.natural_names(), design.natural_units(response)
     for k, name in enumerate(names):
         part = m.interval(billboard, natural.matrix[k], LEVEL)
         value = float(natural.coefficients[k])
         noise = part.noise + part.projection
-        if part.bias > LOST * m.setting.parameter_bound * float(np.linalg.norm(natural.matrix[k])):
+        unknown = part.bias > LOST * m.setting.parameter_bound * float(np.linalg.norm(natural.matrix[k]))
+        rows.append((name, "nothing is known" if unknown else number(value, part.total), noise, part.sampling,
+                     part.bias, units[k]))
+        if unknown:
             lost.append(name)
-        rows.append((name, value, noise, part.sampling, part.bias, units[k]))
+        elif k and part.total > 0.0:  # the first is the intercept
+            clear.append((abs(value) / part.total, f"{name}, {number(value, part.total)} {units[k]}"))
         bars.setdefault(units[k], []).extend([
             (name, "privacy noise", value, value - noise, value + noise),
             (name, "noise, sampling and largest bias", value, value - part.total, value + part.total),
@@ -245,12 +249,13 @@ def result_sections(plan: PlannedRegression, outcome: AnyOutcome) -> list[Sectio
     exact = m.interval(billboard, natural.matrix[0], LEVEL).exact
     center = ", ".join(f"{k} {number(v) if isinstance(v, int | float) else v}" for k, v in design.reference().items())
     note = (
-        f"+- noise covers the privacy noise with probability {LEVEL:.0%} ({'exact law' if exact else 'first order'}; "
-        f"target: the same estimate without noise, before it is moved into the public bound). +- sampling covers the "
-        f"participants' own residuals with {LEVEL:.0%} (normal, with the public variance of the model). bias is the "
-        f"largest shrinkage that the public bound on the coefficients allows. All three together hold with "
-        f"{2 * LEVEL - 1:.0%}. They are about the people whose records could be used: they speak of everybody only if "
-        f"that does not depend on the answer. The intercept is the prediction at: {center}."
+        "The error of a value is noise, sampling and bias together. Noise covers the privacy noise with probability "
+        f"{LEVEL:.0%} ({'exact law' if exact else 'first order'}; target: the same estimate without noise, before it "
+        f"is moved into the public bound). Sampling covers the participants' own residuals with {LEVEL:.0%} (normal, "
+        "with the public variance of the model). Bias is the largest shrinkage that the public bound on the "
+        f"coefficients allows. All three together hold with {2 * LEVEL - 1:.0%}. They are about the people whose records could be "
+        "used: they speak of everybody only if that does not depend on the answer. The intercept is the prediction at: "
+        f"{center}."
     )
     loss, (_, _, own) = f.loss, m.release.privacy()
     formula = (
@@ -262,15 +267,18 @@ def result_sections(plan: PlannedRegression, outcome: AnyOutcome) -> list[Sectio
     )
     if lost:
         note += f" Nothing is known of: {', '.join(lost)}. The interval is the public bound."
+    pictures = [picture for unit, group in bars.items() for picture in intervals(
+        group, title="Released coefficients with their intervals", axis=unit,
+        alt=f"Released coefficients in {unit}, each with two intervals: privacy noise alone, and noise, sampling and "
+            "the largest bias together.")]
+    finding = (f"The coefficient that is furthest from 0, beside its error, is that of {max(clear)[1]}." if clear else
+               says_nothing("the error of every coefficient", "the public bound on the coefficients"))
     return [
-        Section(title="Released coefficients", blocks=(
-            Table(columns=("coefficient", "value", "+- noise", "+- sampling", "bias at most", "unit"),
-                  rows=tuple(rows), note=note),
-            *(picture for unit, group in bars.items() for picture in intervals(
-                group, title="Released coefficients with their intervals", axis=unit,
-                alt=f"Released coefficients in {unit}, each with two intervals: privacy noise alone, and noise, "
-                    "sampling and the largest bias together.")),
-        )),
+        Section(title="What was found", found=True, blocks=(
+            Text((finding,)), *pictures,
+            Table(columns=("coefficient", "value", "noise", "sampling", "bias at most", "unit"), rows=tuple(rows),
+                  note=note))),
+        not_told(plan, f"what a given participant's {response.column} is", Audience.OTHERS),
         promised(
             plan, formula, f"Made by: {m.release.describe()}.", _truth(plan), _about(response),
             f"Money: the expected total is at most {plan.at_most(f.expected_total)}. What was really paid depends on "

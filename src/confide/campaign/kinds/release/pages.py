@@ -7,158 +7,27 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-
+from confide.campaign.kinds.release.described import described, null_record
 from confide.campaign.kinds.release.plan import QueriesPlan
-from confide.campaign.kinds.skeleton import plan_page, promised
+from confide.campaign.kinds.release.result import result_sections, result_tables
+from confide.campaign.kinds.skeleton import plan_page
 from confide.charts import intervals
-from confide.contract.guarantees import Audience, stated
-from confide.contract.kinds import as_rows
+from confide.contract.guarantees import Audience
 from confide.contract.mechanism import MOST_UNUSABLE
 from confide.contract.offering import CUSTODIANS_WITHDRAWAL, Question, answer, likelier
 from confide.contract.outcome import SimulatedOutcome
 from confide.contract.presentation import Picture, Section, Table, Text
-from confide.contract.wire import wire_name
 from confide.contract.words import number, percent
 from confide.privacy.groups import guess_in_words
-from confide.privacy.losses import PROMISES_LITTLE, ZCDP
+from confide.privacy.losses import PROMISES_LITTLE
 from confide.release.answers import true_answers
-from confide.release.baselines import IndependentMarginals, NoisyAnswers
-from confide.release.columns import Bit
 from confide.release.comparison import compare
 from confide.release.dual_query import DualQuery
-from confide.release.guarantees import BASELINE_ERROR
-from confide.release.marginal_fit import FittedMarginals, MarginalFit
-from confide.release.measured_sums import sum_bar
-from confide.release.mwem import MWEM, MWEMCertificate
 from confide.release.records import Codes
-from confide.release.results import LEVEL, AnyOutcome, Bars, bars, released_answers, synthetic_rows, uncut_answers
-from confide.release.reweighted import Reweighted, ReweightedCertificate
-from confide.release.schema import Schema
+from confide.release.results import released_answers
+from confide.release.reweighted import Reweighted
 
-__all__ = ["explain", "null_record", "offer", "result_sections", "result_tables", "sections", "study_sections"]
-
-
-def _answer_pictures(words: list[str], found: np.ndarray, held: Bars, largest: np.ndarray) -> list[Picture]:
-    """The largest answers with their bars."""
-    values, reaches = found[largest], np.nan_to_num(held.each[largest])
-    rows = [(_shortened(words[k], k + 1), "answer", float(value), max(0.0, float(value - reach)),
-             min(1.0, float(value + reach))) for k, (value, reach) in enumerate(zip(values, reaches, strict=True))]
-    some = int(np.isfinite(held.each[largest]).sum())
-    covers = f"bars cover {held.covers}" if some == len(rows) else f"{some} of them have a bar"
-    return intervals(rows, title=f"The {len(rows)} largest answers", axis="share of the records",
-                     alt=f"The {len(rows)} largest answers, {values.min():.3g} to {values.max():.3g} of the records; "
-                         f"{covers}.")
-
-
-# ---- after
-
-
-def result_tables(plan: QueriesPlan, outcome: AnyOutcome) -> dict[str, pa.Table]:
-    """`answers`: every query in words, its answer in [0, 1], the answer before it was cut to that where it was
-    measured, and how far it may be off where that is known; and `rows`, the synthetic rows, where they were asked for.
-    """
-    held = bars(plan.mechanism, outcome.billboard, outcome.certificate, plan.workload)
-    uncut = uncut_answers(outcome, plan.workload)
-    found = {"answers": pa.table({
-        "query": pa.array(plan.workload.words(plan.schema), pa.string()),
-        "answer": released_answers(outcome, plan.workload),
-        **({} if uncut is None else {"uncut": uncut}),
-        "plus_minus": pa.array(held.each, mask=np.isnan(held.each)),
-    })}
-    rows = synthetic_rows(outcome.billboard, plan.schema, plan.config.rows.count) if plan.rows else None
-    return found if rows is None else {**found, "rows": as_rows(rows)}
-
-
-def result_sections(plan: QueriesPlan, outcome: AnyOutcome) -> list[Section]:
-    """The public result: the first answers with what their bars cover, the certificate, and what is promised."""
-    found = released_answers(outcome, plan.workload)
-    held = bars(plan.mechanism, outcome.billboard, outcome.certificate, plan.workload)
-    known = np.isfinite(held.each)
-    shown = range(min(_SHOWN, len(found)))
-    largest = np.argsort(-found, kind="stable")[:_DRAWN]
-    first = plan.workload.words(plan.schema, _SHOWN)
-    note = (f"The first {len(shown)} of {len(found):,} answers: shares of the {plan.records:,} records. "
-            if len(found) > _SHOWN else f"Shares of the {plan.records:,} records. ")
-    if held.covers and known.any():
-        note += f"{int(known.sum()):,} of {len(found):,} have a bar: it covers {held.covers}. "
-        if held.single and known.sum() > 1:
-            note += "Of so many bars some are expected to fail: what holds for all of them at once is said below. "
-    some = math.isfinite(held.together) and held.together < BASELINE_ERROR
-    if not known.all():
-        note += (f"Of {'an answer without a bar' if known.any() else 'a single answer'} nothing is proved"
-                 f"{' but what is said of all answers' if some else ''}. ")
-    note += "Answers are about these records alone: what they say of other people is another matter."
-    every = f"Every answer is within {held.together:.4g} of {_compared_with(plan)}"
-    said = [f"{every}: this covers {held.together_covers}." if some else
-            "Of all answers at once nothing useful is proved at these sizes: the bound of their noise together is "
-            f"{held.together:.2g}." if held.single else
-            "No bound that says anything holds for all answers at these sizes: the method's accuracy is known from "
-            "measured runs on other data, not proved.",
-            "Shares are of the records as the run read them: each that is missing, or that cannot be used, counts as "
-            f"the null record ({null_record(plan.schema)}). No bar covers what that changes."]
-    said.extend(_cut_notes(plan, found, uncut_answers(outcome, plan.workload)))
-    said.extend(_fit_notes(plan, outcome))
-    if isinstance(plan.mechanism, DualQuery):
-        said.append(f"Answers are multiples of 1/{plan.mechanism.rounds:,}: the release has so many records.")
-    if plan.rows:
-        said.append(f"Synthetic rows: rows.parquet holds {plan.rows:,}. They answer the queries about as the table of "
-                    "answers does, as far as their number allows; no row is anybody's.")
-    # The promise of the plan, and its cost where costs add up; what other proofs give stands in the plan.
-    losses = stated(each for each in plan.guarantees.privacy if each.loss == plan.loss or isinstance(each.loss, ZCDP))
-    return [
-        Section(title="Released answers", blocks=(
-            Table(columns=("query", "answer", "+-"), rows=tuple(
-                (first[j], float(found[j]), float(held.each[j]) if known[j] else None) for j in shown), note=note),
-            *_answer_pictures(plan.workload.some(largest).words(plan.schema), found, held, largest),
-            Text(tuple(said)))),
-        promised(plan, f"Made by: {_describe(plan)}.", *losses,
-                 "To whom: to everybody who sees what is published, whatever else they know, about each of the "
-                 "records, when one of them is replaced by any other. How many there are is public."),
-    ]
-
-
-def _cut_notes(plan: QueriesPlan, found: np.ndarray, uncut: np.ndarray | None) -> list[str]:
-    """What it does to sums that answers were cut to [0, 1]; nothing where none was."""
-    sides = [] if uncut is None else [(int((uncut < 0).sum()), "below 0", 0), (int((uncut > 1).sum()), "above 1", 1)]
-    cut = [f"{count:,} {'answers were' if count > 1 else 'answer was'} {side} and {'are' if count > 1 else 'is'} "
-           f"shown as {end}" for count, side, end in sides if count]
-    if uncut is None or not cut:
-        return []
-    shown, whole = math.fsum(found.tolist()), math.fsum(uncut.tolist())
-    bar = ""
-    if isinstance(plan.mechanism, NoisyAnswers):
-        bar = f" +- {sum_bar(plan.mechanism, 1 - LEVEL):.4g} (the noise of that sum, with {LEVEL:.0%})"
-    side = "high" if shown >= whole else "low"
-    return [f"Noise moved answers out of [0, 1]: {', and '.join(cut)}. Sums of shown answers are too {side} for it: "
-            f"all {len(found):,} add up to {shown:.4g} as they are shown, and to {whole:.4g}{bar} uncut. Add up the "
-            "uncut ones: they stand in the column `uncut` of the table of answers, and `confide answer` counts with "
-            "them."]
-
-
-def _fit_notes(plan: QueriesPlan, outcome: AnyOutcome) -> list[str]:
-    """Warnings that follow from what is published."""
-    found, certificate = [], outcome.certificate
-    match certificate:
-        case ReweightedCertificate() if certificate.overfitted:
-            found.append(f"Warning: the weights are {certificate.shift:.2f} from even ones (total variation): few "
-                         "records were bent far to fit few measurements, and answers that were not measured may be "
-                         "worse for it.")
-        case ReweightedCertificate() if not certificate.fitted:
-            found.append("Warning: no weights were found that fit the measurements: they are even.")
-        case MWEMCertificate():
-            found.append(f"Each measured answer is within {certificate.measured:.4g} of {_compared_with(plan)}: this "
-                         f"covers all of them at once, with {1 - certificate.failure_probability:.0%}.")
-    board: Any = outcome.billboard
-    if isinstance(board, FittedMarginals):
-        found.append(f"The fit: the population misses the noisy tables by {board.misfit:.4f} (mean L1 distance), and "
-                     f"{board.diversity:.0%} of its rows count.")
-        found.extend(f"Warning: {doubt}." for doubt in board.warnings)
-    fell = getattr(getattr(board, "rounds", None), "fell_back", None)
-    if fell is not None and int(np.asarray(fell).sum()):
-        found.append(f"Warning: in {int(np.asarray(fell).sum()):,} rounds the optimiser was of no use.")
-    return found
+__all__ = ["explain", "offer", "result_sections", "result_tables", "sections", "study_sections"]
 
 
 def explain(plan: QueriesPlan, *_: Any) -> list[Section]:
@@ -212,9 +81,6 @@ def study_sections(plan: QueriesPlan, data: Codes, outcome: SimulatedOutcome) ->
     ))]
 
 
-_SHOWN = 20  # answers on a page; the table has all
-_DRAWN = 12  # answers of a picture
-_LONGEST = 60  # letters of a query in a picture
 _ROUNDING = 1e-9  # of what a calculator proves, beside the budget that it was found for
 _DOUBTFUL = 0.125  # a predicted average error from which answers say little
 
@@ -226,35 +92,6 @@ _NAMES = {
     "advanced": "advanced composition", "gdp": "Gaussian differential privacy", "optimal": "optimal composition",
     "split": "plain sum and concentrated composition",
 }
-
-
-def _describe(plan: QueriesPlan) -> str:
-    """The mechanism in one sentence."""
-    it = plan.mechanism
-    match it:
-        case DualQuery():
-            return (f"DualQuery: {it.rounds:,} rounds of {it.samples:,} draws at step size {it.eta:.4g}, one synthetic "
-                    "record a round")
-        case Reweighted():
-            game = it.dual_query
-            return (f"DualQuery ({game.rounds:,} rounds of {game.samples:,} draws at step size {game.eta:.4g}), its "
-                    f"records reweighted on {it.count:,} answers with Gaussian noise")
-        case MarginalFit():
-            about = "about " if it.tables is None else ""
-            decided = " (how many sets, the tables of every column decide, once noisy)" if about else ""
-            return (f"MarginalFit: tables of every column, and of {about}{it.split.tables:,} sets of "
-                    f"{' or '.join(map(str, it.widths))} columns, with Gaussian noise of standard deviation "
-                    f"{it.split.one_way:.4g} and {about}{it.split.sigma:.4g} records on every cell{decided}; a "
-                    f"population of {it.population:,} made-up rows is fitted to them")
-        case MWEM():
-            return f"MWEM: a histogram that {it.rounds:,} noisy answers, chosen by how wrong it is, have shaped"
-        case NoisyAnswers(law="laplace"):
-            return f"Laplace noise of scale {it.noise_scale:.4g} records on every answer"
-        case NoisyAnswers():
-            return f"Gaussian noise of standard deviation {it.noise_std:.4g} records on every answer"
-        case IndependentMarginals():
-            return f"Gaussian noise of standard deviation {it.noise_std:.4g} records on every attribute, multiplied"
-    return wire_name(it)
 
 
 # ---- before
@@ -269,7 +106,7 @@ def sections(plan: QueriesPlan) -> list[Section]:
         ("columns, and the attributes that they make", f"{len(schema.columns):,}, {schema.attributes:,}"),
         ("queries", number(k)),
         ("method", plan.method + (" (recommended)" if plan.advice is not None else "")),
-        ("what it does", _describe(plan)),
+        ("what it does", described(plan)),
         ("privacy of one record, towards the public", str(plan.loss)),
         ("predicted error of an answer, on average", _figure(plan.prediction.average)),
         ("  of the worst answer", _figure(plan.prediction.largest)),
@@ -343,11 +180,6 @@ def _error_pictures(plan: QueriesPlan) -> list[Picture]:
                      alt=f"The predicted error of each method, from the average to the worst answer: {told}.")
 
 
-def _shortened(text: str, place: int) -> str:
-    """A label of its own: two that are cut to the same letters would be one line."""
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}... ({place})"
-
-
 def _known(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
@@ -371,17 +203,6 @@ def _warnings(plan: QueriesPlan) -> list[str]:
         found.append(f"the release has {plan.rows:,} records of its own, and more would only repeat them: "
                      f"{plan.rows:,} rows are published, not {plan.config.rows.count:,}")
     return found
-
-
-def null_record(schema: Schema) -> str:
-    """The public record that stands for a missing one, in words."""
-    names = []
-    for place, column in enumerate(schema.columns[:4]):
-        if isinstance(column, Bit):  # its cell 0 is no attribute
-            names.append(schema.negated[int(schema.starts[place])])
-        else:
-            names.append(schema.names[int(schema.cell_attributes[place][0])])
-    return ", ".join(names) + (", ..." if len(schema.columns) > 4 else "")
 
 
 # ---- to a person in the data
@@ -412,8 +233,3 @@ def offer(plan: QueriesPlan) -> list[Section]:
         answer(Question.TRUSTED, "The custodian, with the table; nobody else."),
         answer(Question.WITHDRAWING, CUSTODIANS_WITHDRAWAL),
     ]
-
-
-def _compared_with(plan: QueriesPlan) -> str:
-    """What answers are compared with: the same words however many records could be used."""
-    return f"its share of the {plan.records:,} records as the run read them"

@@ -12,14 +12,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from confide.campaign.kinds.searching.plan import PlannedSearch
-from confide.campaign.kinds.skeleton import AnyOutcome, plan_page, promised
+from confide.campaign.kinds.skeleton import AnyOutcome, not_told, plan_page, promised
 from confide.charts import curves
 from confide.charts.shapes import told_apart
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, stated
 from confide.contract.offering import CUSTODIANS_WITHDRAWAL, Question, answer, likelier
 from confide.contract.outcome import SimulatedOutcome
-from confide.contract.presentation import Block, Section, Table, Text
+from confide.contract.presentation import Block, Section, Table, Text, joined
 from confide.contract.words import number
 from confide.privacy.groups import guess_in_words
 from confide.privacy.losses import PROMISES_LITTLE
@@ -74,11 +74,12 @@ def result_sections(plan: PlannedSearch, outcome: AnyOutcome) -> list[Section]:
           "contacts within its component.")
     parts = ", ".join(f"{place + 1:,}" for place in board.joined[:_SHOWN].tolist())
     return [
-        Section(title="Who was found", blocks=(table, Text((
-            _counted(len(board.order), board.components, parts),
+        Section(title="What was found", found=True, blocks=joined(
+            f"The search found {_counted(len(board.order), board.components, parts)}", table,
             f"How it ended: {_ENDED.get(board.ended, board.ended)}. {board.calls:,} of at most {it.calls:,} paid "
-            "searches were made.",
-        )))),
+            "searches were made.")),
+        not_told(plan, "with whom a given person who is not on the list is in contact", Audience.PUBLIC,
+                 "It does tell who is on the list, and that they are members."),
         promised(
             plan, *stated(plan.guarantees),
             f"Of this very list: its probability changes by at most {likelier(board.epsilon_spent)} when one protected "

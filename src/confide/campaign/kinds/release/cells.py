@@ -1,0 +1,194 @@
+"""The tables that readers expect of a release of answers: each column by itself, and columns two by two.
+
+All of it follows from what is published: answers to other queries are added up from released ones, each with its noise,
+or read off a released population.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from confide.campaign.kinds.release.plan import QueriesPlan
+from confide.contract.errors import InvalidInput
+from confide.contract.presentation import Table
+from confide.contract.words import number
+from confide.release.baselines import NoisyAnswers
+from confide.release.columns import Bit
+from confide.release.marginal_fit import FittedMarginals
+from confide.release.measured_sums import Sums, noise_bar
+from confide.release.results import LEVEL, AnyOutcome, bars
+from confide.release.workload import Workload
+
+__all__ = ["Cell", "Cells", "Column", "column_table", "columns_of", "cross_tables"]
+
+Literal = tuple[int, bool]
+"""An attribute of the schema, and whether a record has it."""
+
+_MOST = 600  # cells that are looked up for one page
+_ACROSS, _DOWN = 6, 24  # cells of a cross table
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """A share of the records.
+
+    Args:
+        share: in [0, 1].
+        bar: how far it may be off; None where nothing is known of that.
+    """
+
+    share: float
+    bar: float | None
+
+    def __str__(self) -> str:
+        return number(self.share, self.bar, share=True)
+
+
+class Cells:
+    """Shares of the records that have some values, as far as a release tells them.
+
+    Args:
+        plan: as it was settled.
+        outcome: of the run.
+    """
+
+    def __init__(self, plan: QueriesPlan, outcome: AnyOutcome) -> None:
+        self.plan, self._outcome, self._left = plan, outcome, _MOST
+        self._board: Any = outcome.billboard
+        it, kind = plan.mechanism, plan.workload.kind
+        self._sums = Sums(it, plan.schema) if isinstance(it, NoisyAnswers) and kind == "conjunctions" else None
+        self._parities = isinstance(it, NoisyAnswers) and kind == "parities"
+
+    def values(self, column: int) -> list[tuple[str, Literal]]:
+        """The values of a column: what each is called, and the literal that asks for it."""
+        schema = self.plan.schema
+        role, start = schema.columns[column], int(schema.starts[column])
+        if isinstance(role, Bit):
+            return [(role.true or "yes", (start, True)), (role.false or "no", (start, False))]
+        cells = schema.cell_attributes[column].tolist()
+        return [(schema.names[each][len(role.column):].removeprefix(" = ").removeprefix(" in "), (each, True))
+                for each in cells]
+
+    def words(self, literal: Literal) -> str:
+        """What a record with this value says."""
+        return (self.plan.schema.names if literal[1] else self.plan.schema.negated)[literal[0]]
+
+    def shares(self, asked: Sequence[Sequence[Literal]]) -> list[Cell | None]:
+        """The share of each conjunction of values of different columns; None where the release does not tell it."""
+        self._left -= len(asked)
+        if self._left < 0 or not asked:
+            return [None] * len(asked)
+        if self._sums is not None:
+            return [self._added(self._sums, each) for each in asked]
+        return [self._parity(each) for each in asked] if self._parities else self._read(asked)
+
+    def _added(self, sums: Sums, literals: Sequence[Literal]) -> Cell | None:
+        try:
+            parts = sums.of(literals)
+        except InvalidInput:  # too many combinations
+            return None
+        if parts is None:
+            return None
+        return _cell(parts.share(self._board.noisy[sums.measured], self.plan.records),
+                     noise_bar(sums.mechanism, parts.times.values(), 1 - LEVEL))
+
+    def _parity(self, literals: Sequence[Literal]) -> Cell | None:
+        """An even number of one attribute is none of it."""
+        if len(literals) != 1:
+            return None
+        (attribute, bit), workload = literals[0], self.plan.workload
+        for place in np.flatnonzero((workload.index == attribute).any(axis=1)).tolist():
+            if (workload.index[place] >= 0).sum() == 1:
+                even = float(self._board.uncut(workload)[place])
+                bar = bars(self.plan.mechanism, self._board, None, workload).each[place]
+                return _cell(1.0 - even if bit else even, float(bar))
+        return None
+
+    def _read(self, asked: Sequence[Sequence[Literal]]) -> list[Cell | None]:
+        """What a population, or products of shares, answer."""
+        made = _workload(self.plan, asked)
+        try:
+            found = np.asarray(self._board.answers(made), dtype=np.float64)
+        except InvalidInput:  # it answers its own queries alone
+            return [None] * len(asked)
+        held = np.full(len(made), math.nan)
+        if isinstance(self._board, FittedMarginals):
+            held = bars(self.plan.mechanism, self._board, self._outcome.certificate, made).each
+        return [_cell(share, bar) for share, bar in zip(found.tolist(), held.tolist(), strict=True)]
+
+
+def _workload(plan: QueriesPlan, asked: Sequence[Sequence[Literal]]) -> Workload:
+    """Conjunctions in their order, each once."""
+    width = max(map(len, asked))
+    index, bits = np.full((len(asked), width), -1, np.int32), np.ones((len(asked), width), np.bool_)
+    for place, literals in enumerate(asked):
+        for k, (attribute, bit) in enumerate(sorted(literals)):
+            index[place, k], bits[place, k] = attribute, bit
+    return Workload(kind="conjunctions", attributes=plan.schema.attributes, index=index, bits=bits)
+
+
+def _cell(share: float, bar: float) -> Cell:
+    return Cell(share=min(max(share, 0.0), 1.0), bar=bar if 0.0 < bar < 1.0 else None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """How often each value of a column is.
+
+    Args:
+        name: of the column.
+        values: what each value is called, the literal that asks for it, and its share.
+    """
+
+    name: str
+    values: Sequence[tuple[str, Literal, Cell]]
+
+    @property
+    def most(self) -> tuple[Literal, Cell]:
+        """The most frequent value."""
+        _, literal, cell = max(self.values, key=lambda each: each[2].share)
+        return literal, cell
+
+
+def columns_of(cells: Cells) -> list[Column]:
+    """Each column by itself, as far as the release tells it; columns of many values are left out."""
+    roles = [(role.column, cells.values(place)) for place, role in enumerate(cells.plan.schema.columns)]
+    roles = [(name, values) for name, values in roles if len(values) <= _DOWN]
+    told = iter(cells.shares([[literal] for _, values in roles for _, literal in values]))
+    found = list[Column]()
+    for name, values in roles:
+        known = [(said, literal, cell) for (said, literal), cell in zip(values, told, strict=False) if cell is not None]
+        if len(known) == len(values):
+            found.append(Column(name=name, values=known))
+    return found
+
+
+def column_table(found: Sequence[Column], note: str) -> Table:
+    """Each column by itself, as one table."""
+    return Table(columns=("column", "value", "share of the records"), note=note, rows=tuple(
+        (column.name if k == 0 else "", name, str(cell)) for column in found
+        for k, (name, _, cell) in enumerate(column.values)))
+
+
+def cross_tables(cells: Cells) -> Iterator[Table]:
+    """Columns two by two, as far as the release tells them: the one with fewer values across."""
+    schema = cells.plan.schema
+    for pair in combinations(range(len(schema.columns)), 2):
+        down, across = sorted(pair, key=lambda place: -schema.sizes[place])
+        if schema.sizes[across] > _ACROSS or schema.sizes[down] > _DOWN:
+            continue
+        rows, heads = cells.values(down), cells.values(across)
+        told = cells.shares([[mine, theirs] for _, mine in rows for _, theirs in heads])
+        if any(each is None for each in told):
+            continue
+        width = len(heads)
+        yield Table(columns=(schema.columns[down].column, *(f"{schema.columns[across].column}: {name}"
+                                                            for name, _ in heads)),
+                    rows=tuple((name, *map(str, told[k * width : (k + 1) * width]))
+                               for k, (name, _) in enumerate(rows)))

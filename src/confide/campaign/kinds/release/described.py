@@ -1,0 +1,60 @@
+"""A release of answers in words that its pages share: what made it, and what a missing record counts as."""
+
+from __future__ import annotations
+
+from confide.campaign.kinds.release.plan import QueriesPlan
+from confide.contract.wire import wire_name
+from confide.release.baselines import IndependentMarginals, NoisyAnswers
+from confide.release.columns import Bit
+from confide.release.dual_query import DualQuery
+from confide.release.marginal_fit import MarginalFit
+from confide.release.mwem import MWEM
+from confide.release.reweighted import Reweighted
+from confide.release.schema import Schema
+
+__all__ = ["compared_with", "described", "null_record"]
+
+
+def described(plan: QueriesPlan) -> str:
+    """The mechanism in one sentence."""
+    it = plan.mechanism
+    match it:
+        case DualQuery():
+            return (f"DualQuery: {it.rounds:,} rounds of {it.samples:,} draws at step size {it.eta:.4g}, one synthetic "
+                    "record a round")
+        case Reweighted():
+            game = it.dual_query
+            return (f"DualQuery ({game.rounds:,} rounds of {game.samples:,} draws at step size {game.eta:.4g}), its "
+                    f"records reweighted on {it.count:,} answers with Gaussian noise")
+        case MarginalFit():
+            about = "about " if it.tables is None else ""
+            decided = " (how many sets, the tables of every column decide, once noisy)" if about else ""
+            return (f"MarginalFit: tables of every column, and of {about}{it.split.tables:,} sets of "
+                    f"{' or '.join(map(str, it.widths))} columns, with Gaussian noise of standard deviation "
+                    f"{it.split.one_way:.4g} and {about}{it.split.sigma:.4g} records on every cell{decided}; a "
+                    f"population of {it.population:,} made-up rows is fitted to them")
+        case MWEM():
+            return f"MWEM: a histogram that {it.rounds:,} noisy answers, chosen by how wrong it is, have shaped"
+        case NoisyAnswers(law="laplace"):
+            return f"Laplace noise of scale {it.noise_scale:.4g} records on every answer"
+        case NoisyAnswers():
+            return f"Gaussian noise of standard deviation {it.noise_std:.4g} records on every answer"
+        case IndependentMarginals():
+            return f"Gaussian noise of standard deviation {it.noise_std:.4g} records on every attribute, multiplied"
+    return wire_name(it)
+
+
+def null_record(schema: Schema) -> str:
+    """The public record that stands for a missing one, in words."""
+    names = []
+    for place, column in enumerate(schema.columns[:4]):
+        if isinstance(column, Bit):  # its cell 0 is no attribute
+            names.append(schema.negated[int(schema.starts[place])])
+        else:
+            names.append(schema.names[int(schema.cell_attributes[place][0])])
+    return ", ".join(names) + (", ..." if len(schema.columns) > 4 else "")
+
+
+def compared_with(plan: QueriesPlan) -> str:
+    """What answers are compared with: the same words however many records could be used."""
+    return f"its share of the {plan.records:,} records as the run read them"

@@ -1,0 +1,258 @@
+"""The public result of a release of answers, in the order in which people read it: the finding with a picture, the
+tables of each column and of columns two by two, what the page does not tell; then, folded, all answers and promises.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from confide.campaign.kinds.release.cells import Cells, Column, column_table, columns_of, cross_tables
+from confide.campaign.kinds.release.described import compared_with, described, null_record
+from confide.campaign.kinds.release.plan import QueriesPlan
+from confide.campaign.kinds.skeleton import not_told, promised
+from confide.charts import intervals
+from confide.contract.guarantees import Audience, stated
+from confide.contract.kinds import as_rows
+from confide.contract.presentation import Picture, Section, Table, Text, joined
+from confide.contract.words import number, says_nothing
+from confide.privacy.losses import ZCDP
+from confide.release.baselines import NoisyAnswers
+from confide.release.columns import Bit
+from confide.release.dual_query import DualQuery
+from confide.release.guarantees import BASELINE_ERROR
+from confide.release.marginal_fit import FittedMarginals, MarginalFit
+from confide.release.measured_sums import sum_bar
+from confide.release.mwem import MWEMCertificate
+from confide.release.results import LEVEL, AnyOutcome, Bars, bars, released_answers, synthetic_rows, uncut_answers
+from confide.release.reweighted import ReweightedCertificate
+
+__all__ = ["result_sections", "result_tables"]
+
+_SHOWN = 1000  # answers on a page; the table has all
+_DRAWN = 12  # answers of a picture
+_LONGEST = 60  # letters of a query in a picture
+_ROWS = 16  # values of a picture of columns
+_NAMED = 3  # columns that the finding names
+_CROSSED = 8  # cross tables
+
+
+def result_tables(plan: QueriesPlan, outcome: AnyOutcome) -> dict[str, pa.Table]:
+    """`answers`: every query in words, its answer in [0, 1], the answer before it was cut to that where it was
+    measured, and how far it may be off where that is known; and `rows`, the synthetic rows, where they were asked for.
+    """
+    held = bars(plan.mechanism, outcome.billboard, outcome.certificate, plan.workload)
+    uncut = uncut_answers(outcome, plan.workload)
+    found = {"answers": pa.table({
+        "query": pa.array(plan.workload.words(plan.schema), pa.string()),
+        "answer": released_answers(outcome, plan.workload),
+        **({} if uncut is None else {"uncut": uncut}),
+        "plus_minus": pa.array(held.each, mask=np.isnan(held.each)),
+    })}
+    rows = synthetic_rows(outcome.billboard, plan.schema, plan.config.rows.count) if plan.rows else None
+    return found if rows is None else {**found, "rows": as_rows(rows)}
+
+
+
+# ---- the page
+
+
+def result_sections(plan: QueriesPlan, outcome: AnyOutcome) -> list[Section]:
+    """The public result: what was found, each column and columns two by two, and what the page does not tell; then all
+    answers, and what is promised.
+    """
+    found = released_answers(outcome, plan.workload)
+    held = bars(plan.mechanism, outcome.billboard, outcome.certificate, plan.workload)
+    cells = Cells(plan, outcome)
+    columns = columns_of(cells)
+    crossed = list(cross_tables(cells)) if columns else []
+    parts = [_finding(plan, cells, columns, found, held)]
+    if columns:
+        parts.append(Section(title="Each column by itself", blocks=(column_table(columns, _covers(plan)),)))
+    if crossed:
+        more = len(crossed) - _CROSSED
+        parts.append(Section(title="Two columns together", blocks=joined(
+            "Each cell is the share of all records that have both values" + (
+                ", with its error where one is proved." if isinstance(plan.mechanism, NoisyAnswers | MarginalFit) else
+                "."),
+            *crossed[:_CROSSED],
+            f"The release tells {more:,} more such tables: `confide answer` gives them." if more > 0 else "")))
+    return [*parts, _exactness(plan, outcome, found, held), _not_told(plan, cells), _answers(plan, found, held),
+            _promises(plan)]
+
+
+def _finding(
+    plan: QueriesPlan, cells: Cells, columns: Sequence[Column], found: np.ndarray, held: Bars
+) -> Section:
+    """The most frequent values, or the largest answer, in one sentence and a picture."""
+    if not columns:
+        first = int(np.argmax(found))
+        said = plan.workload.some(np.array([first])).words(plan.schema)[0]
+        share = number(float(found[first]), _known(float(held.each[first])), share=True)
+        return Section(title="What was found", found=True, blocks=(Text((
+            f"The largest of {len(found):,} answers is that to '{said}': {share} of the {plan.records:,} records.",)),
+            ))
+    named = [(cells.words(literal), cell) for literal, cell in (column.most for column in columns[:_NAMED])]
+    unproved = "" if all(cell.bar is not None for _, cell in named) else ", of which no error is proved"
+    texts = [f"{said} ({cell}{f' of the {plan.records:,} records' if k == 0 else ''})"
+             for k, (said, cell) in enumerate(named)]
+    listed = texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+    return Section(title="What was found", found=True, blocks=(
+        Text((f"The most frequent value{'s are' if len(texts) > 1 else ' is'} {listed}{unproved}.",)),
+        *_column_picture(plan, cells, columns)))
+
+
+def _column_picture(plan: QueriesPlan, cells: Cells, columns: Sequence[Column]) -> list[Picture]:
+    """The shares of the first columns, as many as one picture has room for."""
+    rows = list[tuple[str, str, float, float, float]]()
+    drawn = list[str]()
+    for column in columns:
+        if rows and len(rows) + len(column.values) > _ROWS:
+            break
+        drawn.append(column.name)
+        for _, literal, cell in column.values:
+            reach = cell.bar or 0.0
+            rows.append((_shortened(cells.words(literal), len(rows) + 1), "share", 100 * cell.share,
+                         100 * max(0.0, cell.share - reach), 100 * min(1.0, cell.share + reach)))
+    low, high = min(row[2] for row in rows), max(row[2] for row in rows)
+    return intervals(rows, title="How frequent each value is", axis=f"percent of the {plan.records:,} records",
+                     alt=f"The share of the records with each value of {', '.join(drawn)}: from {low:.1f}% to "
+                         f"{high:.1f}%.")
+
+
+def _covers(plan: QueriesPlan) -> str:
+    """What the errors of the tables of columns cover."""
+    match plan.mechanism:
+        case NoisyAnswers():
+            return f"The error of a share covers its own noise with {LEVEL:.0%}. Of many shares some are further off."
+        case MarginalFit():
+            return f"The errors of a table cover the noise and the fit of all of its shares at once, with {LEVEL:.0%}."
+    return "These shares are read off the released population. No error of a single share is proved."
+
+
+def _exactness(plan: QueriesPlan, outcome: AnyOutcome, found: np.ndarray, held: Bars) -> Section:
+    """What holds for all answers at once, what shares are of, and warnings."""
+    some = math.isfinite(held.together) and held.together < BASELINE_ERROR
+    bound = (f"Every answer is within {number(held.together, share=True)} of {compared_with(plan)}: this covers "
+             f"{held.together_covers}." if some else
+             says_nothing("the bound of the error of all answers at once", "any possible error" if held.together >= 1
+                          else "the error of answering one half to everything") if held.single else
+             "No bound that says anything holds for all answers at these sizes: the method's accuracy is known from "
+             "measured runs on other data, not proved.")
+    said = [bound,
+            "Shares are of the records as the run read them: each that is missing, or that cannot be used, counts as "
+            f"the null record ({null_record(plan.schema)}). No error covers what that changes.",
+            "Answers are about these records alone: what they say of other people is another matter.",
+            *_cut_notes(plan, found, uncut_answers(outcome, plan.workload)), *_fit_notes(plan, outcome)]
+    if isinstance(plan.mechanism, DualQuery):
+        said.append(f"Answers are multiples of 1/{plan.mechanism.rounds:,}: the release has so many records.")
+    if plan.rows:
+        said.append(f"Synthetic rows: rows.parquet holds {plan.rows:,}. They answer the queries about as the table of "
+                    "answers does, as far as their number allows; no row is anybody's.")
+    return Section(title="How exact it is", blocks=(Text(tuple(said)),))
+
+
+def _not_told(plan: QueriesPlan, cells: Cells) -> Section:
+    """An example of the campaign's own: a yes or no, where a column has one."""
+    columns = plan.schema.columns
+    place = next((k for k, column in enumerate(columns) if isinstance(column, Bit)), 0)
+    literal = cells.values(place)[0][1]
+    here, otherwise = cells.words(literal), cells.words((literal[0], not literal[1]))
+    return not_told(plan, f"whether a given person's record says '{here}' or '{otherwise}'", Audience.PUBLIC,
+                    "It does show what is true of many records: if most people of one kind are so, that stands here, "
+                    "with or without any single record.")
+
+
+def _answers(plan: QueriesPlan, found: np.ndarray, held: Bars) -> Section:
+    """All answers in the order of the workload, and the largest of them as a picture."""
+    known = np.isfinite(held.each)
+    shown = range(min(_SHOWN, len(found)))
+    largest = np.argsort(-found, kind="stable")[:_DRAWN]
+    words = plan.workload.words(plan.schema, len(shown))
+    note = (f"The first {len(shown):,} of {len(found):,} answers; answers.csv has them all, with all digits. "
+            if len(found) > _SHOWN else "The file answers.csv has all digits. ")
+    if held.covers and known.any():
+        note += f"{int(known.sum()):,} of {len(found):,} have an error: it covers {held.covers}. "
+    if not known.all():
+        note += (f"Of {'an answer without an error' if known.any() else 'a single answer'} nothing is proved"
+                 f"{' but what is said of all answers' if held.together < BASELINE_ERROR else ''}. ")
+    rows = tuple((words[j], number(float(found[j]), _known(float(held.each[j])), share=True)) for j in shown)
+    return Section(title=f"All {len(found):,} answers", folded=True, blocks=(
+        *_largest_picture(plan.workload.some(largest).words(plan.schema), found, held, largest),
+        Table(columns=("query", "share of the records"), rows=rows, note=note.strip())))
+
+
+def _promises(plan: QueriesPlan) -> Section:
+    """The promise of the plan, and its cost where costs add up; what other proofs give stands in the plan."""
+    losses = stated(each for each in plan.guarantees.privacy if each.loss == plan.loss or isinstance(each.loss, ZCDP))
+    return promised(plan, f"Made by: {described(plan)}.", *losses,
+                    "To whom: to everybody who sees what is published, whatever else they know, about each of the "
+                    "records, when one of them is replaced by any other. How many there are is public.")
+
+
+def _known(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _largest_picture(words: list[str], found: np.ndarray, held: Bars, largest: np.ndarray) -> list[Picture]:
+    """The largest answers with their bars."""
+    values, reaches = found[largest], np.nan_to_num(held.each[largest])
+    rows = [(_shortened(words[k], k + 1), "answer", float(value), max(0.0, float(value - reach)),
+             min(1.0, float(value + reach))) for k, (value, reach) in enumerate(zip(values, reaches, strict=True))]
+    some = int(np.isfinite(held.each[largest]).sum())
+    covers = (f"errors cover {held.covers}" if some == len(rows) else f"{some} of them have an error" if some else
+              "no error of a single one is proved")
+    low, high = number(float(values.min()), share=True), number(float(values.max()), share=True)
+    return intervals(rows, title=f"The {len(rows)} largest answers", axis="share of the records",
+                     alt=f"The {len(rows)} largest answers, {low} to {high} of the records; {covers}.")
+
+
+def _shortened(text: str, place: int) -> str:
+    """A label of its own: two that are cut to the same letters would be one line."""
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}... ({place})"
+
+
+def _cut_notes(plan: QueriesPlan, found: np.ndarray, uncut: np.ndarray | None) -> list[str]:
+    """What it does to sums that answers were cut to [0, 1]; nothing where none was."""
+    sides = [] if uncut is None else [(int((uncut < 0).sum()), "below 0", 0), (int((uncut > 1).sum()), "above 1", 1)]
+    cut = [f"{count:,} {'answers were' if count > 1 else 'answer was'} {side} and {'are' if count > 1 else 'is'} "
+           f"shown as {end}" for count, side, end in sides if count]
+    if uncut is None or not cut:
+        return []
+    shown, whole = math.fsum(found.tolist()), math.fsum(uncut.tolist())
+    bar, noise = None, ""
+    if isinstance(plan.mechanism, NoisyAnswers):
+        bar, noise = sum_bar(plan.mechanism, 1 - LEVEL), f" (the noise of that sum, with {LEVEL:.0%})"
+    side = "high" if shown >= whole else "low"
+    return [f"Noise moved answers out of [0, 1]: {', and '.join(cut)}. Sums of shown answers are too {side} for it: "
+            f"all {len(found):,} add up to {number(shown)} as they are shown, and to {number(whole, bar)} uncut{noise}."
+            " Add up the uncut ones: they stand in the column `uncut` of the table of answers, and `confide answer` "
+            "counts with them."]
+
+
+def _fit_notes(plan: QueriesPlan, outcome: AnyOutcome) -> list[str]:
+    """Warnings that follow from what is published."""
+    found, certificate = [], outcome.certificate
+    match certificate:
+        case ReweightedCertificate() if certificate.overfitted:
+            found.append(f"Warning: the weights are {certificate.shift:.2f} from even ones (total variation): few "
+                         "records were bent far to fit few measurements, and answers that were not measured may be "
+                         "worse for it.")
+        case ReweightedCertificate() if not certificate.fitted:
+            found.append("Warning: no weights were found that fit the measurements: they are even.")
+        case MWEMCertificate():
+            found.append(f"Each measured answer is within {certificate.measured:.4g} of {compared_with(plan)}: this "
+                         f"covers all of them at once, with {1 - certificate.failure_probability:.0%}.")
+    board: Any = outcome.billboard
+    if isinstance(board, FittedMarginals):
+        found.append(f"The fit: the population misses the noisy tables by {board.misfit:.4f} (mean L1 distance), and "
+                     f"{board.diversity:.0%} of its rows count.")
+        found.extend(f"Warning: {doubt}." for doubt in board.warnings)
+    fell = getattr(getattr(board, "rounds", None), "fell_back", None)
+    if fell is not None and int(np.asarray(fell).sum()):
+        found.append(f"Warning: in {int(np.asarray(fell).sum()):,} rounds the optimiser was of no use.")
+    return found
