@@ -167,18 +167,8 @@ class AuditRow:
 
     @classmethod
     def at_most(
-        cls,
-        promise: str,
-        bound: float,
-        measured: float,
-        evidence: str,
-        *,
-        concern: Concern | str,
-        vacuous: bool = False,
-        note: str = "",
-        false_alarm: float = 0.0,
-        scale: float = 1.0,
-        unit: str = "",
+        cls, promise: str, bound: float, measured: float, evidence: str, *, concern: Concern | str, vacuous: bool = False,
+        note: str = "", false_alarm: float = 0.0, scale: float = 1.0, unit: str = "",
     ) -> AuditRow:
         """The row of a promised upper bound: broken where `exceeds(measured, bound)`.
 
@@ -546,17 +536,12 @@ class AuditReport:
             study: True where the audit ran on private data under simulated noise.
         """
         blocks: list[Block] = [
-            Table(
-                columns=("concern", "promise", "promised", "measured", "verdict", "evidence"),
-                rows=tuple((str(row.concern), row.named, row.bound, row.found, str(row.verdict),
-                            row.reading) for row in self.rows),
-                note=self._legend(),
-            ),
-            Table(
-                columns=("control", "planted bug", "flagged"),
-                rows=tuple((c.name, c.mutant, "yes" if c.flagged else "NO") for c in self.controls),
-                note="mechanisms broken on purpose; the audit must flag every one",
-            ),
+            Table(columns=("concern", "promise", "promised", "measured", "verdict", "evidence"), note=self._legend(),
+                  rows=tuple((str(row.concern), row.named, row.bound, row.found, str(row.verdict), row.reading)
+                             for row in self.rows)),
+            Table(columns=("control", "planted bug", "flagged"),
+                  note="mechanisms broken on purpose; the audit must flag every one",
+                  rows=tuple((c.name, c.mutant, "yes" if c.flagged else "NO") for c in self.controls)),
             Text((f"{self._outcome()}: {self._said()}.", *self.problems)),
         ]
         return Section(title=title, blocks=tuple(blocks), study=study)

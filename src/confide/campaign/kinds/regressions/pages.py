@@ -253,8 +253,9 @@ def result_sections(plan: PlannedRegression, outcome: AnyOutcome) -> list[Sectio
         f"{LEVEL:.0%} ({'exact law' if exact else 'first order'}; target: the same estimate without noise, before it "
         f"is moved into the public bound). Sampling covers the participants' own residuals with {LEVEL:.0%} (normal, "
         "with the public variance of the model). Bias is the largest shrinkage that the public bound on the "
-        f"coefficients allows. All three together hold with {2 * LEVEL - 1:.0%}. They are about the people whose records could be "
-        "used: they speak of everybody only if that does not depend on the answer. The intercept is the prediction at: "
+        f"coefficients allows. All three together hold with {2 * LEVEL - 1:.0%}. They are about the people whose "
+        "records could be used: they speak of everybody only if that does not depend on the answer. The intercept is "
+        "the prediction at: "
         f"{center}."
     )
     loss, (_, _, own) = f.loss, m.release.privacy()
