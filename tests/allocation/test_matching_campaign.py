@@ -214,7 +214,7 @@ def test_prices_and_shares_are_in_points_as_well(tmp_path: Path) -> None:
     assert "where 1 stands for 400 points, counted from -100" in shown
     listed = it.file.kind.handout(it.plan, settled.outcome, it.file.kind.identities(it.file.config))
     assert listed["price_points"].to_pylist() == [400 * each for each in listed["price"].to_pylist()]
-    assert "price in points" in words(it.file.kind.result(it.plan, settled.outcome))
+    assert "final price (points, of 400)" in words(it.file.kind.result(it.plan, settled.outcome))
     assert Ranks(points=(10, 6, 3)).unit == 10
     assert replace(it.plan, scale=Points()).said(0.25) == "0.25"
 
