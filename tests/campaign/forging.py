@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,11 @@ from confide.campaign.charging import data_set_charge
 from confide.campaign.file import load
 from confide.campaign.kinds.regression import RegressionKind
 from confide.campaign.pack import NOTE, PICTURES, REPORT, picture_data, report, table_files
-from confide.campaign.report import head
+from confide.campaign.report import head, placed
 from confide.campaign.signatures import sign
 from confide.campaign.store.chain import _hash
 from confide.campaign.verification import results
+from confide.charts import to_svg
 from confide.contract import PublicOutcome, canonical, digest
 
 STRANGER = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
@@ -137,10 +139,23 @@ def forge(pack: Path, key: Ed25519PrivateKey, manifest: Callable[[Any], Any] = l
     resign(pack, key)
 
 
+def drawn_by_first(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """A specification as confide 0.1.0 wrote it: the axes as the drawing software has them, and no room around."""
+    plain = copy.deepcopy({key: value for key, value in spec.items() if key != "padding"})
+    for layer in plain["layer"]:
+        for channel in layer["encoding"].values():
+            channel.pop("axis", None)
+    return plain
+
+
 def as_first(pack: Path, key: Ed25519PrivateKey) -> None:
     """A pack as confide 0.1.0 wrote it: without a meter, without a policy, and without the data of its pictures."""
     page, title = pack / REPORT, load(pack / "campaign.toml").title
-    page.write_text(page.read_text().replace(head(title), head(title, policy=False)))
+    text = page.read_text().replace(head(title), head(title, policy=False))
+    for each, there in zip(json.loads((pack / PICTURES).read_text()), placed(text), strict=True):
+        if there.drawing is not None:
+            text = text.replace(there.drawing, to_svg(drawn_by_first(each["vega_lite"])) or "")
+    page.write_text(text)
     (pack / PICTURES).unlink()
     forge(pack, key, lambda manifest: manifest.pop("meter") and None, version="0.1.0")
 

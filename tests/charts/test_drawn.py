@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 
+from campaign.forging import drawn_by_first
 from cases import fast
 from confide.charts import curves, fault, heat_map, histogram, intervals, to_svg
 from confide.charts.shapes import told_apart
@@ -158,9 +159,7 @@ def test_any_number_of_rows_and_series_holds(count: int) -> None:
 
 def test_labels_that_the_first_version_cut_fill_their_room() -> None:
     honest = _bars(_LONG)
-    drawing = to_svg({**honest.spec, "layer": [{**each, "encoding": {
-        channel: {key: value for key, value in said.items() if key != "axis"}
-        for channel, said in each["encoding"].items()}} for each in honest.spec["layer"]]})
+    drawing = to_svg(drawn_by_first(honest.spec))
     assert drawing is not None
     cut = re.findall(r">([^<]+)\u2026</text>", drawing)
     assert len(set(cut)) == len(_LONG)

@@ -121,7 +121,7 @@ def test_run_settles_once(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     first = run("run", "deep/pay.toml")
     assert (first.code, first.err) == (0, "")
     assert first.out.rstrip().endswith("wrote deep/out/pay; open deep/out/pay/report.html")
-    order = ("Released coefficients", "(intercept)", "What is promised, and to whom", "Files of the outcome",
+    order = ("What was found", "(intercept)", "What is promised, and to whom", "Files of the outcome",
              "coefficients.csv")
     places = [first.out.index(words) for words in order]
     assert places == sorted(places)
@@ -207,8 +207,8 @@ def test_run_as_json(run: Run, path: Path, tmp_path: Path) -> None:
                                         "campaign.toml", "events.json", "pictures.json"}
     assert all(Path(path).exists() for path in found.json["files"].values())
     assert not any(part["study"] or part["private"] for part in found.json["sections"])
-    (values,) = [part["blocks"][0]["rows"] for part in found.json["sections"]
-                 if part["title"] == "Released coefficients"]
+    (values,) = [block["rows"] for part in found.json["sections"] if part["title"] == "What was found"
+                 for block in part["blocks"] if "rows" in block]
     outcome = PublicOutcome.load(tmp_path / "out")
     campaign = Campaign.load(path)
     natural = campaign.plan.design.natural(outcome.billboard.coef, campaign.plan.response)
@@ -579,7 +579,7 @@ def test_the_public_page(settled: tuple[Path, Path]) -> None:
     assert all(len(label) > 20 for label in labels)
     assert ("p", "class", "badge") not in found.attributes
     assert "Everything on this page is public." in found.words
-    assert found.words.index("Released coefficients") < found.words.index("Guarantees")
+    assert found.words.index("What was found") < found.words.index("Guarantees")
     assert "Participant" not in found.words
 
 

@@ -227,7 +227,7 @@ def test_what_answers_are_compared_with_is_said_to_all_and_how_many_null_records
 ) -> None:
     """The public page says the same however many rows could be used."""
     said = ("each that is missing, or that cannot be used, counts as the null record (age in [0, 25), job = none, not "
-            "smoker, not owner). No bar covers what that changes.")
+            "smoker, not owner). No error covers what that changes.")
     shown = []
     for name, data in (("whole", lines()), ("gaps", ["130,none,0,1"] * 300 + lines()[300:])):
         (tmp_path / name).mkdir()
@@ -255,12 +255,12 @@ def test_pictures(tmp_path: Path) -> None:
     it = campaign(tmp_path, method="gaussian")
     outcome = it.plan.mechanism.run(made_up_table(it.plan.schema, 2000, seed=1),  # type: ignore[attr-defined]
                                     Noise.simulated(1))
-    for sections, title in ((it.plan.sections(), "Predicted error of an answer"),
-                            (it.file.kind.result(it.plan, outcome), "The 12 largest answers")):
-        (picture,) = [block for part in sections for block in part.blocks if isinstance(block, Picture)]
-        assert picture.alt
-        if picture.spec:
-            assert picture.spec["title"] == title
+    for sections, titles in ((it.plan.sections(), ["Predicted error of an answer"]),
+                             (it.file.kind.result(it.plan, outcome), ["How frequent each value is",
+                                                                      "The 12 largest answers"])):
+        pictures = [block for part in sections for block in part.blocks if isinstance(block, Picture)]
+        assert all(picture.alt for picture in pictures)
+        assert [picture.spec["title"] for picture in pictures] == titles
 
 
 def test_parities_are_asked_in_words(tmp_path: Path) -> None:

@@ -281,7 +281,7 @@ def test_the_command_line_from_start_to_end(tmp_path: Path, capsys: pytest.Captu
     json.loads(confide("check", path, "--json"), parse_constant=pytest.fail)
     assert "to_examine.csv" in confide("run", path, code=3)
     write_answers(tmp_path, ANSWERS)
-    assert "Who was found" in confide("run", path)
+    assert "What was found" in confide("run", path)
     assert "settled before" in confide("run", path)
     assert "Nobody has a share" in confide("share", path, "--id", 3)
     assert "contacts" in confide("ledger")

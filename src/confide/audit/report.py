@@ -167,8 +167,8 @@ class AuditRow:
 
     @classmethod
     def at_most(
-        cls, promise: str, bound: float, measured: float, evidence: str, *, concern: Concern | str, vacuous: bool = False,
-        note: str = "", false_alarm: float = 0.0, scale: float = 1.0, unit: str = "",
+        cls, promise: str, bound: float, measured: float, evidence: str, *, concern: Concern | str,
+        vacuous: bool = False, note: str = "", false_alarm: float = 0.0, scale: float = 1.0, unit: str = "",
     ) -> AuditRow:
         """The row of a promised upper bound: broken where `exceeds(measured, bound)`.
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import html
 import json
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -25,8 +24,6 @@ __all__ = ["Block", "Picture", "Section", "Shown", "Table", "Text", "joined"]
 
 _GAP = "  "  # between columns of text
 _DRAWN = (".svg", ".png", ".html")
-_MEASURED = re.compile(r"-?[0-9.,]+(?:%|%? \+- [0-9.,]+%?)")
-"""A share, or a number with its error, as `confide.contract.words.number` writes them."""
 
 
 @wire("Text", "paragraphs")
@@ -67,8 +64,7 @@ class Table:
 
     def numeric(self, column: int) -> bool:
         """Whether a column holds numbers alone, which are set to the right."""
-        return all(row[column] is None or isinstance(row[column], int | float) or bool(_MEASURED.fullmatch(row[column]))
-                   for row in self.rows)
+        return all(isinstance(row[column], int | float) or row[column] is None for row in self.rows)
 
     def to_html(self) -> str:
         """The table and its note as HTML; every text is escaped."""

@@ -16,6 +16,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 __all__ = [
+    "Measured",
     "as_sentence",
     "cause",
     "did_you_mean",
@@ -196,20 +197,39 @@ def percent(probability: float, digits: int = 1) -> str:
     return "just over 0%" if probability < 0.5 else "just under 100%"
 
 
-def number(value: str | float | None, error: float | None = None, *, share: bool = False) -> str:
-    """A table cell as text: four significant digits, or the digits that an error allows; an empty cell for None.
+class Measured(float):
+    """A number that knows how far it may be off, and whether it is a share: `number` writes it so.
 
     Args:
-        value: a number, or a text, which stays as it is.
-        error: how far the number may be off, above 0: one digit of it is written, or two where one would move it by
-            more than a twentieth. None, or an error that is not finite, for no error.
-        share: whether the number and its error are shares, which are written as percent.
+        value: the number.
+        error: how far it may be off; None where nothing is known of that.
+        share: whether it is a share, which is written as percent.
+    """
+
+    __slots__ = ("error", "share")
+
+    error: float | None
+    share: bool
+
+    def __new__(cls, value: float, error: float | None = None, *, share: bool = False) -> Measured:
+        found = super().__new__(cls, value)
+        found.error, found.share = error, share
+        return found
+
+    def __str__(self) -> str:
+        return number(self)
+
+
+def number(value: str | float | None) -> str:
+    """A table cell as text: four significant digits, or the digits that an error allows; an empty cell for None.
+
+    Of an error one digit is written, or two where one would move it by more than a twentieth. A share is percent.
 
     Example:
         >>> number(61395), number(0.0123456), number(None), number(float("inf"))
         ('61,395', '0.01235', '', 'unlimited')
-        >>> number(8.988e-06, 0.0063), number(17.16, 10.89), number(0.758, 0.05018, share=True)
-        ('0.000 +- 0.006', '17 +- 11', '76% +- 5%')
+        >>> number(Measured(8.988e-06, 0.0063)), number(Measured(17.16, 10.89)), number(Measured(0.758, share=True))
+        ('0.000 +- 0.006', '17 +- 11', '75.8%')
     """
     if value is None:
         return ""
@@ -217,10 +237,12 @@ def number(value: str | float | None, error: float | None = None, *, share: bool
         return value
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if error is not None and 0.0 < error < math.inf and math.isfinite(value):
-        return _with_error(value, error, share=share)
-    if share and math.isfinite(value):
-        return percent(value)
+    if isinstance(value, Measured) and math.isfinite(value):
+        if value.error is not None and 0.0 < value.error < math.inf:
+            return _with_error(float(value), value.error, share=value.share)
+        if value.share:
+            return percent(value)
+        value = float(value)
     if isinstance(value, int):
         return f"{value:,}"
     if math.isnan(value):

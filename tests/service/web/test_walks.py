@@ -231,7 +231,7 @@ def test_a_custodians_campaign(chromium: Browser, tmp_path: Path) -> None:
             person.see("/")
             person.follow("How do age, job and income go together?")
             person.look()
-            assert person.page.get_by_text("Released answers").is_visible()
+            assert person.page.get_by_text("What was found").is_visible()
             if k == 0:
                 person.taken("public-queries")
                 assert "The pack is whole" in verified(person.page, tmp_path)

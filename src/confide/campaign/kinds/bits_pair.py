@@ -21,7 +21,7 @@ from confide.contract.kinds import Progress
 from confide.contract.known_keys import Keys
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.replanned import in_file
-from confide.contract.words import number
+from confide.contract.words import Measured, number
 from confide.market.collection import BitBillboard, BitCollection
 from confide.market.pairs.accuracy import mean_estimate
 from confide.market.pairs.market import PairMarket, audit_groups
@@ -189,12 +189,13 @@ class PairPages(BitPages):
         if rows:
             _, reports, share, _, low, high = rows[-1]
             said = (f"The share of '{bit.one}' among {reports:,} who took part is "
-                    f"{number(share, _reach(share, low, high), share=True)} (with {covered}).")
+                    f"{Measured(share, _reach(share, low, high), share=True)} (with {covered}).")
+        cells = tuple((name, reports, Measured(share, _reach(share, low, high), share=True),
+                       *(Measured(each, share=True) for each in (error, low, high)))
+                      for name, reports, share, error, low, high in rows)
         return [Text((said,)), *picture, Table(
             columns=("peers", "reports", f"share of {bit.one}", "standard error", f"at least {covered} from", "to"),
-            rows=tuple((name, reports, number(share, _reach(share, low, high), share=True), number(error, share=True),
-                        number(low, share=True), number(high, share=True))
-                       for name, reports, share, error, low, high in rows),
+            rows=cells,
             note="Unbiased for the share among those who took part: a share is not cut, and may lie outside of 0% to "
                  "100%; the ends of its interval are cut to 0% and 100%. Errors are of the randomisation alone: they "
                  "say nothing of who was asked, or of who stayed away.")]

@@ -70,7 +70,8 @@ class KindSkeleton:
 
     def result(self, plan: Any, outcome: AnyOutcome) -> Sequence[Section]:
         found: Sequence[Section] = plan.pages.result_sections(self.settled(plan, outcome), outcome)
-        return found
+        # A study's noise follows from a seed: its page hides nothing.
+        return [each for each in found if not isinstance(outcome, SimulatedOutcome) or each.title != _NOT_TOLD]
 
     def tables(self, plan: Any, outcome: AnyOutcome) -> Mapping[str, pa.Table]:
         found: Mapping[str, pa.Table] = plan.pages.result_tables(self.settled(plan, outcome), outcome)
@@ -175,9 +176,10 @@ def not_told(plan: Any, example: str, audience: Audience, *more: str, thing: str
     else:
         said = f"Nobody can tell from this page {example}."
     guess = guess_in_words(plan.mechanism, promises, audience, somebody=True, thing=thing)
-    return Section(title="What this page does not tell", blocks=(Text((said, guess, *more)),))
+    return Section(title=_NOT_TOLD, blocks=(Text((said, guess, *more)),))
 
 
+_NOT_TOLD = "What this page does not tell"
 _CERTAIN = 0.9
 """How often a guess may be right from which on a page no longer says that nobody can tell."""
 

@@ -19,7 +19,7 @@ from confide.contract.guarantees import Accuracy, Audience, stated
 from confide.contract.offering import Question, answer, lies, withdrawing
 from confide.contract.outcome import PublicOutcome, SimulatedOutcome, settled_coins
 from confide.contract.presentation import Block, Picture, Section, Table, Text
-from confide.contract.words import number, percent, says_nothing
+from confide.contract.words import Measured, number, percent, says_nothing
 from confide.privacy.losses import ZCDP
 
 __all__ = ["explain", "offer", "result_sections", "result_tables", "round_sections", "sections", "study_sections",
@@ -246,7 +246,7 @@ def result_sections(plan: PlannedMean, outcome: AnyOutcome) -> Sequence[Section]
         ("  planned standard error, in the mean over the belief", plan.measured(plan.here.root_error)),
         ("range of a record", f"{it.low:g} to {plan.measured(it.high)}"),
         ("people invited", f"{it.people:,}"),
-        ("share of the weight that came in", number(round(min(1.0, known.share), 3), share=True)),
+        ("share of the weight that came in", percent(round(min(1.0, known.share), 3))),
     )
     guess = math.sqrt(plan.guarantees.of(Accuracy)[0].baseline)
     said = [
@@ -274,7 +274,7 @@ def result_sections(plan: PlannedMean, outcome: AnyOutcome) -> Sequence[Section]
 
 def _finding(plan: PlannedMean, mean: float, error: float) -> str:
     unit = plan.config.record.unit
-    shown, _, reach = number(mean, error).partition(" +- ")
+    shown, _, reach = number(Measured(mean, error)).partition(" +- ")
     return f"The mean is {shown}{' ' + unit if unit else ''}, give or take {reach} (one standard error at most)."
 
 

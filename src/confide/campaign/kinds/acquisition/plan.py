@@ -18,7 +18,7 @@ from confide.contract.guarantees import Accuracy
 from confide.contract.known_keys import MOST_PEOPLE, Keys, keys_of
 from confide.contract.remedies import printed
 from confide.contract.wire import parts_of
-from confide.contract.words import few, number
+from confide.contract.words import Measured, few, number
 
 __all__ = ["MeanConfig", "PlannedMean", "identity_warnings"]
 
@@ -229,7 +229,7 @@ class PlannedMean(ShownPlan, MoneyWords):
 
     def measured(self, value: float, error: float | None = None) -> str:
         """A value in the unit of a record, with the digits that its error allows."""
-        return f"{number(value, error)}{' ' + self.config.record.unit if self.config.record.unit else ''}"
+        return f"{number(Measured(value, error))}{' ' + self.config.record.unit if self.config.record.unit else ''}"
 
     def warnings(self) -> list[str]:
         """The warnings to the operator before anybody is asked."""

@@ -101,7 +101,7 @@ def _certified(plan: GoodsPlan, certificate: Any) -> str:
     sure = f"with probability {1 - certificate.failure_probability:g}"
     if certificate.vacuous:
         return f"At these sizes the certificate says nothing: of the welfare nothing is known {sure}."
-    return (f"Certified {sure}: everybody together got at least {number(certificate.ratio, share=True)} of what any "
+    return (f"Certified {sure}: everybody together got at least {percent(certificate.ratio)} of what any "
             f"allocation could have given them. Their goods are worth at least {certificate.welfare:,.1f} to them, and "
             f"no allocation is worth more than {certificate.optimum:,.1f}, in units of {plan.most}.")
 

@@ -17,7 +17,7 @@ from confide.contract.guarantees import Audience, Guarantee, in_full, says_somet
 from confide.contract.offering import Question, answer, likelier, withdrawing
 from confide.contract.outcome import PublicOutcome, SimulatedOutcome, settled_coins
 from confide.contract.presentation import Section, Table, Text
-from confide.contract.words import few, number, percent, says_nothing
+from confide.contract.words import Measured, few, number, percent, says_nothing
 from confide.privacy.groups import guess_in_words
 from confide.regression.bounds import moved_by
 from confide.regression.compared_releases import knowing_nothing
@@ -236,12 +236,12 @@ def result_sections(plan: PlannedRegression, outcome: AnyOutcome) -> list[Sectio
         value = float(natural.coefficients[k])
         noise = part.noise + part.projection
         unknown = part.bias > LOST * m.setting.parameter_bound * float(np.linalg.norm(natural.matrix[k]))
-        rows.append((name, "nothing is known" if unknown else number(value, part.total), noise, part.sampling,
+        rows.append((name, value if unknown else Measured(value, part.total), noise, part.sampling,
                      part.bias, units[k]))
         if unknown:
             lost.append(name)
         elif k and part.total > 0.0:  # the first is the intercept
-            clear.append((abs(value) / part.total, f"{name}, {number(value, part.total)} {units[k]}"))
+            clear.append((abs(value) / part.total, f"{name}, {Measured(value, part.total)} {units[k]}"))
         bars.setdefault(units[k], []).extend([
             (name, "privacy noise", value, value - noise, value + noise),
             (name, "noise, sampling and largest bias", value, value - part.total, value + part.total),
@@ -255,8 +255,7 @@ def result_sections(plan: PlannedRegression, outcome: AnyOutcome) -> list[Sectio
         "with the public variance of the model). Bias is the largest shrinkage that the public bound on the "
         f"coefficients allows. All three together hold with {2 * LEVEL - 1:.0%}. They are about the people whose "
         "records could be used: they speak of everybody only if that does not depend on the answer. The intercept is "
-        "the prediction at: "
-        f"{center}."
+        f"the prediction at: {center}."
     )
     loss, (_, _, own) = f.loss, m.release.privacy()
     formula = (

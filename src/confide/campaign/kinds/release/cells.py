@@ -17,7 +17,7 @@ import numpy as np
 from confide.campaign.kinds.release.plan import QueriesPlan
 from confide.contract.errors import InvalidInput
 from confide.contract.presentation import Table
-from confide.contract.words import number
+from confide.contract.words import Measured
 from confide.release.baselines import NoisyAnswers
 from confide.release.columns import Bit
 from confide.release.marginal_fit import FittedMarginals
@@ -25,29 +25,13 @@ from confide.release.measured_sums import Sums, noise_bar
 from confide.release.results import LEVEL, AnyOutcome, bars
 from confide.release.workload import Workload
 
-__all__ = ["Cell", "Cells", "Column", "column_table", "columns_of", "cross_tables"]
+__all__ = ["Cells", "Column", "column_table", "columns_of", "cross_tables"]
 
 Literal = tuple[int, bool]
 """An attribute of the schema, and whether a record has it."""
 
 _MOST = 600  # cells that are looked up for one page
 _ACROSS, _DOWN = 6, 24  # cells of a cross table
-
-
-@dataclass(frozen=True, kw_only=True)
-class Cell:
-    """A share of the records.
-
-    Args:
-        share: in [0, 1].
-        bar: how far it may be off; None where nothing is known of that.
-    """
-
-    share: float
-    bar: float | None
-
-    def __str__(self) -> str:
-        return number(self.share, self.bar, share=True)
 
 
 class Cells:
@@ -79,7 +63,7 @@ class Cells:
         """What a record with this value says."""
         return (self.plan.schema.names if literal[1] else self.plan.schema.negated)[literal[0]]
 
-    def shares(self, asked: Sequence[Sequence[Literal]]) -> list[Cell | None]:
+    def shares(self, asked: Sequence[Sequence[Literal]]) -> list[Measured | None]:
         """The share of each conjunction of values of different columns; None where the release does not tell it."""
         self._left -= len(asked)
         if self._left < 0 or not asked:
@@ -88,7 +72,7 @@ class Cells:
             return [self._added(self._sums, each) for each in asked]
         return [self._parity(each) for each in asked] if self._parities else self._read(asked)
 
-    def _added(self, sums: Sums, literals: Sequence[Literal]) -> Cell | None:
+    def _added(self, sums: Sums, literals: Sequence[Literal]) -> Measured | None:
         try:
             parts = sums.of(literals)
         except InvalidInput:  # too many combinations
@@ -98,7 +82,7 @@ class Cells:
         return _cell(parts.share(self._board.noisy[sums.measured], self.plan.records),
                      noise_bar(sums.mechanism, parts.times.values(), 1 - LEVEL))
 
-    def _parity(self, literals: Sequence[Literal]) -> Cell | None:
+    def _parity(self, literals: Sequence[Literal]) -> Measured | None:
         """An even number of one attribute is none of it."""
         if len(literals) != 1:
             return None
@@ -110,7 +94,7 @@ class Cells:
                 return _cell(1.0 - even if bit else even, float(bar))
         return None
 
-    def _read(self, asked: Sequence[Sequence[Literal]]) -> list[Cell | None]:
+    def _read(self, asked: Sequence[Sequence[Literal]]) -> list[Measured | None]:
         """What a population, or products of shares, answer."""
         made = _workload(self.plan, asked)
         try:
@@ -133,8 +117,8 @@ def _workload(plan: QueriesPlan, asked: Sequence[Sequence[Literal]]) -> Workload
     return Workload(kind="conjunctions", attributes=plan.schema.attributes, index=index, bits=bits)
 
 
-def _cell(share: float, bar: float) -> Cell:
-    return Cell(share=min(max(share, 0.0), 1.0), bar=bar if 0.0 < bar < 1.0 else None)
+def _cell(share: float, bar: float) -> Measured:
+    return Measured(min(max(share, 0.0), 1.0), bar if 0.0 < bar < 1.0 else None, share=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,12 +131,12 @@ class Column:
     """
 
     name: str
-    values: Sequence[tuple[str, Literal, Cell]]
+    values: Sequence[tuple[str, Literal, Measured]]
 
     @property
-    def most(self) -> tuple[Literal, Cell]:
+    def most(self) -> tuple[Literal, Measured]:
         """The most frequent value."""
-        _, literal, cell = max(self.values, key=lambda each: each[2].share)
+        _, literal, cell = max(self.values, key=lambda each: each[2])
         return literal, cell
 
 
@@ -172,7 +156,7 @@ def columns_of(cells: Cells) -> list[Column]:
 def column_table(found: Sequence[Column], note: str) -> Table:
     """Each column by itself, as one table."""
     return Table(columns=("column", "value", "share of the records"), note=note, rows=tuple(
-        (column.name if k == 0 else "", name, str(cell)) for column in found
+        (column.name if k == 0 else "", name, cell) for column in found
         for k, (name, _, cell) in enumerate(column.values)))
 
 
@@ -190,5 +174,5 @@ def cross_tables(cells: Cells) -> Iterator[Table]:
         width = len(heads)
         yield Table(columns=(schema.columns[down].column, *(f"{schema.columns[across].column}: {name}"
                                                             for name, _ in heads)),
-                    rows=tuple((name, *map(str, told[k * width : (k + 1) * width]))
+                    rows=tuple((name, *told[k * width : (k + 1) * width])
                                for k, (name, _) in enumerate(rows)))

@@ -19,7 +19,7 @@ from confide.charts import intervals
 from confide.contract.guarantees import Audience, stated
 from confide.contract.kinds import as_rows
 from confide.contract.presentation import Picture, Section, Table, Text, joined
-from confide.contract.words import number, says_nothing
+from confide.contract.words import Measured, number, percent, says_nothing
 from confide.privacy.losses import ZCDP
 from confide.release.baselines import NoisyAnswers
 from confide.release.columns import Bit
@@ -92,12 +92,12 @@ def _finding(
     if not columns:
         first = int(np.argmax(found))
         said = plan.workload.some(np.array([first])).words(plan.schema)[0]
-        share = number(float(found[first]), _known(float(held.each[first])), share=True)
+        share = Measured(float(found[first]), _known(float(held.each[first])), share=True)
         return Section(title="What was found", found=True, blocks=(Text((
             f"The largest of {len(found):,} answers is that to '{said}': {share} of the {plan.records:,} records.",)),
             ))
     named = [(cells.words(literal), cell) for literal, cell in (column.most for column in columns[:_NAMED])]
-    unproved = "" if all(cell.bar is not None for _, cell in named) else ", of which no error is proved"
+    unproved = "" if all(cell.error is not None for _, cell in named) else ", of which no error is proved"
     texts = [f"{said} ({cell}{f' of the {plan.records:,} records' if k == 0 else ''})"
              for k, (said, cell) in enumerate(named)]
     listed = texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
@@ -115,9 +115,9 @@ def _column_picture(plan: QueriesPlan, cells: Cells, columns: Sequence[Column]) 
             break
         drawn.append(column.name)
         for _, literal, cell in column.values:
-            reach = cell.bar or 0.0
-            rows.append((_shortened(cells.words(literal), len(rows) + 1), "share", 100 * cell.share,
-                         100 * max(0.0, cell.share - reach), 100 * min(1.0, cell.share + reach)))
+            reach = cell.error or 0.0
+            rows.append((_shortened(cells.words(literal), len(rows) + 1), "share", 100 * cell,
+                         100 * max(0.0, cell - reach), 100 * min(1.0, cell + reach)))
     low, high = min(row[2] for row in rows), max(row[2] for row in rows)
     return intervals(rows, title="How frequent each value is", axis=f"percent of the {plan.records:,} records",
                      alt=f"The share of the records with each value of {', '.join(drawn)}: from {low:.1f}% to "
@@ -137,7 +137,7 @@ def _covers(plan: QueriesPlan) -> str:
 def _exactness(plan: QueriesPlan, outcome: AnyOutcome, found: np.ndarray, held: Bars) -> Section:
     """What holds for all answers at once, what shares are of, and warnings."""
     some = math.isfinite(held.together) and held.together < BASELINE_ERROR
-    bound = (f"Every answer is within {number(held.together, share=True)} of {compared_with(plan)}: this covers "
+    bound = (f"Every answer is within {percent(held.together)} of {compared_with(plan)}: this covers "
              f"{held.together_covers}." if some else
              says_nothing("the bound of the error of all answers at once", "any possible error" if held.together >= 1
                           else "the error of answering one half to everything") if held.single else
@@ -180,7 +180,7 @@ def _answers(plan: QueriesPlan, found: np.ndarray, held: Bars) -> Section:
     if not known.all():
         note += (f"Of {'an answer without an error' if known.any() else 'a single answer'} nothing is proved"
                  f"{' but what is said of all answers' if held.together < BASELINE_ERROR else ''}. ")
-    rows = tuple((words[j], number(float(found[j]), _known(float(held.each[j])), share=True)) for j in shown)
+    rows = tuple((words[j], Measured(float(found[j]), _known(float(held.each[j])), share=True)) for j in shown)
     return Section(title=f"All {len(found):,} answers", folded=True, blocks=(
         *_largest_picture(plan.workload.some(largest).words(plan.schema), found, held, largest),
         Table(columns=("query", "share of the records"), rows=rows, note=note.strip())))
@@ -206,7 +206,7 @@ def _largest_picture(words: list[str], found: np.ndarray, held: Bars, largest: n
     some = int(np.isfinite(held.each[largest]).sum())
     covers = (f"errors cover {held.covers}" if some == len(rows) else f"{some} of them have an error" if some else
               "no error of a single one is proved")
-    low, high = number(float(values.min()), share=True), number(float(values.max()), share=True)
+    low, high = percent(float(values.min())), percent(float(values.max()))
     return intervals(rows, title=f"The {len(rows)} largest answers", axis="share of the records",
                      alt=f"The {len(rows)} largest answers, {low} to {high} of the records; {covers}.")
 
@@ -229,9 +229,9 @@ def _cut_notes(plan: QueriesPlan, found: np.ndarray, uncut: np.ndarray | None) -
         bar, noise = sum_bar(plan.mechanism, 1 - LEVEL), f" (the noise of that sum, with {LEVEL:.0%})"
     side = "high" if shown >= whole else "low"
     return [f"Noise moved answers out of [0, 1]: {', and '.join(cut)}. Sums of shown answers are too {side} for it: "
-            f"all {len(found):,} add up to {number(shown)} as they are shown, and to {number(whole, bar)} uncut{noise}."
-            " Add up the uncut ones: they stand in the column `uncut` of the table of answers, and `confide answer` "
-            "counts with them."]
+            f"all {len(found):,} add up to {number(shown)} as they are shown, and to {Measured(whole, bar)} "
+            f"uncut{noise}. Add up the uncut ones: they stand in the column `uncut` of the table of answers, and "
+            "`confide answer` counts with them."]
 
 
 def _fit_notes(plan: QueriesPlan, outcome: AnyOutcome) -> list[str]:
