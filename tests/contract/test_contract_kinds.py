@@ -22,7 +22,7 @@ from confide.contract import (
     kind_names,
     kinds,
 )
-from confide.contract.kinds import PayoutTerms
+from confide.contract.payout_terms import PayoutTerms
 from confide.contract.wire import wire_of
 from confide.privacy.noise import Noise
 from confide.regression import PrivateTruthfulRegression

@@ -11,9 +11,9 @@ import pyarrow as pa
 from campaign.forging import words
 from confide.campaign.kinds import MechanismPlan, PeoplesKind, SlotRows
 from confide.contract import Billboard, Budget, Guarantees, Mechanism, Participation, Source, Truthfulness
-from confide.contract.kinds import PayoutTerms
 from confide.contract.offering import Question
 from confide.contract.parameters import Parameter
+from confide.contract.payout_terms import PayoutTerms
 from confide.contract.presentation import Section, Table
 from confide.privacy.events import Event
 from confide.privacy.noise import Noise

@@ -20,7 +20,8 @@ from confide.campaign.kinds.mechanism_plan import made_up
 from confide.cli.app import app
 from confide.cli.failures import guarded
 from confide.contract import Billboard, InvalidInput, Outcome, RunFailed, kind
-from confide.contract.kinds import PayoutTerms, TriedKind
+from confide.contract.kinds import TriedKind
+from confide.contract.payout_terms import PayoutTerms
 from people.all_kinds import KINDS, PEOPLES, campaign_of
 from people.own_packages import commute, histogram_module, installed_histogram
 

@@ -23,10 +23,10 @@ from confide.contract.kinds import (
     ContractKind,
     Kind,
     LocalKind,
-    PayoutTerms,
     Progress,
 )
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
+from confide.contract.payout_terms import PayoutTerms
 from confide.contract.presentation import Section
 from confide.privacy.device_odds import LARGEST_LEVEL
 

@@ -23,9 +23,10 @@ from confide.contract.encoding import canonical, digest, encode
 from confide.contract.errors import InvalidInput
 from confide.contract.file_words import FileWords
 from confide.contract.files import as_path, read_bytes
-from confide.contract.kinds import CampaignPlan, Kind, PayoutTerms, RewordedKind, kind
+from confide.contract.kinds import CampaignPlan, Kind, RewordedKind, kind
 from confide.contract.known_keys import MOST_PEOPLE, Keys
 from confide.contract.outcome import FORMAT
+from confide.contract.payout_terms import PayoutTerms
 from confide.contract.words import did_you_mean
 from confide.tables.roster import Roster
 

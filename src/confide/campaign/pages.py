@@ -12,7 +12,8 @@ from confide.campaign.ledger_gaps import alike
 from confide.campaign.payouts.queue import Payouts
 from confide.campaign.store.states import State
 from confide.campaign.verification import Verification
-from confide.contract.kinds import CampaignPlan, PayoutTerms
+from confide.contract.kinds import CampaignPlan
+from confide.contract.payout_terms import PayoutTerms
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.words import as_sentence
 from confide.privacy.hiding import hides_next_to_nothing

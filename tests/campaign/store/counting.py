@@ -22,9 +22,10 @@ from confide.contract import kinds
 from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, Guarantees, Privacy, Relation, Source
-from confide.contract.kinds import Check, Collection, PayoutTerms
+from confide.contract.kinds import Check, Collection
 from confide.contract.mechanism import Mechanism
 from confide.contract.outcome import Billboard
+from confide.contract.payout_terms import PayoutTerms
 from confide.contract.presentation import Section, Text
 from confide.privacy.events import PureEvent
 from confide.privacy.losses import PureDP

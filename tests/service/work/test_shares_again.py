@@ -8,7 +8,8 @@ import pytest
 
 from confide.campaign.pages import share_section
 from confide.contract import InvalidInput, Refused, kind
-from confide.contract.kinds import LocalKind, PayoutTerms
+from confide.contract.kinds import LocalKind
+from confide.contract.payout_terms import PayoutTerms
 from confide.contract.presentation import Section, Table, Text
 from confide.service.access import Participant
 from confide.service.work import Task

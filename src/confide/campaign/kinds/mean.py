@@ -31,7 +31,8 @@ from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.file_words import FileWords
 from confide.contract.files import read_bytes, reading
-from confide.contract.kinds import Check, Collection, PayoutTerms, Progress, by_slots
+from confide.contract.kinds import Check, Collection, Progress, by_slots
+from confide.contract.payout_terms import PayoutTerms
 from confide.contract.presentation import Section
 from confide.contract.remedies import Remedy
 from confide.contract.replanned import nearest

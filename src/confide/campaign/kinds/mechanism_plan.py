@@ -26,11 +26,12 @@ from confide.contract.guarantees import (
     in_full,
     promises_table,
 )
-from confide.contract.kinds import PayoutTerms, Trial
+from confide.contract.kinds import Trial
 from confide.contract.mechanism import Mechanism
 from confide.contract.offering import Question, answer, lies, withdrawing
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome, settled_share
 from confide.contract.parameters import parameters
+from confide.contract.payout_terms import PayoutTerms
 from confide.contract.presentation import Section, Table, Text
 from confide.contract.running import ran, written
 from confide.contract.wire import parts_of, wire_name

@@ -20,8 +20,9 @@ import pyarrow as pa
 from confide.audit import AuditReport, AuditRow
 from confide.contract.asked import Field
 from confide.contract.errors import ConfideError, InvalidInput, Refused
-from confide.contract.kinds import Check, Collection, PayoutTerms, Progress, ReportCodec, Trial, by_slots
+from confide.contract.kinds import Check, Collection, Progress, ReportCodec, Trial, by_slots
 from confide.contract.outcome import Outcome, PublicOutcome, SimulatedOutcome
+from confide.contract.payout_terms import PayoutTerms
 from confide.contract.presentation import Section
 from confide.contract.running import Submissions
 from confide.tables import Roster, TableSource, open_table

@@ -18,7 +18,8 @@ from confide.campaign.kinds.skeleton import AnyOutcome, KindSkeleton
 from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput
 from confide.contract.file_words import FileWords
-from confide.contract.kinds import PayoutTerms, Progress
+from confide.contract.kinds import Progress
+from confide.contract.payout_terms import PayoutTerms
 from confide.contract.wire import wire_types
 from confide.regression.private_truthful_regression import PrivateTruthfulRegression
 from confide.tables import Design, Numeric, Records, Roster, TableSource, read_records

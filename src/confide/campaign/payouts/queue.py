@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from confide.campaign.file import Planned
-from confide.contract.kinds import PayoutTerms
+from confide.contract.payout_terms import PayoutTerms
 
 if TYPE_CHECKING:
     from confide.campaign.store import Store

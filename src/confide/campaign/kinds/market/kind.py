@@ -20,7 +20,8 @@ from confide.campaign.kinds.skeleton import (
 )
 from confide.contract.asked import Field
 from confide.contract.errors import InvalidInput
-from confide.contract.kinds import Collection, PayoutTerms, Progress, Trial, by_slots
+from confide.contract.kinds import Collection, Progress, Trial, by_slots
+from confide.contract.payout_terms import PayoutTerms
 from confide.contract.wire import wire_types
 from confide.market.collection import BitCodec, BitCollection, Reports, read_reports
 from confide.market.strategies import NONE
