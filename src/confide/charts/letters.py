@@ -23,7 +23,7 @@ def room_of(text: str, size: int = 12, *, bold: bool = False) -> int:
 
     Example:
         >>> room_of("job = full"), room_of("1,000,000")
-        (75, 70)
+        (66, 71)
     """
     wide = sum(_width(letter) for letter in text) * size * (_BOLD if bold else 1.0)
     return int(wide) + 1
