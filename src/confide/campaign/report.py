@@ -39,7 +39,7 @@ section.study { background: var(--study-paper); } section.private { background: 
 
 _STYLE = _FIRST_STYLE + """\
 figure svg { display: block; box-sizing: border-box; width: 100%; overflow: visible; padding: 0; }
-.found > h2 + p { font-size: 1.35rem; line-height: 1.35; margin: 1.2rem 0; }
+.scroll + .scroll { margin-top: 1.6rem; } .found > h2 + p { font-size: 1.35rem; line-height: 1.35; margin: 1.2rem 0; }
 td.number { white-space: nowrap; } section.folded { margin-top: .6rem; border-top: 1px solid var(--line); }
 summary { cursor: pointer; padding: .6rem 0; } summary h2 { display: inline; font-size: 1.05rem; margin: 0; }
 @media print { details::details-content { content-visibility: visible; display: block; block-size: auto; }

@@ -11,6 +11,7 @@ import pyarrow as pa
 from confide.audit import AuditReport
 from confide.campaign.kinds.release import pages
 from confide.campaign.kinds.release.config import QueriesConfig
+from confide.campaign.kinds.release.described import null_record
 from confide.campaign.kinds.release.plan import QueriesPlan, plan_of
 from confide.campaign.kinds.skeleton import AnyOutcome, KindSkeleton
 from confide.contract.asked import CustodiansKind
@@ -107,7 +108,7 @@ class QueriesKind(KindSkeleton, CustodiansKind):
         rows = data.count()
         return Check(slots=config.data.records, rows=rows, usable=rows - len(data.rejected), rejected=data.rejected,
                      tolerated=None, held=True, cells=problems.told(),
-                     missing_as=pages.null_record(plan.schema))
+                     missing_as=null_record(plan.schema))
 
     def more_rows(self, plan: QueriesPlan, outcome: AnyOutcome, count: int) -> pa.Table:
         """Make so many synthetic rows from a release, without a look at the data."""

@@ -38,7 +38,7 @@ _DRAWN = 12  # answers of a picture
 _LONGEST = 60  # letters of a query in a picture
 _ROWS = 16  # values of a picture of columns
 _NAMED = 3  # columns that the finding names
-_CROSSED = 8  # cross tables
+_CROSSED = 15  # cross tables
 
 
 def result_tables(plan: QueriesPlan, outcome: AnyOutcome) -> dict[str, pa.Table]:

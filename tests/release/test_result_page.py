@@ -1,0 +1,104 @@
+"""The result page of a release: the finding first, then the tables that people expect, with their errors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from confide.contract.presentation import Picture, Section, Table, Text
+from confide.contract.words import Measured
+from confide.privacy.noise import Noise
+from confide.release.records import made_up_table
+from confide.release.results import more_answers
+from release.held_campaign import METHODS, campaign
+
+COMPLETE = 'form = "complete"\nwidth = 2'
+
+
+def shown(it: Any, seed: int = 1) -> tuple[Any, list[Section]]:
+    """A run of a campaign with simulated noise, and its result as the public would see it."""
+    outcome = it.plan.mechanism.run(made_up_table(it.plan.schema, 2000, seed=seed), Noise.simulated(seed))
+    return outcome, it.plan.pages.result_sections(it.plan, outcome)
+
+
+def tables(found: list[Section], title: str) -> list[Table]:
+    return [table for part in found if part.title == title for table in part.tables]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_finding_is_first_and_lists_are_folded(tmp_path: Path, method: str) -> None:
+    it = campaign(tmp_path, method=method)
+    _, found = shown(it)
+    assert found[0].found
+    assert isinstance(found[0].blocks[0], Text)
+    assert len(found[0].blocks[0].paragraphs) == 1
+    assert sum(isinstance(block, Picture) for block in found[0].blocks) == 1
+    open_, folded = ([part for part in found if part.folded is state] for state in (False, True))
+    assert found == [*open_, *folded]
+    assert [part.title for part in folded] == [f"All {len(it.plan.workload):,} answers",
+                                               "What is promised, and to whom"]
+    assert len(folded[0].tables[0].rows) == len(it.plan.workload)
+    assert open_[-1].title == "What this page does not tell"
+    assert "whether a given person's record says 'smoker' or 'not smoker'" in open_[-1].paragraphs[0]
+
+
+@pytest.mark.parametrize("method", ["gaussian", "laplace"])
+def test_tables_of_columns_are_what_released_answers_add_up_to(tmp_path: Path, method: str) -> None:
+    it = campaign(tmp_path, method=method)
+    outcome, found = shown(it)
+
+    def told(query: str) -> tuple[float, float]:
+        row = more_answers(it.plan.schema, method, it.plan.mechanism, outcome.billboard, [query]).to_pylist()[0]
+        return row["answer"], row["plus_minus"]
+
+    (single,) = tables(found, "Each column by itself")
+    assert [row[:2] for row in single.rows] == [
+        ("age", "[0, 25)"), ("", "[25, 50)"), ("", "[50, 75)"), ("", "[75, 100]"), ("job", "none"), ("", "some"),
+        ("", "full"), ("smoker", "yes"), ("", "no"), ("owner", "yes"), ("", "no")]
+    for place, query in ((1, "age in [25, 50)"), (6, "job = full"), (7, "smoker"), (8, "not smoker")):
+        cell = single.rows[place][2]
+        assert isinstance(cell, Measured)
+        assert (cell, cell.error) == pytest.approx(told(query))
+    crossed = tables(found, "Two columns together")
+    assert [table.columns[0] for table in crossed] == ["age", "age", "age", "job", "job", "smoker"]
+    assert crossed[0].columns == ("age", "job: none", "job: some", "job: full")
+    cell = crossed[0].rows[2][3]
+    assert isinstance(cell, Measured)
+    assert (cell, cell.error) == pytest.approx(told("age in [50, 75) and job = full"))
+    assert " +- " in str(crossed[0])
+
+
+def test_parities_of_one_attribute_tell_how_frequent_it_is(tmp_path: Path) -> None:
+    it = campaign(tmp_path, (COMPLETE, 'form = "parities"\nwidth = 2'), method="gaussian")
+    outcome, found = shown(it)
+    (single,) = tables(found, "Each column by itself")
+    words = it.plan.workload.words(it.plan.schema)
+    even = float(outcome.billboard.answers(it.plan.workload)[words.index("an even number of: smoker")])
+    assert [row[2] for row in single.rows if row[1] in ("yes", "no")][:2] == pytest.approx([1 - even, even])
+    assert not tables(found, "Two columns together")
+
+
+def test_queries_that_add_up_to_no_column_have_the_largest_answer_as_their_finding(tmp_path: Path) -> None:
+    it = campaign(tmp_path, (COMPLETE, 'form = "listed"\nqueries = [["job = none", "smoker"], ["owner", "smoker"]]'),
+                  method="laplace")
+    _, found = shown(it)
+    assert not tables(found, "Each column by itself")
+    assert "The largest of 2 answers" in found[0].paragraphs[0]
+
+
+def test_a_bound_that_says_nothing_has_no_figure(tmp_path: Path) -> None:
+    it = campaign(tmp_path, ("epsilon = 2.0\ndelta = 1e-6", "epsilon = 0.06\ndelta = 0"), method="laplace")
+    _, found = shown(it)
+    (exact,) = [part for part in found if part.title == "How exact it is"]
+    assert exact.paragraphs[0].startswith("At these sizes the bound of the error of all answers at once is larger ")
+    assert exact.paragraphs[0].endswith("so it says nothing.")
+
+
+def test_shares_of_a_table_are_numbers_for_programs(tmp_path: Path) -> None:
+    _, found = shown(campaign(tmp_path, method="gaussian"))
+    (single,) = tables(found, "Each column by itself")
+    assert all(isinstance(row[2], float) for row in single.to_dict()["rows"])
+    assert np.isclose(sum(row[2] for row in single.rows[:4] if isinstance(row[2], float)), 1.0, atol=0.2)
