@@ -163,7 +163,7 @@ class AuditRow:
         one_of("side", self.side, get_args(Side))
         if self.judged is not None and (self.concern is not Concern.PRIVACY or self.promised != level_of(self.judged)):
             raise InvalidInput("judged", f"names {level_of(self.judged):g}, and the row {self.promised}",
-                               "what is promised is the promise's own number")
+                               "a promised figure is the promise's own number")
 
     @classmethod
     def at_most(
@@ -460,7 +460,7 @@ class AuditReport:
         verdict  promise  promised   measured
         kept     privacy  at most 1      0.98
         <BLANKLINE>
-        control  planted bug
+        control  mutant
         flagged  privacy: no noise
         <BLANKLINE>
         Passed: 1 of 1 promises were measured (1 kept), 0 are vacuous, 0 were not measured.
@@ -553,7 +553,7 @@ class AuditReport:
                 note=self._legend(),
             ),
             Table(
-                columns=("control", "planted bug", "flagged"),
+                columns=("control", "mutant", "flagged"),
                 rows=tuple((c.name, c.mutant, "yes" if c.flagged else "NO") for c in self.controls),
                 note="mechanisms broken on purpose; the audit must flag every one",
             ),
@@ -572,7 +572,7 @@ class AuditReport:
                         for c in self.controls)
         return "\n\n".join(str(block) for block in (
             Table(columns=("verdict", "promise", "promised", "measured"), rows=rows),
-            Table(columns=("control", "planted bug"), rows=planted),
+            Table(columns=("control", "mutant"), rows=planted),
             Text((f"{self._outcome()}: {self._said()}.", *self.problems))))
 
     def _legend(self) -> str:

@@ -183,8 +183,8 @@ def settled_otherwise(
     """
     return share_page(
         f"{who}: settled {at} {stored}",
-        f"The {thing} that the file holds today would {gets} {today}: it is not the one that was settled. What counts "
-        f"is the settlement: {stored}.", *more)
+        f"The file holds another {thing} today than the settled one; today's would {gets} {today}. The settlement "
+        f"counts: {stored}.", *more)
 
 
 class MoneyWords:
@@ -251,7 +251,7 @@ class LawTable(Keys):
 class CurrencyTable(Keys):
     """In which currency, whose smallest coins are declared where they are paid."""
 
-    currency: str = Field(min_length=1, description="what it is called on pages and in files, such as euro")
+    currency: str = Field(min_length=1, description="name of the currency on pages and in files, such as euro")
     if TYPE_CHECKING:
         minor_units: int
 
