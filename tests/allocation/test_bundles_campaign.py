@@ -281,7 +281,7 @@ def test_counted_goods_are_asked_for_by_how_many(edits: list[tuple[str, str]], s
 
 
 @pytest.mark.parametrize(("edits", "says"), [
-    ([("supply = [45, 50, 50]", "supply = 120")], "hand everybody what she likes best"),
+    ([("supply = [45, 50, 50]", "supply = 120")], "hand everybody their favourite goods"),
     ([("epsilon = 60.0", "epsilon = 1.0")], "smaller bundles"),
     ([("failure_probability = 0.01", 'failure_probability = 0.01\non_overflow = "truncate"')], "costs a delta"),
     ([("arity = 4", 'law = "gaussian"')], "needs a delta"),
@@ -300,9 +300,9 @@ def test_plans_and_offers_say_how_numbers_become_values(tmp_path: Path) -> None:
     (tmp_path / "wishes.csv").unlink()
     assert Campaign.load(tmp_path / "shifts.toml").plan.to_dict() == plan.to_dict()
     assert plan.to_dict()["class"] == "capped-additive"
-    assert "what a second one adds" in words(campaign(tmp_path, *EDITS["counted"]).plan.offer())
+    assert "the value that a second one adds" in words(campaign(tmp_path, *EDITS["counted"]).plan.offer())
     few = campaign(tmp_path, ("arity = 4", "arity = 4\nbundle = 1"), *LOUD).plan
-    assert "more would be worth something up to 2" in words(few.sections())
+    assert "a person can value up to 2" in words(few.sections())
     ranked = words(campaign(tmp_path, *EDITS["ranked"]).plan.offer())
     assert "places are worth 0.5, 0.333, 0.167" in ranked
 

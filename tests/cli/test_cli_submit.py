@@ -11,7 +11,7 @@ from cli.commands import Run
 from confide.contract import kind
 from confide.privacy.device_odds import LARGEST_LEVEL
 
-STANDS = "that draw stands: what was given now was not used"
+STANDS = "it stands: the answers of this call were not used"
 
 
 @pytest.fixture

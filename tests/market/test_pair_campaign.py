@@ -55,8 +55,8 @@ def test_its_audit_shows_what_who_knows_her_group_does(affairs: Campaign) -> Non
     assert gains == pytest.approx([18.10, 15.22, 12.30, 1.03, 6.17], abs=0.006)
     assert ["always 1" in row.note for row in insiders] == [True] * 4 + [False]
     plan = words(affairs.plan.sections())
-    assert "members of 5 of 5 groups do best with one and the same report" in plan
-    assert "Who knows her own group" in plan
+    assert "in 5 of 5 groups, members who know their group do best with one fixed report" in plan
+    assert "People who know their own group" in plan
 
 
 def test_a_study_plays_the_true_answers(affairs: Campaign) -> None:

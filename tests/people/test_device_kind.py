@@ -52,12 +52,12 @@ def test_its_offer_does_not_contradict_itself(path: Path) -> None:
     it = Campaign.load(path)
     assert unanswered(it.plan.offer()) == ()
     said = answers(it)
-    assert "Your own device draws a report from your record; nothing else leaves it." in said["report"]
+    assert "Your own device draws a report from your record. Only the report leaves the device." in said["report"]
     assert "The operator reads your report." in said["sees"]
     assert "local differential privacy towards the collector" in said["hides"]
-    assert "from your report, even money beforehand, is right at most 73.1% of the time" in said["hides"]
-    assert "Your own device, with your record; nobody else." in said["trusted"]
-    assert "your report counts as none" in said["withdrawing"]
+    assert "From your report, they guess right at most 73.1% of the time" in said["hides"]
+    assert "You trust your own device with your record, and nobody else." in said["trusted"]
+    assert "your report counts as no report" in said["withdrawing"]
     assert "operator reads your record" not in " ".join(said.values())
     assert "The operator, with your record" not in " ".join(said.values())
     assert "one's own record" not in " ".join(said.values())
@@ -69,7 +69,7 @@ def test_a_central_offer_says_that_the_operator_reads_records(tmp_path: Path, mo
         (tmp_path / "commute.toml").write_text(kind("histogram").template)
         said = answers(Campaign.load(tmp_path / "commute.toml"))
     assert "The operator reads your record." in said["sees"]
-    assert "The operator, with your record; nobody else." in said["trusted"]
+    assert "You trust the operator with your record, and nobody else." in said["trusted"]
     assert "device" not in " ".join(said.values())
 
 

@@ -323,7 +323,7 @@ def expected(setting: str, planned: TwoPartMechanism, least: float = 0.0, **chan
     why = "" if share == 1 else (
         "too few people are within the price to keep largest_local_loss (at least "
         f"{math.ceil(1 / (it.weight_cap or 1.0)):,} must be)"
-        if few >= (1 - share) / 2 else "what is known already is cheaper than the mean")
+        if few >= (1 - share) / 2 else "the guess without buying is cheaper than the mean")
     return Expected(
         setting=setting, root_error=math.sqrt(mse), payments=paid, largest_payments=float(table[:, 0].max()),
         payments_error=float(table[:, 0].std(ddof=1)) / math.sqrt(draws), asked=asked, local=local, central=central,

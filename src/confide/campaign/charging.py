@@ -104,7 +104,7 @@ def ledger_says(
     charged = known is not None and store.is_charged(known.number)
     if known is not None and known.state is State.CANCELLED:
         if charged:
-            return "refuses", "The campaign was cancelled; what its opening was charged stays charged."
+            return "refuses", "The campaign was cancelled. The charge of its opening stays."
         return "refuses", "The ledger has refused the campaign, and nothing renews a budget."
     if charged:
         return "charged", "The ledger has charged the campaign: a run costs nothing more."

@@ -258,7 +258,8 @@ def _files(module: str) -> Iterator[tuple[str, Path]]:
     top = outermost(module)
     if top is None or (file := place(top)) is None:
         raise InvalidInput("mechanism", f"the code of {module} lies in no file",
-                           "put it into a module or a package: what is charged and what is run are compared by it")
+                           "put it into a module or a package: the source identifies the code that was charged and the "
+                           "code that runs")
     if not hasattr(top, "__path__"):
         return iter([(top.__name__, file)])
     ends = tuple(importlib.machinery.all_suffixes())

@@ -56,7 +56,8 @@ def rows(
         emit(output.RowsOutput(pack=str(pack), title=file.title, out=str(target), rows=table.num_rows,
                                columns=table.column_names))
         return
-    print(f"wrote {table.num_rows:,} rows to {target}; nothing was spent: they follow from what is public")
+    print(f"wrote {table.num_rows:,} rows to {target}; no privacy was spent, since the rows follow from the public "
+          "result")
 
 
 def answer(
@@ -88,7 +89,7 @@ def answer(
                                  answers=[output.AnswerModel(**each) for each in found]))
         return
     headings = {"plus_minus": "+-", "added": "measured answers in it"}
-    note = "Shares of the records. They follow from what is public: nothing was spent, and "
+    note = "Answers are shares of the records. They follow from the public result, so no privacy was spent, and "
     note += ("a bar covers the noise of that answer alone, with 95%. Answers are cut to [0, 1]: add up the uncut ones."
              if "plus_minus" in table.column_names else "nothing is promised of them.")
     first = f"The first {_SHOWN} of {len(found):,}. " if len(found) > _SHOWN else ""

@@ -62,15 +62,15 @@ def check_covered(events: Iterable[Event], promises: Iterable[Privacy]) -> None:
         >>> check_covered([PureEvent(epsilon=1e-9, neighbours=Relation.REPLACE)], [promise])
         Traceback (most recent call last):
         confide.contract.errors.InvalidInput: events: cost epsilon 1e-09, and epsilon = 50 is promised to the public; \
-the ledger must be charged for at least what is promised
+the ledger must be charged for at least the promised loss
     """
     spent = tuple(events)
     claimed = [promise for promise in promises if promise.claimable and not promise.loss.vacuous]
     if not spent:
-        raise InvalidInput("events", "are none", "a run that releases anything says what the ledger is charged for it")
+        raise InvalidInput("events", "are none", "a run that releases anything must name its charge to the ledger")
     if not claimed:
         raise InvalidInput("guarantees", "promise nothing about privacy that can be claimed",
-                           "what is charged has to be held against something")
+                           "a charge needs a promise that it covers")
     compared = _guarded(claimed)
     for promise in compared:
         for event in spent:
@@ -143,10 +143,10 @@ def _compare(events: tuple[Event, ...], promise: Privacy) -> None:
         cost, enough = _priced(events, promise)
     except InvalidInput as error:
         raise InvalidInput("events", f"have no price that {promise.loss} could be held against ({error})",
-                           "promise what the events cost, in their own notion") from None
+                           "promise the cost of the events, in their own notion") from None
     if not enough:
         raise InvalidInput("events", f"cost {_words(cost)}, and {promise.loss} is promised to the "
-                           f"{promise.audience.value}", "the ledger must be charged for at least what is promised")
+                           f"{promise.audience.value}", "the ledger must be charged for at least the promised loss")
 
 
 def largest_delta(promises: Iterable[Privacy]) -> float:

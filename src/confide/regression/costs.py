@@ -167,7 +167,7 @@ class QuadraticCosts(Declared):
     """
 
     per_nat: Annotated[ParetoCosts | ExponentialCosts | EmpiricalCosts, Parameter(
-        "law of what a nat costs a person", symbol="c", unit="the currency")]
+        "law of the cost of a nat to a person", symbol="c", unit="the currency")]
 
     def survival(self, cost: float) -> float:
         return self.per_nat.survival(cost / 4.0)

@@ -179,7 +179,7 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
     """
 
     setting: Annotated[Setting, Parameter("the public facts; privacy needs only its bounds")]
-    payment: Annotated[PaymentScheme, Parameter("how people are paid, and what that costs in privacy")]
+    payment: Annotated[PaymentScheme, Parameter("rule of the payments, and their cost in privacy")]
     release: Annotated[RidgeRelease | Averaged | SufficientStatistics | AdaSSP, Parameter(
         "the estimator of the public coefficients, with its own privacy statement")]
     behaviour: Annotated[Behaviour, Parameter("costs and the tolerated share of misreports")]

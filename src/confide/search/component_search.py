@@ -123,7 +123,7 @@ class ComponentSearch(Declared):
 
     people: Annotated[int, PEOPLE]
     stopping_target: Annotated[int | None, STOPPING_TARGET]
-    epsilon: Annotated[float, call_epsilon("what the call costs")]
+    epsilon: Annotated[float, call_epsilon("cost of the call")]
     degree_bound: Annotated[int | None, DEGREE_BOUND]
     stop: Annotated[Stop, STOP] = "private"
     statistic: Annotated[Statistic, STATISTIC] = field(default_factory=CommonNeighbours)

@@ -313,7 +313,7 @@ def test_payouts_are_approved_on_purpose_and_a_lost_file_is_written_again(app: F
     olga.send(f"{at}/approve", meant="yes")
     first = olga.send(f"{at}/export")
     olga.see(at)
-    assert "Export what is approved" not in olga.text
+    assert "Export the approved payouts" not in olga.text
     assert olga.text.count("Write batch 1 again") == 1
     assert olga.send(f"{at}/export", batch="1") == first
     olga.see(at)
@@ -327,7 +327,7 @@ def test_payouts_are_approved_on_purpose_and_a_lost_file_is_written_again(app: F
     hers.see("/mine/withdraw")
     assert "What is due to you is paid all the same" in hers.text
     assert "You have withdrawn" in hers.send("/mine/withdraw")
-    assert "What was due to you is paid all the same." in hers.text
+    assert "You are still paid." in hers.text
 
 
 def test_a_device_forgets_her_in_two_steps(app: FastAPI) -> None:

@@ -308,7 +308,7 @@ class PeoplesKind:
 
 def absent() -> Refused:
     """The refusal for a person who takes no part, where they would hand something in."""
-    return Refused("whoever takes no part hands nothing in", "what she handed in before, withdrawing takes back")
+    return Refused("a person who takes no part hands in nothing", "to take back an earlier record, withdraw")
 
 
 def own_values(values: Mapping[str, str], column: str, identity: str) -> dict[str, str]:

@@ -102,7 +102,7 @@ def result_tables(
     otherwise = [path for path in sorted(now.keys() & then.keys()) if not same_table(now[path], then[path])]
     for path in otherwise:
         if other is None or contradict(now[path], then[path]):
-            raise Broken(f"{path} is not what the billboard says")
+            raise Broken(f"{path} does not agree with the billboard")
     more, missing = sorted(then.keys() - now.keys()), sorted(now.keys() - then.keys())
     if other is None and (more or missing):
         raise Broken(f"{more[0]} belongs to no pack" if more else f"{missing[0]} is missing")
@@ -124,7 +124,7 @@ def _rows(folder: Folder, found: Mapping[str, pa.Table], wrote: Provenance, here
     for path in sorted(now):
         table = found[path.removesuffix(".parquet")]
         if now[path] != then[path] and (same_software or not same_rows(table, then[path])):
-            raise Broken(f"{path} is not what the billboard says")
+            raise Broken(f"{path} does not agree with the billboard")
     return sorted(now)
 
 
@@ -153,7 +153,7 @@ def report_page(
     worded = same_page(words, theirs)
     if not worded:
         if other is None:
-            raise Broken(f"{REPORT} says something else than what follows from the public files")
+            raise Broken(f"{REPORT} does not agree with the public files")
         check_other(words, theirs, file.title)
     same = same_as_drawn_by_first(drawn, there) if is_first(version) else same_data(
         drawn, there, folder[PICTURES], other)
@@ -184,7 +184,7 @@ def own_share(
     if isinstance(file.kind, ContractKind):
         signed = read_contract(file, mine["id"], mine["record"]["contract"])
         if signed.signer != signer:
-            raise Broken("her contract is signed with another key than the pack")
+            raise Broken("the participant's contract is signed with another key than the pack")
     record, index = file.kind.parse_record(file.config, plan, mine["id"], mine["record"])
     found = dict(outcome.mechanism.decode(record, index, outcome.billboard))
     if canonical(encode(found, {})) != canonical(encode(dict(mine["share"]), {})) or index != mine["index"]:

@@ -127,7 +127,7 @@ class MeanPlan(PlannedMarket):
         levels, it = around(self.epsilon, LARGEST_LEVEL), self.market
         totals = it.people * pair_prices(it.prior, it.cost, np.array(levels)) / it.company
         return picture([*zip(levels, map(float, totals), strict=True)], (self.epsilon, self.total),
-                       title="What a level costs", x="level of one report (nats)", y="expected total",
+                       title="Cost of a level", x="level of one report (nats)", y="expected total",
                        alt="The expected total of all payments at each level; the plan is marked.")
 
     def _warned(self) -> Sequence[str]:

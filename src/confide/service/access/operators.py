@@ -77,7 +77,8 @@ class Operators:
             raise InvalidInput("subject", "names nobody", f"must be 1 to {LONGEST_SUBJECT} letters that can be seen")
         known = self.by_identity(issuer, subject)
         if known is not None:
-            raise InvalidInput("subject", f"is known already: {known.name!r}", "change her role, if that is meant")
+            raise InvalidInput("subject", f"is known already: {known.name!r}", "to change their role, change the "
+                                                                               "operator")
         return self._insert(name, role, {"issuer": issuer, "subject": subject})
 
     def check(self, name: str, password: str) -> Operator | None:
@@ -141,7 +142,7 @@ class Operators:
             values["active"] = int(active)
         known = self.get(number)
         if password is not None and known.issuer:
-            raise Refused(f"{known.issuer} says who {known.name!r} is", "she has no password here")
+            raise Refused(f"{known.issuer} says who {known.name!r} is", "this operator has no password here")
         with self._database.writing() as connection:
             self._database.lock_ledger(connection)  # of two who take each other's role, one is left
             if values:
@@ -168,7 +169,7 @@ class Operators:
                 number = connection.execute(insert(t.operator).values(
                     name=name, role=role.value, active=1, **values).returning(t.operator.c.id)).scalar_one()
             except IntegrityError:  # somebody was faster
-                raise InvalidInput("name", f"{name!r} is taken, or she is known already",
+                raise InvalidInput("name", f"{name!r} is taken, or the operator is known already",
                                    "choose another one") from None
         return self.get(int(number))
 

@@ -114,9 +114,9 @@ class PlanModel(BaseModel):
     sections: list[dict[str, Any]]
     offer: list[dict[str, Any]] = Field(description="the plan as a participant reads it")
     ledger: str = Field(description="whether the ledger would admit it now")
-    charged_at: Literal["opening", "final round", "settlement"] = Field(description="with what the ledger is charged")
-    cost: str = Field(description="what it is charged for the data set, in words")
-    opening: str = Field(description="what opening the collection charges, in words")
+    charged_at: Literal["opening", "final round", "settlement"] = Field(description="the step that charges the ledger")
+    cost: str = Field(description="the charge for the data set, in words")
+    opening: str = Field(description="the charge of opening the collection, in words")
 
 
 class OpenedModel(CampaignModel):

@@ -32,9 +32,9 @@ class OidcSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     issuer: str = Field(description="its address, as it names itself")
-    client: str = Field(min_length=1, max_length=500, description="what it calls this service")
+    client: str = Field(min_length=1, max_length=500, description="its name for this service")
     secret_file: Path | None = Field(default=None, description="its first line is the secret; default the environment")
-    name: str = Field(default="", max_length=60, description="what the log-in page calls it; default its host")
+    name: str = Field(default="", max_length=60, description="its name on the log-in page; default its host")
     seconds: float = Field(default=5.0, gt=0, le=60, description="that a step of its answers may take")
 
     @field_validator("issuer")

@@ -230,11 +230,11 @@ def explain(plan: SharingPlan, outcome: AnyOutcome, record: Any, index: int) -> 
     if stored is not None and stored != share:
         return settled_otherwise(who, _called(plan, stored), called, gets="get", at="with")
     if record is None:
-        return share_page(f"{who}: nothing", "No usable record arrived under this id: it counts as an empty slot.")
+        return share_page(f"{who}: nothing", "No usable record arrived under this id. It counts as an empty slot.")
     mine, board = plan.mechanism.program.one(record), _board(outcome)
     told = _story(plan, board, mine, index, share)
-    told.append("All of this follows from your own record, your place and the public billboard. Nobody else can find "
-                "it from what is public; whoever provides what you get learns it.")
+    told.append("All of this follows from your own record, your place and the public billboard. Nobody can compute it "
+                "from public data alone. The provider of your part learns this part.")
     return share_page(f"{who}: {called}", _choices(plan, board, mine), *told)
 
 
@@ -278,11 +278,11 @@ def _choices(plan: SharingPlan, board: PathBillboard, mine: Any) -> Table:
     order = np.argsort(-times, kind="stable")[:_CHOICES].tolist()
     more = f" The {_CHOICES} most frequent of {len(times)}." if len(times) > _CHOICES else ""
     return Table(
-        columns=("your best choice", "in how many main rounds", "worth to you", "at average prices", "what is left"),
+        columns=("your best choice", "main rounds with it", "worth to you", "at average prices", "value less price"),
         rows=tuple((names.called(actions[a]), int(times[a]), float(worth[a] * names.unit),
                     float(costs[a] * names.unit), float((worth[a] - costs[a]) * names.unit)) for a in order),
         note=f"Values and prices in {names.worth}, of {board.rounds:,} main rounds.{more}"
-             + (" What you need and miss is taken off." if program.constants.least_value < 0 else ""))
+             + (" The values subtract your unmet needs." if program.constants.least_value < 0 else ""))
 
 
 def _story(plan: SharingPlan, board: PathBillboard, mine: Any, index: int, share: dict[str, Any]) -> list[str]:
@@ -310,7 +310,7 @@ def _story(plan: SharingPlan, board: PathBillboard, mine: Any, index: int, share
             told += _missed(plan, mine, board.charged_prices, "on average")
         replayed = tally_of(mine, program, board.main_prices)[1]
         if plan.charges and share["actions"] != replayed.reshape(-1).tolist():
-            told.append("At the average prices something else gives you clearly more than your average: you get that "
+            told.append("At the average prices, something else gives you clearly more than your average: you get that "
                         "in its place.")
     if "price" in share:
         told.append(f"You owe {said(names, float(share['price']))} {names.worth} to the operator.")
@@ -325,17 +325,17 @@ def _missed(plan: SharingPlan, mine: Any, prices: NDArray[np.int64], when: str) 
         return []
     worth = said(names, int(program.values(mine, free)[0]) / PRICE_UNIT)
     price = said(names, plan.mechanism.natural(int(program.paid(mine, free, prices)[0])))
-    return [f"What you would like best if nothing had a price is {names.called(free[0])}: it is worth {worth} "
-            f"{names.worth} to you, and its price {when} was {price}."]
+    return [f"Without prices, your best choice is {names.called(free[0])}: it is worth {worth} {names.worth} to you, "
+            f"and its price {when} was {price}."]
 
 
 def _otherwise(board: PathBillboard, got: str) -> str:
     """Why she does not have what was drawn for her."""
     if isinstance(board, FlagBillboard):
-        return "The flag of a row that it uses had risen before your place: you go without."
+        return "It uses a row with a flag that had risen before your place, so you get nothing."
     if got == "nothing":
         return "Your average is not worth its price to you: you get nothing, and owe nothing."
-    return "At the average prices something else gives you clearly more than your average: you get that instead."
+    return "At the average prices, something else gives you clearly more than your average: you get that instead."
 
 
 _MOST_CELLS = 4_000_000  # people x rows, up to which the optimum is found
@@ -368,7 +368,7 @@ def study_sections(plan: SharingPlan, data: Any, outcome: SimulatedOutcome) -> l
     if best is not None:
         rows.append((note, best))
     shown = tuple((name, value * names.unit, value / best if best else None) for name, value in rows)
-    return [Section(title="Value, beside what there could have been", study=True, blocks=(
+    return [Section(title="Value of this run and of other allocations", study=True, blocks=(
         Table(columns=("allocation", f"value, in {names.worth}", "share of the optimum"), rows=shown,
               note="Averages may be above the optimum where they are above supply. Only the run itself hides anybody's "
                    "record." + ("" if best is not None else f" {note}")),
@@ -378,9 +378,9 @@ def study_sections(plan: SharingPlan, data: Any, outcome: SimulatedOutcome) -> l
 def _paid(plan: SharingPlan, told: dict[str, Any]) -> tuple[Text, ...]:
     if "paid" not in told:
         return ()
-    return (Text((f"Everybody together owes {float(told['paid']) * plan.coding.unit:,.5g} {plan.coding.worth}; "
-                  f"{int(told.get('unsatisfied', 0)):,} people got their favourite in place of what the draw or the "
-                  "average gave.",)),)
+    return (Text((f"All participants together owe {float(told['paid']) * plan.coding.unit:,.5g} {plan.coding.worth}. "
+                  f"{int(told.get('unsatisfied', 0)):,} people got their favourite instead of the part from the draw "
+                  "or the average.",)),)
 
 
 def _best(program: Program, records: Any) -> tuple[float | None, str]:
@@ -399,6 +399,6 @@ def _thumbs(program: Program, records: Any) -> list[tuple[str, float]]:
     """Rules of thumb, none of them private."""
     if not program.constants.packing or program.people > _SERVED:
         return []
-    return [("one after another, by lot, the best of what is left (serial dictatorship)",
+    return [("everybody's best remaining choice, in a random order (serial dictatorship)",
              in_order(program, records, seed=0) / PRICE_UNIT),
             ("a lottery: everybody's favourite, by lot, while it fits", lottery(program, records, seed=0) / PRICE_UNIT)]

@@ -60,8 +60,8 @@ class GraphTable(Keys):
     second: Name = Field(default="second", description="column with the id of the other")
     weight: Name | None = Field(default=None, description="column that is added up over the lines of two people, such "
                                                           "as minutes together; from 0 on")
-    at_least: Finite | None = Field(default=None, description="what it has to come to for the two to be in contact; "
-                                                              "without weight, how many lines there have to be")
+    at_least: Finite | None = Field(default=None, description="least weight for two people to be in contact; without "
+                                                              "weight, the least number of lines")
     people: int = Field(ge=2, le=MOST, description="n, how many people there are; fixed and public")
     vertices: Name | None = Field(default=None, description="file with everybody's id, which is public; left out, the "
                                                             "ids are 0 to people - 1")
