@@ -76,8 +76,8 @@ def test_her_page_says_what_arrives(settled: Done) -> None:
     alone = found.terms.money(max(0, found.entries["coins"][6].as_py() - found.terms.deposit))
     hers = dict(zip(("age", "sex", "pay"), rows()[6].split(",")[1:], strict=True))
     for parts in (campaign.share("7", store=store), campaign.share("7", settled.settled.folder, record=hers)):
-        said = (f"With the deposit of {deposit} that you left with your record, you are paid {due} in all: compare this "
-                f"amount with the money that you received. If you left no deposit, you are paid {alone}.")
+        said = (f"With the deposit of {deposit} that you left with your record, you are paid {due} in all: compare "
+                f"this amount with the money that you received. If you left no deposit, you are paid {alone}.")
         assert said in parts[0].blocks[0].paragraphs
 
 

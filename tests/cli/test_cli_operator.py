@@ -48,7 +48,7 @@ def test_a_run_that_could_not_read_its_records_says_what_it_waits_for(run: Run, 
     assert run("run", path).code == 2
     (table,) = run("campaigns", "--json").json["sections"][0]["blocks"]
     assert table["rows"][0][4] == "open"
-    assert table["note"].startswith("open: the campaign waits for its records. The last column says whether the ledger ")
+    assert table["note"].startswith("open: the campaign waits for its records. The last column says whether the ledger")
     assert (table["columns"][-1], table["rows"][0][-1]) == ("charged", "no")
     assert run("ledger").out.strip().endswith("Nothing has been charged yet.")
 

@@ -283,8 +283,8 @@ def test_two_records_are_two_steps_where_records_are_added_or_removed() -> None:
     it = Promising(promises=made, spends=(PureEvent(epsilon=1.0, neighbours=ADDED),))
     assert another <= right_at_most(it, made, Audience.PUBLIC) == pytest.approx(math.e**2 / (1.0 + math.e**2))
     said = guess_in_words(it, made, Audience.PUBLIC)
-    assert ("your record is one of two, and thinks at first that both are equally likely. They guess right at most 88.1%"
-            in said)
+    assert ("your record is one of two, and thinks at first that both are equally likely. They guess right at most "
+            "88.1%") in said
     assert said.endswith("If they guess whether your record is there at all, they are right at most 73.1% of the time.")
     both = (*made, promise(PureDP(1.4)))  # of a record that is replaced, too
     assert right_at_most(Promising(promises=both, spends=()), both, Audience.PUBLIC) == pytest.approx(0.802, abs=1e-3)
