@@ -269,8 +269,8 @@ def says_nothing(bound: str = "this bound", than: str = "any possible error") ->
     """The sentence about a bound that is no better than what everybody knows.
 
     Args:
-        bound: what it is called.
-        than: what it is not below.
+        bound: words for the bound.
+        than: words for the error or amount that it is not below.
 
     Example:
         >>> says_nothing()
