@@ -191,7 +191,7 @@ class PairPages(BitPages):
             said = (f"The share of '{bit.one}' among {reports:,} who took part is "
                     f"{Measured(share, _reach(share, low, high), share=True)} (with {covered}).")
         cells = tuple((name, reports, Measured(share, _reach(share, low, high), share=True),
-                       *(Measured(each, share=True) for each in (error, low, high)))
+                       Measured(error, share=True), Measured(low, share=True), Measured(high, share=True))
                       for name, reports, share, error, low, high in rows)
         return [Text((said,)), *picture, Table(
             columns=("peers", "reports", f"share of {bit.one}", "standard error", f"at least {covered} from", "to"),
