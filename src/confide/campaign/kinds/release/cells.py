@@ -156,8 +156,7 @@ def columns_of(cells: Cells) -> list[Column]:
 def column_table(found: Sequence[Column], note: str) -> Table:
     """Each column by itself, as one table."""
     return Table(columns=("column", "value", "share of the records"), note=note, rows=tuple(
-        (column.name if k == 0 else "", name, cell) for column in found
-        for k, (name, _, cell) in enumerate(column.values)))
+        (column.name, name, cell) for column in found for name, _, cell in column.values))
 
 
 def cross_tables(cells: Cells) -> Iterator[Table]:

@@ -137,8 +137,8 @@ def _covers(plan: QueriesPlan) -> str:
 def _exactness(plan: QueriesPlan, outcome: AnyOutcome, found: np.ndarray, held: Bars) -> Section:
     """What holds for all answers at once, what shares are of, and warnings."""
     some = math.isfinite(held.together) and held.together < BASELINE_ERROR
-    bound = (f"Every answer is within {percent(held.together)} of {compared_with(plan)}: this covers "
-             f"{held.together_covers}." if some else
+    bound = (f"Every answer is within {percent(math.ceil(1000 * held.together) / 1000)} of {compared_with(plan)}: "
+             f"this covers {held.together_covers}." if some else
              says_nothing("the bound of the error of all answers at once", "any possible error" if held.together >= 1
                           else "the error of answering one half to everything") if held.single else
              "No bound that says anything holds for all answers at these sizes: the method's accuracy is known from "
