@@ -210,7 +210,7 @@ def test_a_bar_of_all_covers_all(tmp_path: Path) -> None:
                           plan.workload)  # type: ignore[attr-defined]
         shown = words(campaign(tmp_path, method=name, name=name).file.kind.result(plan, outcome))
         assert ("Of many shares some are further off" in shown) == (name == "gaussian")
-        within = f"{math.ceil(1000 * held[name].together) / 10:.1f}%"
+        within = f"{math.ceil(1000 * held[name].together) / 10:.1f}%"  # rounded up
         assert (f"Every answer is within {within} of its share of the 2,000 records as the run read "
                 f"them: this covers {held[name].together_covers}.") in shown
     assert held["gaussian"].single
