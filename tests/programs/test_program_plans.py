@@ -16,7 +16,7 @@ from confide import programs
 from confide.campaign import Campaign
 from confide.campaign.kinds.programs.config import _OWN
 from confide.campaign.kinds.programs.config import MODES as NAMES
-from confide.contract import InvalidInput, Refused, kind
+from confide.contract import InvalidInput, Refused, Table, kind
 from confide.contract.errors import BudgetExceeded
 from confide.programs import Knapsack, UnitDemand
 from confide.programs import plan as plan_programs
@@ -199,11 +199,12 @@ def test_a_share_of_nothing_says_what_was_missed_and_prices_are_in_the_files_ord
     it = campaign(tmp_path, *EDITS["average"])
     outcome, _ = it.study(2)
     plan, kind = it.plan, it.file.kind
-    names = [row[0] for row in kind.result(plan, outcome)[0].blocks[0].rows]  # type: ignore[attr-defined]
+    tables = [block for block in kind.result(plan, outcome)[0].blocks if isinstance(block, Table)]
+    names = [row[0] for row in tables[0].rows]
     assert names == ["a", "b", "c"]
     shown = words(kind.result(plan, outcome))
     assert "for a unit of the row" in shown
-    assert "In place of the second bound" in shown
+    assert "In place of this bound, not besides it" in shown
     told = [words(kind.explain(plan, outcome, *kind.record(it.file.config, plan, tmp_path, str(identity))))
             for identity in range(1, 60)]
     nothing = [text for text in told if ": nothing'" in text]

@@ -416,7 +416,7 @@ def test_a_certificate_says_when_it_says_nothing() -> None:
 @pytest.mark.slow
 def test_bars_cover_what_they_say() -> None:
     """All bars of a run hold together, but for 5% of runs; measurements alone, without the distance of the fit, are
-    never far above that either. Of 120 runs that miss with probability .05 each, more than 14 do with .001.
+    never far above that either. Of 120 runs that miss with probability .05 each, more than 13 do with .003.
     """
     workload = Workload.random(MIXED, 400, seed=2)
     truth = workload.answers(records())
@@ -430,5 +430,5 @@ def test_bars_cover_what_they_say() -> None:
         measured, deviation = board.measured(workload)
         factor = np.sqrt(2 * np.log(2 * known.sum() / 0.05))
         alone += bool((np.abs(measured - truth)[known] > factor * deviation[known]).any())
-    assert missed <= 14
-    assert alone <= 14
+    assert missed <= 13
+    assert alone <= 13

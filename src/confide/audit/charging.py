@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from confide.audit.comparing import RELATIVE, Loss, exceeds, parameter_unit
+from confide.audit.faulty_noise import first_flagged
 from confide.audit.history_loss import spent
 from confide.audit.report import AuditRow, Concern, Control, Verdict
 from confide.contract.errors import InvalidInput
@@ -117,9 +118,6 @@ def _doubled(promised: Loss) -> Loss:
 COVERED = "what a run was measured to lose, as a share of what is charged for it"
 """Of mechanisms whose promises may be more than is charged, so that these do not say whether too little is."""
 
-_SHARPEST, _LEAST = 0.9, 2.0**-4
-"""Of the charge that what was measured needs, the first that is tried as a fault, and about the last."""
-
 
 class Lost(NamedTuple):
     """A loss that was measured.
@@ -166,13 +164,8 @@ def covered_rows(lost: Iterable[Lost]) -> tuple[AuditRow, tuple[Control, ...]]:
     share = float(row.measured or 0.0)
     if row.flagged or not share:
         return row, ()
-    factor, found = _SHARPEST * share, False
-    while not found and factor > _LEAST * share:
-        found = _covered_row([each._replace(paid=tuple(_less(event, factor) for event in each.paid))
-                              for each in priced]).flagged
-        factor *= 1.0 if found else 0.5
-    if not found:
-        factor *= 2.0  # the last that was tried
+    factor, found = first_flagged(share, lambda factor: _covered_row([
+        each._replace(paid=tuple(_less(event, factor) for event in each.paid)) for each in priced]).flagged)
     return replace(row, note=f"a charge of {factor:.2g} of it is flagged here" if found else row.note), (
         Control(COVERED, f"{factor:.2g} of it is charged", found),)
 

@@ -22,11 +22,11 @@ from confide.audit.charging import NAMED, Lost, charge_rows, covered_rows
 from confide.audit.comparing import Loss, implies, strongest
 from confide.audit.concerns import Paid, completed, promise_rows
 from confide.audit.devices import DeviceNoise
-from confide.audit.faulty_noise import DampedNoise, RepeatedNoise, StuckNoise, part_controls
+from confide.audit.faulty_noise import SHARPEST, DampedNoise, RepeatedNoise, StuckNoise, first_flagged, part_controls
 from confide.audit.fixed_transcript import Neighbours, TranscriptAudit, fixed_transcript_audit
 from confide.audit.history_loss import Unreleased
 from confide.audit.report import AuditReport, AuditRow, Concern, Control, Verdict
-from confide.audit.sampler import likeliest, sampler_audit
+from confide.audit.sampler import likeliest, sampler_audit, shows_selection
 from confide.audit.value_bytes import exact_bytes
 from confide.contract.guarantees import Guarantee, Guarantees, Privacy
 from confide.contract.kinds import Progress
@@ -36,7 +36,6 @@ from confide.privacy.covering import charged_for
 from confide.privacy.events import Event
 from confide.privacy.losses import GDP, ZCDP, PureDP, RenyiDP
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
-from confide.privacy.noise.choices import relative_weights
 
 __all__ = ["Audited", "Examined", "FullSize", "Laws", "Measurement", "Run", "Transcripts", "audit", "heard"]
 
@@ -45,10 +44,6 @@ Run = Callable[[Any, Noise], Any]
 
 _SHOWS_AT_ONCE = 3
 """Pairs that a faulty run is walked over first: where these show it, the others are left out."""
-_SHARPEST, _LEAST = 0.9, 2.0**-4
-"""Of the noise that a promise needs, the first that is tried as a fault, and about the last: a check that sees no less
-than that is none.
-"""
 
 
 def _nothing(_: Guarantee) -> str:
@@ -226,14 +221,9 @@ class Transcripts:
         together = [found for part, found in sound.items() if part not in parts]
         share = max(map(_share, together))
         if 0 < share <= 1 + 1e-6:
-            factor, found = _SHARPEST * share, False
-            while not found and factor > _LEAST * share:
-                found = flags(_damped(self.run, factor))
-                factor *= 1.0 if found else 0.5
-            if not found:
-                factor *= 2.0  # the last that was tried
+            factor, found = first_flagged(share, lambda factor: flags(_damped(self.run, factor)))
             controls.append(Control(self.named, f"{factor / share:.2g} of the noise that the promise needs", found))
-            if factor < _SHARPEST * share:
+            if found and factor < SHARPEST * share:
                 weak = f"noise at {factor:.2g} of its scale is flagged, and at {min(1.0, 2 * factor):.2g} not"
         elif not share:
             weak = "no loss was measured, so that no more than a lack of all noise is flagged"
@@ -304,7 +294,10 @@ class Laws:
 
     def _rows(self, draws: Sequence[Draw]) -> list[AuditRow]:
         secure = self.source or Noise.secure()
-        return [sampler_audit(secure, draw, self.samples, self.false_alarm) for draw in draws]
+        return [self._row(secure, draw) for draw in draws]
+
+    def _row(self, source: Noise, draw: Draw) -> AuditRow:
+        return sampler_audit(source, draw, self.samples, self.false_alarm)
 
     def measured(self) -> tuple[list[AuditRow], list[Control]]:
         """The rows of secure noise, and the controls of wrong sources for the first law that shows them: added noise, a
@@ -314,41 +307,29 @@ class Laws:
         Where no law does, the rows say so.
         """
         draws = self.draws()
-        damped = DampedNoise(Noise.simulated(self.seed), self.factor)
-        narrow = f"a source with {self.factor:.2g} of the scale"
-        shows = [draw for draw in draws if draw.law in _ADDED and self.samples * (1 - likeliest(draw)) >= _TELLING] or [
-            draw for draw in draws if draw.law == "channel"]
-        wrong: list[tuple[str, Noise]] = [(narrow, damped)]
-        if shows and shows[0].law in _ADDED:  # a channel may be nearly certain
-            wrong += [("a source that adds nothing", ForcedNoise([])),
-                      ("a source that starts anew for every stream", StuckNoise(lambda: Noise.simulated(self.seed)))]
-        tested = [(draw, words, source) for draw in shows[:1] for words, source in wrong]
-        if not shows:
-            even = DampedNoise(Noise.simulated(self.seed), _EVEN)
-            tested = next(filter(None, (
-                [(draw, words, source) for words, factor, source in ((narrow, self.factor, damped), (
-                    "a source that selects evenly", _EVEN, even)) if self._tells(draw, factor)]
-                for draw in draws if draw.law == "selection")), [])
         rows = self._rows(draws)
-        if not tested:
-            rows = [_noted(row, f"no control: {self.samples} draws of this law would not show a wrong source")
-                    for row in rows]
-        return rows, [
-            Control("law of the noise", words, sampler_audit(source, draw, self.samples, self.false_alarm).flagged)
-            for draw, words, source in tested]
+        for draw in sorted(draws, key=lambda draw: _BEST_SHOWN.get(draw.law, 0)):
+            if wrong := self._wrong(draw):
+                return rows, [Control("law of the noise", words, self._row(source, draw).flagged)
+                              for words, source in wrong]
+        return [_noted(row, f"no control: {self.samples} draws of this law would not show a wrong source")
+                for row in rows], []
 
-    def _tells(self, draw: Draw, factor: float) -> bool:
-        """Whether so many samples of a selection at so much of its scale are sure to be told from those asked for: some
-        number of hits is then as far off as a test allows, by Bernstein's inequality, and six deviations more.
-        """
-        logits = np.array([float(each) for each in draw.center])
-        asked, wrong = (weights / weights.sum() for weights in (
-            relative_weights(logits), relative_weights((logits - logits.max()) / factor)))
-        allowed = math.log(2 * (len(logits) + 1) / self.false_alarm)
-        off = np.sqrt(2 * allowed * self.samples * asked * (1 - asked)) + allowed
-        off += 6 * np.sqrt(self.samples * wrong * (1 - wrong))
-        counted = asked * self.samples >= 2  # others are counted together
-        return bool(((self.samples * np.abs(asked - wrong) > off) & counted).any())
+    def _wrong(self, draw: Draw) -> list[tuple[str, Noise]]:
+        """Wrong sources that the samples of one draw's law show."""
+        damped = (f"a source with {self.factor:.2g} of the scale", self._damped(self.factor))
+        if draw.law == "selection":
+            even = ("a source that selects evenly", self._damped(_EVEN))
+            return [source for source, factor in ((damped, self.factor), (even, _EVEN))
+                    if shows_selection(draw, factor, self.samples, self.false_alarm)]
+        if draw.law == "channel":  # which may be nearly certain
+            return [damped]
+        return [] if draw.law not in _ADDED or self.samples * (1 - likeliest(draw)) < _TELLING else [
+            damped, ("a source that adds nothing", ForcedNoise([])),
+            ("a source that starts anew for every stream", StuckNoise(lambda: Noise.simulated(self.seed)))]
+
+    def _damped(self, factor: float) -> Noise:
+        return DampedNoise(Noise.simulated(self.seed), factor)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -505,6 +486,7 @@ def _draws(run: Run, data: Any, seed: int = 0) -> list[Draw]:
 _EVEN = 2.0**60  # times the scale of a selection: all are as likely
 _TELLING = 100  # draws of a law, of those asked for, that are expected not to be its likeliest number
 _ADDED = ("laplace", "discrete_laplace", "gaussian", "discrete_gaussian", "vector_laplace")
+_BEST_SHOWN = {"channel": 1, "selection": 2}  # after added noise, whose faults samples show best
 
 
 def _shows_again(run: Run, pair: Neighbours) -> bool:

@@ -29,7 +29,40 @@ from confide.privacy.noise.base import RealLaw
 from confide.privacy.noise.discrete import DiscreteLaw
 from confide.privacy.noise.recorded import PassingNoise
 
-__all__ = ["HALF", "DampedNoise", "RepeatedNoise", "ShiftedNoise", "StuckNoise", "inject_fault", "part_controls"]
+__all__ = [
+    "HALF", "SHARPEST", "DampedNoise", "RepeatedNoise", "ShiftedNoise", "StuckNoise", "first_flagged", "inject_fault",
+    "part_controls",
+]
+
+# ---- how small a fault is seen
+
+SHARPEST = 0.9
+"""Share of what is needed, such as noise or a charge, that is tried as a fault first."""
+
+_TRIED = 4  # a check that sees nothing above a ninth of what is needed is none
+
+
+def first_flagged(needed: float, flags: Callable[[float], bool]) -> tuple[float, bool]:
+    """Try smaller and smaller shares of what is needed, from `SHARPEST` on by halves, until one is flagged.
+
+    Args:
+        needed: the share that would just do.
+        flags: whether an audit flags a share.
+
+    Returns:
+        The last share that was tried, and whether it was flagged.
+
+    Example:
+        >>> first_flagged(1.0, lambda share: share < 0.5), first_flagged(0.5, lambda share: False)
+        ((0.45, True), (0.05625, False))
+    """
+    factor = SHARPEST * needed
+    for _ in range(_TRIED - 1):
+        if flags(factor):
+            return factor, True
+        factor /= 2
+    return factor, flags(factor)
+
 
 # ---- injecting
 

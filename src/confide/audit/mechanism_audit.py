@@ -297,11 +297,12 @@ def _planted(it: _Attack, found: Walk, pairs: Sequence[Neighbours]) -> list[Cont
     none = it.walk(lambda data, _: it.run(data, ForcedNoise(())), pairs).refuted
     controls = [Control(it.promise.name, "no noise", none)]
     share = found.measured / found.promised if 0 < found.measured < found.promised else 1.0
-    factor, flagged = 0.5 * share, False
     name = "half the noise" if share > 1 - 1e-6 else "half of the noise that the promise needs"
-    while factor >= _LEAST_NOISE and not flagged:
-        flagged = it.walk(_damped(it.run, factor), pairs).refuted
+    factor, flagged = 0.5 * share, False
+    while factor >= _LEAST_NOISE and not (flagged := it.walk(_damped(it.run, factor), pairs).refuted):
         factor /= 2
+    if factor < 0.5 * share:  # the name says what was flagged, or about the last that was tried
+        name = f"{max(factor, _LEAST_NOISE):.2g} of the noise"
     if flagged or found.worst is not None:  # with any noise at all nothing is lost where results follow from none
         controls.insert(0, Control(it.promise.name, name, flagged))
     return controls

@@ -17,7 +17,7 @@ from confide.privacy.noise import Draw, Noise
 from confide.privacy.noise.arguments import StreamName
 from confide.privacy.noise.choices import relative_weights
 
-__all__ = ["likeliest", "sampler_audit"]
+__all__ = ["likeliest", "sampler_audit", "shows_selection"]
 
 _COARSE = 10_000  # scales of lattice laws up to here show their steps
 _REACH = 40.0  # scales that the law of lattice noise is followed
@@ -134,8 +134,7 @@ def _of_choices(noise: Noise, request: Draw, count: int, name: StreamName) -> fl
     half = -(-count // 2)
     if request.law == "selection":
         logits = [float(c) for c in request.center]
-        weights = relative_weights(np.array(logits))
-        laws = [weights / weights.sum()]
+        laws = [_selected(np.array(logits))]
         drawn = [[noise.selection(logits, half, stream=(*name, k)) for k in (0, 1)]]
     else:
         table = np.array(request.table, dtype=np.int64)
@@ -152,6 +151,30 @@ def _of_choices(noise: Noise, request: Draw, count: int, name: StreamName) -> fl
         found.append(_binomial(cells[0], 2 * half, np.minimum(cells[1], 1.0)))
         found.append(_repeated(pair[0], pair[1], float(law.max())))
     return _together(found)
+
+
+def _selected(logits: NDArray[np.float64]) -> NDArray[np.float64]:
+    weights = relative_weights(logits)
+    law: NDArray[np.float64] = weights / weights.sum()
+    return law
+
+
+def shows_selection(request: Draw, factor: float, count: int, alpha: float) -> bool:
+    """Whether a test is sure to tell a selection at another scale from the one that was asked for: some number of hits
+    is then as far off as the test allows, by Bernstein's inequality, and six deviations more.
+
+    Args:
+        request: the selection as it was recorded.
+        factor: the other scale, as a share of the one that was asked for.
+        count: number of fresh draws.
+        alpha: probability with which the test calls a right sampler broken.
+    """
+    logits = np.array([float(each) for each in request.center])
+    asked, wrong = _selected(logits), _selected((logits - logits.max()) / factor)
+    allowed = math.log(2 * (len(logits) + 1) / alpha)
+    off = np.sqrt(2 * allowed * count * asked * (1 - asked)) + allowed + 6 * np.sqrt(count * wrong * (1 - wrong))
+    counted = asked * count >= 2  # others are counted together, by `_of_choices`
+    return bool(((count * np.abs(asked - wrong) > off) & counted).any())
 
 
 def _of_raw_draws(noise: Noise, request: Draw, count: int, name: StreamName) -> float:

@@ -18,7 +18,7 @@ def room_of(text: str, size: int = 12, *, bold: bool = False) -> int:
 
     Args:
         text: one line.
-        size: of the font, in pixels.
+        size: size of the font, in pixels.
         bold: whether the letters are bold.
 
     Example:

@@ -13,6 +13,7 @@ import math
 import os
 import traceback
 from collections.abc import Collection, Iterable, Mapping
+from decimal import ROUND_CEILING, Context, Decimal
 from typing import Any
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "money_at_most",
     "number",
     "percent",
+    "percent_at_most",
     "printable",
     "says_nothing",
 ]
@@ -36,7 +38,7 @@ __all__ = [
 # ---- words
 
 _MOST_DIGITS = 8  # of a percentage
-_MOVED = 0.05  # of an error: by which rounding may move it
+_EXACT = Context(prec=700)  # for doubles of any size
 _FEW = 0.01  # of the invited: plans warn where fewer decide something
 
 
@@ -197,6 +199,21 @@ def percent(probability: float, digits: int = 1) -> str:
     return "just over 0%" if probability < 0.5 else "just under 100%"
 
 
+def percent_at_most(probability: float, digits: int = 1) -> str:
+    """A bound from above as percent, rounded up: see `money_at_most`.
+
+    Args:
+        probability: a bound in [0, 1].
+        digits: the number of digits after the point.
+
+    Example:
+        >>> percent_at_most(0.1234), percent_at_most(0.123)
+        ('12.4%', '12.3%')
+    """
+    up = (Decimal(repr(float(probability))) * 100).quantize(Decimal(1).scaleb(-digits), ROUND_CEILING)
+    return f"{up:f}%"
+
+
 class Measured(float):
     """A number that knows how far it may be off, and whether it is a share: `number` writes it so.
 
@@ -223,13 +240,14 @@ class Measured(float):
 def number(value: str | float | None) -> str:
     """A table cell as text: four significant digits, or the digits that an error allows; an empty cell for None.
 
-    Of an error one digit is written, or two where one would move it by more than a twentieth. A share is percent.
+    Of an error two digits are written, rounded up, and with it what the last digit of the number leaves out: so an
+    interval that is shown holds the one that is proved. A share is percent.
 
     Example:
         >>> number(61395), number(0.0123456), number(None), number(float("inf"))
         ('61,395', '0.01235', '', 'unlimited')
         >>> number(Measured(8.988e-06, 0.0063)), number(Measured(17.16, 10.89)), number(Measured(0.758, share=True))
-        ('0.000 +- 0.006', '17 +- 11', '75.8%')
+        ('0.0000 +- 0.0064', '17 +- 12', '75.8%')
     """
     if value is None:
         return ""
@@ -255,13 +273,11 @@ def number(value: str | float | None) -> str:
 
 
 def _with_error(value: float, error: float, *, share: bool) -> str:
-    if share:
-        value, error = 100.0 * value, 100.0 * error
-    digits = -math.floor(math.log10(error))
-    if abs(round(error, digits) - error) > _MOVED * error:
-        digits += 1
-    # Adding 0 makes 0 of minus 0.
-    shown = [f"{round(each, digits) + 0.0:,.{max(0, digits)}f}" for each in (value, error)]
+    number, off = (Decimal(repr(each)) * (100 if share else 1) for each in (value, error))
+    place = _EXACT.scaleb(Decimal(1), off.adjusted() - 1)
+    near = number.quantize(place, context=_EXACT)
+    off = (off + abs(number - near)).quantize(place, ROUND_CEILING, _EXACT)
+    shown = [f"{each + 0:,.{max(0, -place.adjusted())}f}" for each in (near, off)]  # adding 0 makes 0 of minus 0
     return " +- ".join(f"{each}%" if share else each for each in shown)
 
 
@@ -269,8 +285,8 @@ def says_nothing(bound: str = "this bound", than: str = "any possible error") ->
     """The sentence about a bound that is no better than what everybody knows.
 
     Args:
-        bound: what it is called.
-        than: what it is not below.
+        bound: words for the bound.
+        than: words for the error or amount that it is not below.
 
     Example:
         >>> says_nothing()

@@ -422,7 +422,7 @@ class Bit:
 
     @property
     def unlisted(self) -> tuple[str, str] | None:
-        """What is said of one cell that is no bit, and of several; None where it is no level."""
+        """The problem of one cell that is no bit, in words, and of several cells; None where a cell is no level."""
         return None if self.category is not None else (
             f"is no bit (name its text: {_NAMED})", f"are no bits (name their texts: {_NAMED})")
 

@@ -160,14 +160,14 @@ def promised(plan: Any, *said: str) -> Section:
 
 
 def not_told(plan: Any, example: str, audience: Audience, *more: str, thing: str = "record") -> Section:
-    """What a result page does not tell, by an example of the campaign's own.
+    """The section about facts that a result page does not tell, by an example of the campaign's own.
 
     Args:
-        plan: as it was settled.
-        example: what nobody can tell, as a clause that begins with "whether" or "what".
-        audience: that has the page.
+        plan: the plan that was settled.
+        example: a fact that nobody can tell, as a clause that begins with "whether" or "what".
+        audience: the audience of the page.
         more: further sentences.
-        thing: that a person hands in.
+        thing: word for what a person hands in.
     """
     promises = plan.guarantees.privacy
     if right_at_most(plan.mechanism, promises, audience) > _CERTAIN:

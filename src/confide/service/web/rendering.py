@@ -26,7 +26,6 @@ __all__ = ["sections_html", "told"]
 
 _KEPT = 64  # pictures
 _SHORT = 12  # characters of a cell that stays on one line: a day is not broken at its hyphens
-_AROUND = {"left": 36, "right": 16, "top": 8, "bottom": 8}  # a browser's letters may be wider than those measured
 
 
 def sections_html(sections: Sequence[Section], level: int = 2) -> Markup:
@@ -48,8 +47,11 @@ def sections_html(sections: Sequence[Section], level: int = 2) -> Markup:
 
 
 def _section(section: Section, level: int) -> str:
-    mark = ' class="private"' if section.private else ' class="study"' if section.study else ""
+    named = "private" if section.private else "study" if section.study else "found" if section.found else ""
+    mark = f' class="{named}"' if named else ""
     blocks = "".join(_block(block, section.title) for block in section.blocks)
+    if section.folded:
+        return f"<details{mark}><summary>{html.escape(section.title)}</summary>{blocks}</details>"
     return f"<section{mark}><h{level}>{html.escape(section.title)}</h{level}>{blocks}</section>"
 
 
@@ -91,7 +93,7 @@ def _class(*, right: bool = False, short: bool = False) -> str:
 @lru_cache(_KEPT)
 def _picture(spec: str, alt: str) -> str:
     words = html.escape(alt, quote=True)
-    svg = to_svg({**json.loads(spec), "padding": _AROUND} if spec != "{}" else {})
+    svg = to_svg(json.loads(spec))
     if svg is None:
         return f'<p class="note">{words}</p>'
     data = base64.b64encode(svg.encode()).decode()

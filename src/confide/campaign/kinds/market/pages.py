@@ -131,8 +131,8 @@ class BitPages(ABC):
                 "other."]
 
     def result_sections(self, plan: BitPlan, outcome: AnyOutcome) -> list[Section]:
-        """What follows from the counts in one sentence and a picture, the counts, what the page does not tell, and what
-        is promised.
+        """The finding in one sentence and a picture, the counts, the facts that the page does not tell, and the
+        promises.
         """
         board: Any = outcome.billboard
         found, bit = self.found(plan, board), plan.config.bit

@@ -171,7 +171,7 @@ def _worth_claims(plan: SharingPlan, board: PathBillboard, found: PathCertificat
     if not most > 0.0:
         return []
     if not min(found.gap, found.sharp_gap) < most:
-        return [says_nothing("the bound of what the averages are worth less than the best")]
+        return [says_nothing("the bound on the worth that the averages miss")]
     told = [f"The averages are worth at most {said(names, gap)} {names.worth} less than the best there is, "
             f"{sure(found.failure_probability)}." for gap in (found.gap, found.sharp_gap) if gap < most]
     return told if len(told) == 1 else [told[0], f"In place of this bound, not besides it, "

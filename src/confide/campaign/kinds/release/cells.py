@@ -38,8 +38,8 @@ class Cells:
     """Shares of the records that have some values, as far as a release tells them.
 
     Args:
-        plan: as it was settled.
-        outcome: of the run.
+        plan: the plan that was settled.
+        outcome: the outcome of the run.
     """
 
     def __init__(self, plan: QueriesPlan, outcome: AnyOutcome) -> None:
@@ -60,7 +60,7 @@ class Cells:
                 for each in cells]
 
     def words(self, literal: Literal) -> str:
-        """What a record with this value says."""
+        """The words for a record with this value."""
         return (self.plan.schema.names if literal[1] else self.plan.schema.negated)[literal[0]]
 
     def shares(self, asked: Sequence[Sequence[Literal]]) -> list[Measured | None]:
@@ -126,8 +126,8 @@ class Column:
     """How often each value of a column is.
 
     Args:
-        name: of the column.
-        values: what each value is called, the literal that asks for it, and its share.
+        name: name of the column.
+        values: the name of each value, the literal that asks for it, and its share.
     """
 
     name: str
@@ -156,8 +156,7 @@ def columns_of(cells: Cells) -> list[Column]:
 def column_table(found: Sequence[Column], note: str) -> Table:
     """Each column by itself, as one table."""
     return Table(columns=("column", "value", "share of the records"), note=note, rows=tuple(
-        (column.name if k == 0 else "", name, cell) for column in found
-        for k, (name, _, cell) in enumerate(column.values)))
+        (column.name, name, cell) for column in found for name, _, cell in column.values))
 
 
 def cross_tables(cells: Cells) -> Iterator[Table]:

@@ -56,5 +56,5 @@ def null_record(schema: Schema) -> str:
 
 
 def compared_with(plan: QueriesPlan) -> str:
-    """What answers are compared with: the same words however many records could be used."""
+    """The truth that answers are compared with: the same words however many records could be used."""
     return f"its share of the {plan.records:,} records as the run read them"

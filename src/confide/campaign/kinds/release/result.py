@@ -19,7 +19,7 @@ from confide.charts import intervals
 from confide.contract.guarantees import Audience, stated
 from confide.contract.kinds import as_rows
 from confide.contract.presentation import Picture, Section, Table, Text, joined
-from confide.contract.words import Measured, number, percent, says_nothing
+from confide.contract.words import Measured, number, percent, percent_at_most, says_nothing
 from confide.privacy.losses import ZCDP
 from confide.release.baselines import NoisyAnswers
 from confide.release.columns import Bit
@@ -55,7 +55,6 @@ def result_tables(plan: QueriesPlan, outcome: AnyOutcome) -> dict[str, pa.Table]
     })}
     rows = synthetic_rows(outcome.billboard, plan.schema, plan.config.rows.count) if plan.rows else None
     return found if rows is None else {**found, "rows": as_rows(rows)}
-
 
 
 # ---- the page
@@ -94,8 +93,7 @@ def _finding(
         said = plan.workload.some(np.array([first])).words(plan.schema)[0]
         share = Measured(float(found[first]), _known(float(held.each[first])), share=True)
         return Section(title="What was found", found=True, blocks=(Text((
-            f"The largest of {len(found):,} answers is that to '{said}': {share} of the {plan.records:,} records.",)),
-            ))
+            f"The largest of {len(found):,} answers is that to '{said}': {share} of the {plan.records:,} records.",)),))
     named = [(cells.words(literal), cell) for literal, cell in (column.most for column in columns[:_NAMED])]
     unproved = "" if all(cell.error is not None for _, cell in named) else ", of which no error is proved"
     texts = [f"{said} ({cell}{f' of the {plan.records:,} records' if k == 0 else ''})"
@@ -137,8 +135,8 @@ def _covers(plan: QueriesPlan) -> str:
 def _exactness(plan: QueriesPlan, outcome: AnyOutcome, found: np.ndarray, held: Bars) -> Section:
     """What holds for all answers at once, what shares are of, and warnings."""
     some = math.isfinite(held.together) and held.together < BASELINE_ERROR
-    bound = (f"Every answer is within {percent(held.together)} of {compared_with(plan)}: this covers "
-             f"{held.together_covers}." if some else
+    bound = (f"Every answer is within {percent_at_most(held.together)} of {compared_with(plan)}: "
+             f"this covers {held.together_covers}." if some else
              says_nothing("the bound of the error of all answers at once", "any possible error" if held.together >= 1
                           else "the error of answering one half to everything") if held.single else
              "No bound that says anything holds for all answers at these sizes: the method's accuracy is known from "
