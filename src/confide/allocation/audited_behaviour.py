@@ -47,7 +47,7 @@ __all__ = [
 # ---- audited worth
 
 _ASKED = 2000
-_BETTER = "how much better a bidder with a good would do"
+_BETTER = "the gain of a bidder with a good from another good"
 
 
 def worth_rows(
@@ -70,7 +70,7 @@ def worth_rows(
     rows, own = list[AuditRow](), mechanism.guarantees()
     for part in own.of(Participation):
         rows.append(AuditRow.at_least(
-            "participation: what a bidder gets, less its price", part.utility, least, evidence,
+            "participation: the value of a bidder's goods, less their price", part.utility, least, evidence,
             unit="in value", concern=Concern.PARTICIPATION).holding(*promised.of(Participation)))
     for promise in own.of(Accuracy):
         if promise.measure.startswith(_BETTER) and most is not None:
@@ -220,7 +220,7 @@ def decodes(run: Callable[[], _Run], seed: int = 0, among: str = "") -> Examined
         among: bidders of a run that is smaller than the campaign, in words; else empty.
     """
     return Examined(named="billboard", sound=run, rows=lambda it: [decode_row(it(), seed).smaller(among)],
-                    faults={"everybody gets her neighbour's share": lambda: _shifted(run())})
+                    faults={"everybody gets the neighbour's share": lambda: _shifted(run())})
 
 
 def decode_row(run: _Run, seed: int = 0) -> AuditRow:

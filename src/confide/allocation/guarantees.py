@@ -310,8 +310,8 @@ def auction_promises(auction: PMatch) -> tuple[Guarantee, ...]:
                  baseline=float(auction.people * min(auction.bid_cap, auction.rounds)),
                  failure_probability=auction.failure_probability,
                  source=Source(document="confide", statement="bound of the tree counter", spec="allocation 2")),
-        Accuracy(bound=missed, measure="the gain of a bidder with a good from another good, at the final "
-                                       "prices", baseline=1.0, note="this holds with and without charged prices",
+        Accuracy(bound=missed, measure="the gain of a bidder with a good from another good, at the final prices",
+                 baseline=1.0, note="this holds with and without charged prices",
                  source=Source(document=_DOCUMENT, statement="Lemma 4.3.7", spec=_SPEC, erratum=_BATCHES)),
     ]
     if auction.clearing is None and not auction.charge:

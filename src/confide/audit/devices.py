@@ -165,7 +165,7 @@ def _leaks(mechanism: Mechanism, roles: Sequence[Role], promise: Privacy) -> tup
 
 # ---- device runs
 
-DECODED = "people whose own device finds another share than the run gave them"
+DECODED = "people with another share on their own device than in the run"
 CHECKED = "billboards of its runs that a verifier would call forged"
 JOINTLY = "privacy: everything that others see of a run, jointly"
 

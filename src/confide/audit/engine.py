@@ -216,7 +216,7 @@ class Transcripts:
 
         controls = [
             Control(self.named, "no noise", flags(lambda data, _: self.run(data, ForcedNoise([])))),
-            Control(self.named, "the records beside what is published", flags(
+            Control(self.named, "the records beside the published values", flags(
                 lambda data, noise: _with_records(self.run(data, noise), data)))]
         together = [found for part, found in sound.items() if part not in parts]
         share = max(map(_share, together))

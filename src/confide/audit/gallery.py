@@ -125,11 +125,11 @@ def exhibits(alpha: float = 1e-9) -> tuple[Exhibit, ...]:
             partial(_alarms, last=True), _own_threshold, _ALARMS, CLAIM, _UNRELEASED, _rare_alarms,
         ),
         _through_the_door(
-            "sparse vector with a tenth of its noise", "ten times the epsilon that is promised",
+            "sparse vector with a tenth of its noise", "ten times the promised epsilon",
             partial(_alarms, last=True), _faint_alarms, _ALARMS, CLAIM, _UNRELEASED, _rare_alarms,
         ),
         _through_the_door(
-            "a noisy answer shown beside the alarm", "how far above the threshold it was, beyond what was paid for",
+            "a noisy answer shown beside the alarm", "its distance above the threshold, beyond the paid cost",
             partial(_alarms, last=True), _shown_alarms, _ALARMS, CLAIM, _UNRELEASED, _rare_alarms,
         ),
         _through_the_door(

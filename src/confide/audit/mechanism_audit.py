@@ -283,7 +283,8 @@ def _power(found: Walk, count: int, *, anew: bool, few: bool) -> str:
     chance = "" if count == 0 else (f", {count} of them random, each with noise of its own: a fault that shows in "
                                     f"{met(count):.2g} of such is met with probability .99, a rarer one may be missed")
     spoke = "; it warned, printed or logged, the same of two neighbours" if found.spoke else ""
-    there = "" if anew else "; its modules could not be imported anew, so that what they keep between runs was there"
+    there = "" if anew else ("; its modules could not be imported anew, so the values that they keep between runs were "
+                             "there")
     own = "; few of these many people are compared" if few else ""
     return f"{found.pairs:,} pairs are no proof{chance}{own}; {_UNSEEN}{spoke}{there}"
 
@@ -345,7 +346,7 @@ def _covered(mechanism: Mechanism, promises: Guarantees) -> tuple[AuditRow, list
     if not private or found:
         return row, []
     more = [replace(each, loss=_times(each.loss, 1e6)) for each in private]
-    return row, [Control(_COVERED, "a millionth of what is promised is charged", bool(refusal(more)))]
+    return row, [Control(_COVERED, "a millionth of the promised loss is charged", bool(refusal(more)))]
 
 
 def _times(loss: Any, factor: float) -> Any:

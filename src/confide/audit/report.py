@@ -318,7 +318,7 @@ class AuditRow:
                 raise InvalidInput("promise", f"is about {Concern.of(promise)}, and the row about {self.concern}")
             if isinstance(promise, Privacy) and not self._implies(promise):
                 raise InvalidInput("promise", f"{promise.sentence()!r} does not follow from the row's {self.bound}",
-                                   "hold the promise's own number against what is measured: `AuditRow.of_privacy`")
+                                   "compare the promise's own number with the measured one: `AuditRow.of_privacy`")
         return replace(self, holds=(*self.holds, *(promise.sentence() for promise in promises)))
 
     def smaller(self, among: str) -> AuditRow:

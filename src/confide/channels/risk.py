@@ -332,8 +332,8 @@ class ReportMeanings:
                 f"from {less}. This ratio is e^epsilon of differential privacy.")
 
 
-_ASKED = ("How likely is each true value once a report is seen? For one person of whom only the prior is known, and "
-          "nothing of the others.")
+_ASKED = ("How likely is each true value after a report? The table is for one person. The reader knows only the prior, "
+          "and nothing about the others.")
 
 
 def report_meanings(

@@ -400,9 +400,9 @@ class Usefulness:
     def _words(self) -> list[str]:
         if self.together:
             many = "One group" if self.groups == 1 else f"{self.groups:,} independent groups"
-            words = [f"{many} of {self.people:,} people who are drawn together, and have to do with each other as the "
-                     "prior says, report once each. The table has the standard error of each share in the population, "
-                     "and among these people: the randomisation alone. Levels and risk are those of one group."]
+            words = [f"{many} of {self.people:,} people who are drawn together, with the dependence of the prior, "
+                     "report once each. The table has the standard error of each share in the population, and among "
+                     "these people: the randomisation alone. Levels and risk are those of one group."]
         else:
             who = f"{self.people * self.groups:,} people" if self.people * self.groups > 1 else "One person"
             words = [f"{who} drawn at random from a population with these shares report once each. The table has the "

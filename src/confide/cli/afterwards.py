@@ -133,7 +133,7 @@ def _target(out: Path) -> Path:
     if out.suffix not in (".parquet", ".csv"):
         raise InvalidInput("out", f"{out} has another ending", "must be .parquet or .csv")
     if any((folder / NOTE).exists() for folder in out.absolute().parents):
-        raise InvalidInput("out", f"{out} would lie in a pack, whose files are signed", "choose another folder")
+        raise InvalidInput("out", f"{out} would lie in a pack, and the files of a pack are signed", "choose another folder")
     if out.exists():
         raise InvalidInput("out", f"{out} exists", "choose another file with --out")
     return out

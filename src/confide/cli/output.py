@@ -95,7 +95,7 @@ class CheckOutput(_Campaign):
     command: Literal["check"] = "check"
     private: Literal[True] = Field(default=True, description="follows from private records: for the operator alone")
     slots: int = Field(description="invited slots; public")
-    asked: int | None = Field(description="the invited who are asked for a record; null where all are")
+    asked: int | None = Field(description="number of invited people who are asked for a record; null if all are asked")
     rows: int = Field(description="rows that were read")
     usable: int = Field(description="records that a run would use")
     rejected: int = Field(description="all other rows")

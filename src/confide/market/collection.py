@@ -159,7 +159,7 @@ class BitCollection(Mechanism[BitBillboard, None]):
         True
     """
 
-    market: Annotated[Any, Parameter("market whose payments are made: MajorityMarket, ThresholdMarket or PairMarket")]
+    market: Annotated[Any, Parameter("market that sets the payments: MajorityMarket, ThresholdMarket or PairMarket")]
     currency: Annotated[str, Parameter("currency of the payments")] = ""
     minor_units: Annotated[int, Parameter("smallest coins that make one unit of the currency; each payment is rounded "
                                           "up to a whole number of them", at_least=1,
@@ -192,7 +192,7 @@ class BitCollection(Mechanism[BitBillboard, None]):
         if not self.market.people:
             return ()
         if math.isinf(level):
-            raise NotGuaranteed("a level of the reports", "people whose privacy is worth little to them choose any",
+            raise NotGuaranteed("a level of the reports", "people with a low cost of privacy choose any",
                                 "give a ceiling")
         return (PureEvent(epsilon=level, neighbours=Relation.BIT, label=_REPORT),)
 

@@ -166,9 +166,9 @@ def _check_whole(compared: Sequence[Privacy]) -> None:
         if not any(each.whole and promise.audience in each.audience.sees for each in compared):
             raise InvalidInput("guarantees", f"promise the {promise.audience.value} something of {promise.part}, and "
                                "nothing of the whole outcome",
-                               "parts lose up to their sum together, and what is in none of them anything: add a "
-                               f"`Privacy` without `part` to the {promise.audience.value}, with what all releases of a "
-                               "run lose together, and let `events` cost as much")
+                               "the parts together lose up to their sum, and the rest of the outcome has no bound: add "
+                               f"a `Privacy` without `part` to the {promise.audience.value}, with the loss of all "
+                               "releases of a run together, and let `events` cost as much")
 
 
 def _check_delta(events: tuple[Event, ...], promises: Sequence[Privacy]) -> None:

@@ -386,7 +386,7 @@ class Dude(Mechanism[P_co, PathCertificate]):
         """
         board = self._own(billboard)
         if not np.array_equal(self.descent.path(board.slacks), board.prices):
-            raise InvalidInput("prices", "do not follow from what was released")
+            raise InvalidInput("prices", "do not follow from the release")
 
     def natural(self, units: int) -> float:
         """A value, or a price, in natural units.

@@ -139,7 +139,7 @@ class TightDude(Dude[PathBillboard]):
     payments: Annotated[Payments, Parameter(
         "average: the price of what a participant gets, at the charged prices; on some draws it is more than the part "
         "is worth. scaled: as much of the part's value as the average would cost of its own; nobody pays more than the "
-        "part is worth by their own record, and a participant whose average is not worth its price gets nothing",
+        "part is worth by their own record, and a participant gets nothing if their average is not worth its price",
         )] = field(default="average", kw_only=True)
 
     public_randomness = True

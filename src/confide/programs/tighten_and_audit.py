@@ -220,9 +220,8 @@ class TightenAndAudit(Dude[AuditedBillboard]):
         return (
             Accuracy(bound=0.0, measure="excess of any row, for the delivered parts", baseline=self._most_excess,
                      failure_probability=self.failure_probability, source=source),
-            Accuracy(bound=lost + regret + rounding + reassigned, measure="optimum less the value of the delivered "
-                                                                          "parts",
-                     baseline=self.baseline_gap, failure_probability=self.failure_probability, source=source,
+            Accuracy(bound=lost + regret + rounding + reassigned,
+                     measure="optimum less the value of the delivered parts", baseline=self.baseline_gap, failure_probability=self.failure_probability, source=source,
                      note="if the audit accepts the run"),
         )
 

@@ -335,8 +335,8 @@ def solve(
         near = _largest_eta(lambda e: about(e, count, size), target, 0.0)
         step = _largest_eta(lambda e: cost(e, count, size), budget, near)
         if step == 0:
-            raise refuse(f"{count:,} rounds of {size:,} samples cost more than epsilon = {budget:g} whatever the step "
-                         "size, for the room of 2^-37 of each draw and what is spent besides",
+            raise refuse(f"{count:,} rounds of {size:,} samples cost more than epsilon = {budget:g} for any step size, "
+                         "because of the margin of 2^-37 for each draw and the other costs",
                          cost(_LEAST_ETA, count, size), 0.0, "take fewer rounds or samples")
     return RoundsAndCost(
         records=records, eta=step, rounds=count, samples=size, epsilon=cost(step, count, size), delta=delta,

@@ -269,7 +269,7 @@ def settled(mechanism: PTarget, seed: int, charged: float) -> list[Examined]:
     forged = [replace(each, calls=each.calls - 1, epsilon_spent=(each.calls - 1) * mechanism.epsilon)
               for each in boards if each.calls]
     return [
-        Examined(named="what the ledger is charged is what is planned, as a share of it", sound=mechanism.events(),
+        Examined(named="the charge to the ledger equals the planned cost, as a share of it", sound=mechanism.events(),
                  rows=partial(_spends, mechanism.delta, charged), faults={
                      "everything released twice": 2 * mechanism.events()}),
         Examined(named="lists of its runs that a verifier would call forged", sound=boards,
@@ -278,7 +278,7 @@ def settled(mechanism: PTarget, seed: int, charged: float) -> list[Examined]:
 
 def _spends(delta: float, charged: float, events: Sequence[Event]) -> list[AuditRow]:
     cost = price("basic", tuple(events), delta)
-    return [AuditRow.at_most("what the ledger is charged is what is planned, as a share of it", 1.0 + 1e-9,
+    return [AuditRow.at_most("the charge to the ledger equals the planned cost, as a share of it", 1.0 + 1e-9,
                              float(cost.epsilon) / charged, f"the price of all its releases, delta = {delta:g}",
                              unit="times the plan", concern=Concern.BUDGET)]
 

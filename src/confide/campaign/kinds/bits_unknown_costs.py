@@ -122,7 +122,7 @@ class UnknownCostPages(BitPages):
             ("level of one report, at most: local differential privacy", f"epsilon = {it.largest_level:g}"),
             ("  least level of a participant, a floor of quality", number(it.epsilon)),
             ("  half of the participants choose at most", number(float(it.level_quantile(0.5)))),
-            ("taking part pays people to whom a nat is worth at most", plan.money(it.cost_threshold)),
+            ("taking part pays people with a cost per nat of at most", plan.money(it.cost_threshold)),
             ("expected number of participants", f"{it.people * it.presence:,.1f} of {it.people:,}"),
             ("expected payment of a participant", plan.money(quote.expected_payment)),
             ("payment if that many take part: for a report with the majority, and against it",

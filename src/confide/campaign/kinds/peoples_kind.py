@@ -116,7 +116,7 @@ class PeoplesKind:
             NotImplementedError: the kind stores something else than rows of cells, and does not say what was typed.
         """
         if not isinstance(batch, SlotRows):
-            raise NotImplementedError(f"{type(self).__name__} does not say what was typed of {type(batch).__name__}")
+            raise NotImplementedError(f"{type(self).__name__} does not give the typed fields of {type(batch).__name__}")
         return typed_cells(batch.cells[0].tolist(), self.columns(config))
 
     def one(self, plan: Any, batch: Any, place: int) -> Any:

@@ -108,9 +108,9 @@ def result_tables(
         raise Broken(f"{more[0]} belongs to no pack" if more else f"{missing[0]} is missing")
     large = _rows(folder, found, outcome.provenance, here)
     if more or missing or otherwise:
-        raise NotChecked(f"what stands in both is what the billboard says; but confide {other} laid out otherwise: "
+        raise NotChecked(f"the common parts agree with the billboard; but confide {other} has another layout of: "
                          f"{', '.join([*more, *missing, *otherwise])}")
-    return f"what the billboard says: {', '.join([*then, *large])}"
+    return f"these agree with the billboard: {', '.join([*then, *large])}"
 
 
 def _rows(folder: Folder, found: Mapping[str, pa.Table], wrote: Provenance, here: Provenance) -> list[str]:
@@ -160,7 +160,7 @@ def report_page(
     if worded and same:
         return f"{REPORT} follows from the public files" + (
             "" if any(each.drawing for each in there) else "; it has no pictures")
-    raise NotChecked(f"{REPORT} is not worded as this version does; confide {other} may word it otherwise: its "
+    raise NotChecked(f"{REPORT} is not worded as this version does; confide {other} may word it differently: its "
                      "pictures, and the numbers of all that this version says too, are right")
 
 

@@ -576,13 +576,9 @@ def unknown_cost_guarantees(market: ThresholdMarket) -> Guarantees:
         Privacy(loss=PureDP(market.largest_level), neighbours=Relation.BIT, audience=Audience.COLLECTOR,
                 part="one report",
                 source=ours if math.isfinite(market.largest_level) else printed, note=f"{how}; {floor}"),
-        Truthfulness(gain=0.0, baseline=market.terms.stake, who=who, source=theorem, note="this covers every way to "
-                                                                                          "report, up to the ceiling "
-                                                                                          "if there is one; nobody "
-                                                                                          "with a higher cost gains by "
-                                                                                          "taking part. There are "
-                                                                                          "other equilibria: everybody "
-                                                                                          "gives the same report"),
+        Truthfulness(gain=0.0, baseline=market.terms.stake, who=who, source=theorem,
+                     note="this covers every way to report, up to the ceiling if there is one; nobody with a higher "
+                          "cost gains by taking part. There are other equilibria: everybody gives the same report"),
         Participation(utility=0.0, who=who, source=theorem, note="in expectation: a participant owes money with "
                       f"probability {market.negative_probability():.4g} a round, at most {-lowest:.6g}"),
         Accuracy(bound=market.error_probability(), baseline=min(signal_model.prior_one, signal_model.prior_zero),

@@ -156,7 +156,7 @@ class Operators:
         admins = connection.execute(select(func.count()).select_from(t.operator).where(
             t.operator.c.active == 1, t.operator.c.role == Role.ADMIN.value)).scalar_one()
         if not admins:
-            raise Refused(worded("nobody would be left who may say who is an operator"),
+            raise Refused(worded("no admin would be left to manage operators"),
                           worded("make somebody else an admin first"))
 
     def _insert(self, name: str, role: Role, values: Mapping[str, Any]) -> Operator:

@@ -238,7 +238,7 @@ def result_sections(plan: PlannedMean, outcome: AnyOutcome) -> Sequence[Section]
     """The mean in one sentence and a picture, its figures, what the page does not tell, and what is promised."""
     board: Any = outcome.billboard
     question = plan.config.record.question.rstrip()
-    hidden = not_told(plan, f"what a given participant answered to '{question}'", Audience.PUBLIC)
+    hidden = not_told(plan, f"a given participant's answer to '{question}'", Audience.PUBLIC)
     promises = promised(plan, *stated(plan.guarantees))
     if not board.steps:
         nothing = Text(("No record came in: there is no mean.",))
@@ -257,12 +257,12 @@ def result_sections(plan: PlannedMean, outcome: AnyOutcome) -> Sequence[Section]
         "The mean is an estimate for the population from which these people were drawn at random.",
         says_nothing("the bound of the standard error", "the error of guessing the middle of the range")
         if error >= guess else
-        f"The standard error is at most {plan.measured(error)}, whatever was reported, if records lie in the range.",
-        "The standard error of these very contracts is not published: it would tell of the reports.",
+        f"The standard error is at most {plan.measured(error)}, for any reports, if all records lie in the range.",
+        "The standard error of these contracts is not published, since it would disclose something about the reports.",
         *([] if it.low <= mean <= it.high else [
-            f"The mean is outside of the range from {it.low:g} to {it.high:g}: by chance, where noise is large beside "
-            "the range, or because somebody's device did not do what it says. It is published uncut: a mean that is "
-            "cut to its range is no longer right on average."])]
+            f"The mean is outside of the range from {it.low:g} to {it.high:g}: by chance, if the noise is large "
+            "compared with the range, or because somebody's device did not follow the protocol. It is published uncut, "
+            "since a mean that is cut to its range is no longer right on average."])]
     return [
         Section(title="What was found", found=True, blocks=(
             Text((_finding(plan, mean, error),)), *_picture(plan, mean, error),
@@ -348,5 +348,5 @@ def study_sections(plan: PlannedMean, data: Any, outcome: SimulatedOutcome) -> S
         ("  expected", plan.money(plan.here.payments)),
     )
     return [Section(title="Beside the true records", study=True, blocks=(
-        Table(columns=("what", "value"), rows=rows, note="The people who are asked are a sample: that is part of "
-              "the error."),))]
+        Table(columns=("what", "value"), rows=rows, note="The people who are asked are a sample, and sampling is part "
+              "of the error."),))]

@@ -51,10 +51,10 @@ def result_sections(plan: GoodsPlan, outcome: AnyOutcome) -> list[Section]:
     points = "" if plan.scale.unit == 1.0 else f" (points, of {plan.scale.unit:.6g})"
     leant = float(getattr(plan.market, "spread", 0.0))
     note = (("" if points else f"A price of 1 is {plan.most}. ")
-            + (f"Public leanings, which break ties, raise what a good is worth to somebody by up to "
+            + ("Small public bonuses break ties: they raise the value of a good to a participant by at most "
                f"{leant * plan.scale.unit:.6g}. " if leant else "")
-            + ("Who takes a good owes its price. " if plan.charges else "Nobody pays the prices. ")
-            + "How many copies of a good were taken, and by whom, is not public.")
+            + ("A participant who takes a good owes its price. " if plan.charges else "Nobody pays the prices. ")
+            + "The number of copies that were taken of a good is not public, and neither are their owners.")
     if len(prices) > _SHOWN:
         note = f"The {_SHOWN} dearest of {len(prices):,} goods. {note}"
     rows = tuple((plan.names[good], float(prices[good] * plan.scale.unit), plan.market.copies[good]) for good in order)
@@ -63,7 +63,7 @@ def result_sections(plan: GoodsPlan, outcome: AnyOutcome) -> list[Section]:
             Text((_finding(plan, prices),)), *_price_picture(plan, prices, order),
             Table(columns=("good", f"final price{points}", "copies"), note=note, rows=rows),
             Text((_certified(plan, outcome.certificate),)))),
-        not_told(plan, "what a given participant wrote, and which good they got", Audience.OTHERS, thing="row"),
+        not_told(plan, "a given participant's values, and their good", Audience.OTHERS, thing="row"),
         Section(title="How prices rose", folded=True, blocks=tuple(_pictures(plan, board, order[:_DRAWN]))),
         promised(plan, f"Made by: {plan.words.describe(plan.market)}.", *stated(plan.guarantees), _step(plan)),
     ]
@@ -100,10 +100,10 @@ def _certified(plan: GoodsPlan, certificate: Any) -> str:
         return "No certificate of welfare was measured."
     sure = f"with probability {1 - certificate.failure_probability:g}"
     if certificate.vacuous:
-        return f"At these sizes the certificate says nothing: of the welfare nothing is known {sure}."
-    return (f"Certified {sure}: everybody together got at least {percent(certificate.ratio)} of what any "
-            f"allocation could have given them. Their goods are worth at least {certificate.welfare:,.1f} to them, and "
-            f"no allocation is worth more than {certificate.optimum:,.1f}, in units of {plan.most}.")
+        return f"At these sizes the certificate says nothing: there is no bound on the welfare {sure}."
+    return (f"Certified {sure}: everybody together got at least {percent(certificate.ratio)} of the largest welfare of "
+            f"any allocation. Their goods are worth at least {certificate.welfare:,.1f} to them, and no allocation is "
+            f"worth more than {certificate.optimum:,.1f}, in units of {plan.most}.")
 
 
 def _pictures(plan: GoodsPlan, board: Any, goods: list[int]) -> list[Picture]:

@@ -239,7 +239,7 @@ def _coalitions(plan: BitPlan) -> Section:
     rows = [*row("ids with which one person is paid more than with one id", second, lambda found: found.chosen),
             *row("people who agree on reports and each earn more than by the truth", group,
                  lambda found: found.drawn if found.drawn > paid else found.each),
-            *row("the same, if all give one report whatever their answers are", fixed, lambda found: found.each),
+            *row("the same, if all give one report for any answer", fixed, lambda found: found.each),
             *row("identities that decide the result", many, lambda found: found.each)]
     share = isinstance(it, PairMarket)
     result = ("estimate moves by at most" if share else "probability of a wrong answer, if they report the untrue "
@@ -282,8 +282,8 @@ def _gains(plan: BitPlan, size: int, paid: float, truth: float) -> str:
         return ("can all hand in one report that the device of one of them draws. Each gains "
                 f"{number(found.drawn - paid)} {plan.collection.currency} more than by the truth on average, and only "
                 "one of them spends privacy")
-    return ("can all hand in the report that pays more, whatever their answers are. Each gains "
-            f"{number(found.each - truth)} {plan.collection.currency} more than by the truth")
+    return (f"can all hand in the report that pays more, for any answer. Each gains {number(found.each - truth)} "
+            f"{plan.collection.currency} more than by the truth")
 
 
 _COVERED = 0.95

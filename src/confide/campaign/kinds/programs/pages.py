@@ -75,9 +75,9 @@ def result_sections(plan: SharingPlan, outcome: AnyOutcome) -> list[Section]:
     told = not plan.whole and not (isinstance(found, PathCertificate) and _empty(board, found))
     note = (f"Prices are averages over the main rounds, in {names.worth} for a unit of the row. "
             + ("They are charged. " if plan.charges else "Nobody pays them. ")
-            + (f"The averages' load is above what a row holds by at most the last column, "
+            + ("The averages' load is above the supply of a row by at most the last column, "
                f"{sure(plan.mechanism.failure_probability)} of all rows together. " if told else "")
-            + "Who got what, and how much is used of a row, is not public.")
+            + "The shares of single participants are not public, and neither is the use of a row.")
     if len(prices) > _SHOWN:
         note = f"The {_SHOWN} dearest of {len(prices):,} rows. {note}"
     columns = ("row", "average price", "target" if plan.mechanism.program.two_sided else "supply")
@@ -87,8 +87,8 @@ def result_sections(plan: SharingPlan, outcome: AnyOutcome) -> list[Section]:
     return [
         Section(title="What was found", found=True, blocks=(
             Text((_finding(plan, prices),)), *_price_picture(plan, prices, order), whole, *_bought(plan, board))),
-        Section(title="What can be claimed of this run", blocks=(Text(tuple(_claimed(plan, outcome))),)),
-        not_told(plan, "what a given participant wrote, and what they got", Audience.OTHERS),
+        Section(title="Proven statements about this run", blocks=(Text(tuple(_claimed(plan, outcome))),)),
+        not_told(plan, "a given participant's record, and their share", Audience.OTHERS),
         Section(title="How prices rose", folded=True, blocks=tuple(_pictures(plan, board, dearest[:_DRAWN]))),
         promised(plan, f"Made by {described(plan.mode, plan.mechanism)}.",
                  *stated(plan.guarantees, lambda each: sentence(names, each)), step(plan)),
@@ -127,25 +127,25 @@ def _claimed(plan: SharingPlan, outcome: AnyOutcome) -> list[str]:
     said_all = list[str]()
     if isinstance(board, AuditedBillboard):
         said_all.append(
-            f"Accepted: the audit found the load of all parts within supply in every row; that none is above it holds "
+            "Accepted: the audit found the load of all parts within supply in every row. No row is above its supply, "
             f"{sure(plan.mechanism.failure_probability)}." if board.accepted else
             "Not accepted: the audit could not show that the load of all parts is within supply. Nobody gets anything. "
-            "Another try is another campaign, with budget of its own.")
+            "Another try is another campaign, with its own budget.")
     elif isinstance(board, FlagBillboard):
         up = [names.rows[j] for j in np.flatnonzero(board.raised < plan.mechanism.program.people).tolist()]
         shown = ", ".join(up[:_SHOWN]) + (", ..." if len(up) > _SHOWN else "")
-        said_all.append(f"Flags rose for {len(up):,} rows{': ' + shown if up else ''}. Who came later and would add to "
-                        f"one of them has nothing.{_unserved(plan, board)}")
+        said_all.append(f"Flags rose for {len(up):,} rows{': ' + shown if up else ''}. Later participants with a part "
+                        f"in one of these rows get nothing.{_unserved(plan, board)}")
     elif plan.whole:
-        said_all.append(f"No row is above its supply, {sure(plan.mechanism.failure_probability)}, by what "
-                        "was held in reserve.")
+        said_all.append(f"No row is above its supply, {sure(plan.mechanism.failure_probability)}, thanks to the "
+                        "reserve.")
     if not isinstance(found, PathCertificate):
         return [*said_all, "There is no certificate."]
     over = found.excess * names.load_units
     averages = "The averages that parts were drawn from" if plan.whole else "The averages"
     certain = sure(found.failure_probability)
     if _empty(board, found):
-        said_all.append(says_nothing(f"the bound of what {averages[:1].lower()}{averages[1:]} "
+        said_all.append(says_nothing(f"the bound on the amount by which {averages[:1].lower()}{averages[1:]} "
                                      f"{'miss' if plan.mechanism.program.two_sided else 'have above supply'}"))
     elif plan.mechanism.program.two_sided:
         said_all.append(f"{averages} miss no target by more than {number(float(over.max()))}, {certain}.")
@@ -171,19 +171,19 @@ def _worth_claims(plan: SharingPlan, board: PathBillboard, found: PathCertificat
     if not most > 0.0:
         return []
     if not min(found.gap, found.sharp_gap) < most:
-        return [says_nothing("the bound on the worth that the averages miss")]
-    told = [f"The averages are worth at most {said(names, gap)} {names.worth} less than the best there is, "
+        return [says_nothing("the bound on the value that the averages miss")]
+    told = [f"The averages are worth at most {said(names, gap)} {names.worth} less than the optimum, "
             f"{sure(found.failure_probability)}." for gap in (found.gap, found.sharp_gap) if gap < most]
-    return told if len(told) == 1 else [told[0], f"In place of this bound, not besides it, "
-                                        f"{said(names, found.sharp_gap)} {names.worth} holds as well: decide before "
-                                        "the run which of them is quoted."]
+    return told if len(told) == 1 else [told[0], f"The bound {said(names, found.sharp_gap)} {names.worth} holds in "
+                                        "place of this one, but not together with it: decide before the run which of "
+                                        "them you quote."]
 
 
 def _unserved(plan: SharingPlan, board: FlagBillboard) -> str:
     """How many go without because of a flag, at most, where that says something."""
     it = plan.mechanism
     most = it.unserved(board) if isinstance(it, RoundDude) else np.inf
-    return f" That is at most {most:,.0f} people, {sure(it.failure_probability)}." if most < it.program.people else ""
+    return f" These are at most {most:,.0f} people, {sure(it.failure_probability)}." if most < it.program.people else ""
 
 
 def _pictures(plan: SharingPlan, board: PathBillboard, rows: list[int]) -> list[Picture]:
@@ -195,7 +195,7 @@ def _pictures(plan: SharingPlan, board: PathBillboard, rows: list[int]) -> list[
     told = ", ".join(f"{names.rows[j]} {float(paths[-1, j]):.3g}" for j in rows)
     which = "The prices" if len(rows) == len(names.rows) else f"The {len(rows)} highest prices"
     return curves(dots, title="Prices by round", x="round", y=f"price, in {names.worth}",
-                  alt=f"{which} by round, {board.burn_in} of them before those that count, which end at {told}.")
+                  alt=f"{which} by round, which end at {told}. The first {board.burn_in} rounds do not count.")
 
 
 def _bought(plan: SharingPlan, board: PathBillboard) -> list[Block]:

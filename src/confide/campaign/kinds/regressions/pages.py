@@ -256,42 +256,42 @@ def result_sections(plan: PlannedRegression, outcome: AnyOutcome) -> list[Sectio
         f"{LEVEL:.0%} ({'exact law' if exact else 'first order'}; target: the same estimate without noise, before it "
         f"is moved into the public bound). Sampling covers the participants' own residuals with {LEVEL:.0%} (normal, "
         "with the public variance of the model). Bias is the largest shrinkage that the public bound on the "
-        f"coefficients allows. All three together hold with {2 * LEVEL - 1:.0%}. They are about the people whose "
-        "records could be used: they speak of everybody only if that does not depend on the answer. The intercept is "
-        f"the prediction at: {center}."
+        f"coefficients allows. All three together hold with {2 * LEVEL - 1:.0%}. The errors are about the people with "
+        "usable records. They cover everybody only if usability does not depend on the answer. The intercept is the "
+        f"prediction at: {center}."
     )
     loss, (_, _, own) = f.loss, m.release.privacy()
     formula = (
         f"Privacy: {loss} when one participant's record is replaced, for every data set, whether or not the model is "
         f"right. It is the sum of the payment estimates' epsilon {m.payment.epsilon:g} (each record is in one of the "
-        f"two groups) and the release's: {_release_loss(m)}. To whom: to the public, and to all other participants "
-        "together, who see their own payments too (joint differential privacy, by the billboard lemma). Payment "
-        f"estimates carry {RIDGE_FORMULA}. The release: {own}."
+        f"two groups) and the release's: {_release_loss(m)}. The promise is made towards the public, and towards all "
+        "other participants together, who also see their own payments (joint differential privacy, by the billboard "
+        f"lemma). Payment estimates carry {RIDGE_FORMULA}. The release: {own}."
     )
     if lost:
-        note += f" Nothing is known of: {', '.join(lost)}. The interval is the public bound."
+        note += f" The interval is the public bound, and says nothing, for: {', '.join(lost)}."
     pictures = [picture for unit, group in bars.items() for picture in intervals(
         group, title="Released coefficients with their intervals", axis=unit,
         alt=f"Released coefficients in {unit}, each with two intervals: privacy noise alone, and noise, sampling and "
             "the largest bias together.")]
-    finding = (f"The coefficient that is furthest from 0, beside its error, is that of {max(clear)[1]}." if clear else
+    finding = (f"The coefficient that is furthest from 0, in units of its error, is that of {max(clear)[1]}." if clear else
                says_nothing("the error of every coefficient", "the public bound on the coefficients"))
     return [
         Section(title="What was found", found=True, blocks=(
             Text((finding,)), *pictures,
             Table(columns=("coefficient", "value", "noise", "sampling", "bias at most", "unit"), rows=tuple(rows),
                   note=note))),
-        not_told(plan, f"what a given participant's {response.column} is", Audience.OTHERS),
+        not_told(plan, f"a given participant's {response.column}", Audience.OTHERS),
         promised(
             plan, formula, f"Made by: {m.release.describe()}.", _truth(plan), _about(response),
-            f"Money: the expected total is at most {plan.at_most(f.expected_total)}. What was really paid depends on "
-            "private records; it is the operator's and is not published."),
+            f"Money: the expected total is at most {plan.at_most(f.expected_total)}. The real total depends on private "
+            "records. Only the operator knows it, and it is not published."),
     ]
 
 
 def _truth(plan: PlannedRegression) -> str:
     promise = _truth_of(plan)
-    return f"Truth: nothing is promised ({_why_empty(plan)})." if promise.vacuous else f"Truth. {in_full(promise)}"
+    return f"Truth: there is no promise ({_why_empty(plan)})." if promise.vacuous else f"Truth. {in_full(promise)}"
 
 
 def _due(plan: PlannedRegression, coins: int) -> str:

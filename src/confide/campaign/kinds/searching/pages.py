@@ -70,23 +70,23 @@ def result_sections(plan: PlannedSearch, outcome: AnyOutcome) -> list[Section]:
     table = Table(
         columns=("place", "id", "component", "how"), rows=shown,
         note=(f"The first {len(shown)}; found.csv has {more:,} more. " if more > 0 else "")
-        + "\"searched for\": the first of a component that a paid search came upon; \"contact\": found through "
-          "contacts within its component.")
+        + '"searched for": the first member of a component that a paid search found; "contact": found through contacts '
+          "within its component.")
     parts = ", ".join(f"{place + 1:,}" for place in board.joined[:_SHOWN].tolist())
     return [
         Section(title="What was found", found=True, blocks=joined(
             f"The search found {_counted(len(board.order), board.components, parts)}", table,
             f"How it ended: {_ENDED.get(board.ended, board.ended)}. {board.calls:,} of at most {it.calls:,} paid "
             "searches were made.")),
-        not_told(plan, "with whom a given person who is not on the list is in contact", Audience.PUBLIC,
-                 "It does tell who is on the list, and that they are members."),
+        not_told(plan, "the contacts of a given person who is not on the list", Audience.PUBLIC,
+                 "The page does show the people on the list, and that they are members."),
         promised(
             plan, *stated(plan.guarantees),
-            f"Of this very list: its probability changes by at most {likelier(board.epsilon_spent)} when one protected "
-            "person's contacts are changed, because so many searches were made. That is no promise beforehand, and "
-            "says nothing about any delta.",
-            f"To whom: to everybody who sees the list. {_BASIS} How long the search took, and whom it examined, is not "
-            "covered, and not published."),
+            f"The probability of this list changes by at most {likelier(board.epsilon_spent)} when one protected "
+            "person's contacts are changed, because of the number of searches in this run. This is no promise before "
+            "the run, and says nothing about any delta.",
+            f"The promise is made towards everybody who sees the list. {_BASIS} It does not cover the duration of the "
+            "search and the examined people, and neither is published."),
     ]
 
 

@@ -81,9 +81,9 @@ class SearchTable(Keys):
         noise: NoiseKind
         length: int | None
 
-    seeds: tuple[int | str, ...] = Field(min_length=1, description="ids of members who are known; chosen without a "
-                                                                   "look at the contacts")
-    components: int = Field(ge=2, description="k, groups that are found at most, the first seed's among them")
+    seeds: tuple[int | str, ...] = Field(min_length=1, description=
+        "ids of known members, chosen without a look at the contacts")
+    components: int = Field(ge=2, description="k, the largest number of groups to find, including the first seed's")
     stop: Stop = Field(default="smoothed", description="when such a search gives up: none (never), public (at a "
                        "threshold that stands here), private or smoothed (at one that is drawn for K)")
     statistic: StatisticName = Field(default="common-neighbours", description="by which people are compared")
