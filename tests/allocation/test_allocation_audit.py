@@ -271,7 +271,7 @@ def test_the_audit_of_a_campaign_of_many_releases_walks_blocks() -> None:
                    arity=16)
     assert many_steps(sound.counter.horizon)
     flagged = [row.promise for row in audit_of(inject_fault(sound, DropsBlocks), 0).rows if row.flagged]
-    assert flagged == ["privacy: her own walk along the billboard, noise drawn in blocks"]
+    assert flagged == ["privacy: the bidder's own replay of the billboard, noise drawn in blocks"]
     report = audit_of(sound, 0)
     assert report.passed, report.problems
     assert sum("noise in blocks" in control.name for control in report.controls) == 2

@@ -448,7 +448,7 @@ def test_whole_audits_hold_the_familys_rows_too(which: str, tmp_path: Path) -> N
     it, told = campaign(tmp_path, *EDITS[which]), list[tuple[int, int | None]]()
     report = it.audit(1, progress=lambda done, total: told.append((done, total)))
     assert report.passed, report.problems
-    assert {"privacy: everything that others see, jointly", "privacy: her own walk along the billboard"} <= {
+    assert {"privacy: everything that others see, jointly", "privacy: the bidder's own replay of the billboard"} <= {
         row.promise for row in report.rows}
     assert any(control.mutant == "no noise" for control in report.controls)
     assert [done for done, _ in told] == list(range(1, len(told) + 1))

@@ -132,7 +132,7 @@ def test_bad_rows_are_empty_and_nobody_elses_matter(tmp_path: Path) -> None:
     changed = [*data]
     changed[0] = "1,100,0,0" if goods[0] != 0 else "1,0,0,0"
     campaign(tmp_path, data=changed)
-    assert "What counts is the settlement" in words(it.share(1)) or it.plan.mechanism.decode(
+    assert "The settlement counts: " in words(it.share(1)) or it.plan.mechanism.decode(
         {0: 1.0}, 0, settled.outcome.billboard)["good"] == goods[0]
 
 
@@ -254,7 +254,7 @@ def test_whole_audits_hold_the_familys_rows_too(method: str, tmp_path: Path) -> 
     it, told = campaign(tmp_path, *EDITS[method]), list[tuple[int, int | None]]()
     report = it.audit(3, progress=lambda done, total: told.append((done, total)))
     assert report.passed, report.problems
-    assert {"privacy: everything that others see, jointly", "privacy: her own walk along the billboard"} <= {
+    assert {"privacy: everything that others see, jointly", "privacy: the bidder's own replay of the billboard"} <= {
         row.promise for row in report.rows}
     assert any(control.mutant.endswith("of the noise that the promise needs") for control in report.controls)
     assert told[-1][0] == told[-1][1]

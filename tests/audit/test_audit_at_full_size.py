@@ -147,4 +147,4 @@ def test_the_audit_of_many_tells_exact_counts_of_many() -> None:
     assert (row.verdict, row.measured) == (Verdict.BROKEN, np.inf)
     sound = audit_mechanism(Counts(many=MANY), TEN, MANY, seed=5, tries=0)
     assert privacy_row(sound).verdict is Verdict.KEPT
-    assert "of everybody few are walked, since these are many" in privacy_row(sound).note
+    assert "few of these many people are compared" in privacy_row(sound).note

@@ -213,7 +213,7 @@ def test_the_ledgers_charge_is_what_is_promised(events, loss) -> None:
     found, planted = charge_rows(events, loss)
     assert (found.measured, found.verdict, found.concern) == (pytest.approx(1.0), "kept", "budget")
     assert [(each.mutant, each.flagged) for each in planted] == [
-        ("everything released twice", True), ("half of what is promised is charged", True)]
+        ("everything released twice", True), ("half of the promised loss is charged", True)]
     assert charge_rows((*events, *events), loss)[0].flagged
 
 

@@ -369,7 +369,7 @@ def report(name: str) -> AuditReport:
 
 
 def row(found: AuditReport) -> AuditRow:
-    (its,) = (each for each in found.rows if each.promise.startswith("draws that no line"))
+    (its,) = (each for each in found.rows if each.promise.startswith("draws without a line"))
     return its
 
 

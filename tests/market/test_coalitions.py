@@ -114,11 +114,11 @@ def test_the_plan_warns_where_few_decide_and_only_there() -> None:
     assert many == 13  # the fewest: 12 do not
     assert max(turned(market, 13, x) for x in (0, 1)) >= 0.5 > max(turned(market, 12, x) for x in (0, 1))
     assert "Warning: 13 identities of 6,366, fewer than 1%, decide the result" in words(few.sections())
-    assert "decide the result: whoever" not in words(campaign_of("bits").plan.sections())
+    assert "decide the result: anybody" not in words(campaign_of("bits").plan.sections())
     said = words(campaign_of("bits").plan.sections())
     assert "['ids with which one person is paid more than with one id', 2, '1.00%'" in said
     assert "['people who agree on reports and each earn more than by the truth', 2," in said
-    assert "['the same, if all give one report whatever their answers are', 11," in said
+    assert "['the same, if all give one report for any answer', 11," in said
     truth = campaign_of("bits").plan.mechanism.market.quote().participation
     assert answer_coalition(campaign_of("bits").plan.mechanism.market, 11).each > truth
     assert answer_coalition(campaign_of("bits").plan.mechanism.market, 10).each < truth

@@ -48,7 +48,7 @@ def test_the_survey_runs_from_its_reports(affairs: Campaign) -> None:
 def test_its_audit_shows_what_who_knows_her_group_does(affairs: Campaign) -> None:
     report = affairs.audit()
     assert report.passed, report.problems
-    insiders = [row for row in report.rows if "who knows that she is in group" in row.promise]
+    insiders = [row for row in report.rows if "people who know that they are in group" in row.promise]
     assert [row.verdict for row in insiders] == [Verdict.VACUOUS] * 5
     # spec data_market 6, g = x: 18.10, 15.22, 12.30, 1.03, 6.17; the file's cost is a tenth of it
     gains = [10 * float(row.measured or 0) for row in insiders]

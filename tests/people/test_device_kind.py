@@ -136,7 +136,7 @@ def test_its_audit_measures_the_device(path: Path) -> None:
     assert row.measured == pytest.approx(1.0)
     assert row.measured <= 1.0
     assert {bug.mutant for bug in report.controls} == {
-        "half the noise", "no noise", "one share altered after the run", "a millionth of what is promised is charged"}
+        "half the noise", "no noise", "one share altered after the run", "a millionth of the promised loss is charged"}
     assert all(bug.flagged for bug in report.controls)
 
 

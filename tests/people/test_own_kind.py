@@ -206,8 +206,8 @@ def test_its_audit_passes_and_flags_what_is_broken(path: Path) -> None:
     assert report.rows[0].measured == pytest.approx(1.0)
     assert {bug.mutant: bug.flagged for bug in report.controls} == {
         "half the noise": True, "no noise": True, "one share altered after the run": True,
-        "everything released twice": True, "half of what is promised is charged": True,
-        "a millionth of what is promised is charged": True}
+        "everything released twice": True, "half of the promised loss is charged": True,
+        "a millionth of the promised loss is charged": True}
 
 
 @pytest.mark.slow

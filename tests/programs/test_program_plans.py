@@ -53,7 +53,7 @@ def test_the_offer_says_who_learns_what_and_what_is_charged(tmp_path: Path) -> N
     assert "In every run, you pay at most the value of your part to you" in scaled
     charged = words(campaign(tmp_path, *EDITS["charged"]).offer())
     assert "In an unlucky draw" in charged
-    assert "At this epsilon nothing is promised of what a lie could gain" in charged
+    assert "At this epsilon, the campaign makes no promise about the gain from a lie" in charged
     quiet = campaign(tmp_path, *EDITS["truthful"], ("count = 240", "count = 24000"), ("[60, 50, 70]", "6000"),
                      *[("epsilon = 20.0\ndelta = 1e-3", "epsilon = 0.5\ndelta = 1e-6")] * 2)
     gain = 10 * quiet.plan.mechanism.gain  # type: ignore[attr-defined]
@@ -204,7 +204,7 @@ def test_a_share_of_nothing_says_what_was_missed_and_prices_are_in_the_files_ord
     assert names == ["a", "b", "c"]
     shown = words(kind.result(plan, outcome))
     assert "for a unit of the row" in shown
-    assert "In place of this bound, not besides it" in shown
+    assert "holds in place of this one, but not together with it" in shown
     told = [words(kind.explain(plan, outcome, *kind.record(it.file.config, plan, tmp_path, str(identity))))
             for identity in range(1, 60)]
     nothing = [text for text in told if ": nothing'" in text]

@@ -52,7 +52,7 @@ def test_only_what_her_device_drew_leaves_it(chromium: Browser, tmp_path: Path) 
         assert report is not None
         assert report[0] == (drawn == "yes")
         page.goto(f"{base}/mine")
-        assert page.get_by_text("A second draw would tell more").is_visible()
+        assert page.get_by_text("A second report would disclose more of your answer").is_visible()
         assert page.locator("#device").count() == 0
         page.close()
         # a second person on a device of her own, whose every draw is of her own
@@ -190,7 +190,7 @@ def test_a_device_does_not_believe_every_instruction(chromium: Browser, tmp_path
         assert drawn in ("yes", "no")
         accepted(page)
         altered(page, "&#34;law&#34;", "&#34;v&#34;: 1, &#34;law&#34;")
-        expect(page.locator("#problem")).to_contain_text("was changed after it had drawn for you")
+        expect(page.locator("#problem")).to_contain_text("were changed after it had drawn your report")
         assert page.locator("#device").is_hidden()
         assert page.locator("#send").is_hidden()
         accepted(page)

@@ -39,7 +39,7 @@ def test_whoever_draws_before_she_has_chosen_goes_back(chromium: Browser, tmp_pa
         page = at_offer(chromium, base, code)
         page.get_by_role("button", name="Draw my report").click()
         page.get_by_text("Nothing was drawn").wait_for()
-        assert page.get_by_text("Your device drew it once").is_hidden()
+        assert page.get_by_text("Your device drew this report once").is_hidden()
         assert not kept(page)
         page.get_by_role("button", name="Back to your answer").click()
         assert page.locator("#send").is_hidden()
@@ -47,7 +47,7 @@ def test_whoever_draws_before_she_has_chosen_goes_back(chromium: Browser, tmp_pa
         page.get_by_role("button", name="Draw my report").click()
         assert leaving(page) in ("no", "yes")
         assert page.get_by_text("Nothing was drawn").is_hidden()
-        assert page.get_by_text("Your device drew it once").is_visible()
+        assert page.get_by_text("Your device drew this report once").is_visible()
         page.get_by_role("button", name="Hand it in").click()
         page.get_by_text("It is stored").wait_for()
         assert parts.store.submitted(number) == 1
