@@ -159,12 +159,14 @@ SAID: dict[str, tuple[Callable[[np.ndarray], Any], str, float]] = {
     "an exception on both": (always_failing, "fails on made-up neighbours (KeyError), on both alike", np.nan),
     "a warning": (warning, "warnings, prints or logs of the run differ", np.inf),
     "standard output": (lambda cells: print(np.nansum(cells)), "warnings, prints or logs of the run differ", np.inf),
-    "standard error": (lambda cells: print(np.nansum(cells), file=sys.stderr), "prints or logs of the run differ", np.inf),
+    "standard error": (lambda cells: print(np.nansum(cells), file=sys.stderr), "prints or logs of the run differ",
+                       np.inf),
     "bytes, standard output": (lambda cells: sys.stdout.buffer.write(np.nansum(cells).tobytes()), "prints or", np.inf),
     "bytes, standard error": (lambda cells: sys.stderr.buffer.write(np.nansum(cells).tobytes()), "prints or", np.inf),
     "standard output as found": (lambda cells: print(np.nansum(cells), file=sys.__stdout__), "prints or", np.inf),
     "standard error as found": (lambda cells: print(np.nansum(cells), file=sys.__stderr__), "prints or", np.inf),
-    "a log": (lambda cells: logging.getLogger("a").warning("%s", np.nansum(cells)), "prints or logs of the run differ", np.inf),
+    "a log": (lambda cells: logging.getLogger("a").warning("%s", np.nansum(cells)), "prints or logs of the run differ",
+              np.inf),
     "the same": (lambda _: print("counting"), "", 0.0),
 }
 

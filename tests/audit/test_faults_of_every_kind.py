@@ -115,8 +115,8 @@ FAULTS: dict[str, dict[str, tuple[str, str]]] = {
         "noise of half the scale: local": ("levels, local", "noise of half the scale"),
         "noise of half the scale: central": ("levels, central", "noise of half the scale"),
         "nothing in the place of absentees": ("levels", "nothing in the place of absentees"),
-        "a fellow participant's own noise, counted as if it hid others from them too":
-            ("fellows", "a fellow participant's own noise, counted as if it hid others from them too"),
+        "a fellow's own noise, counted as if it hid others from them too":
+            ("fellows", "a fellow's own noise, counted as if it hid others from them too"),
         "the sum forgets the largest message": ("accuracy", "the sum forgets the largest message"),
         "people are paid what their reports cost, without a rent":
             ("truth and participation", "people are paid what their reports cost, without a rent"),
@@ -182,7 +182,8 @@ FAULTS: dict[str, dict[str, tuple[str, str]]] = {
             ("privacy loss", "the printed sensitivity without the ball (n = 10,000, gamma = 10)"),
         "a source that adds nothing": ("law of the noise", "a source that adds nothing"),
         "a source with half the scale": ("law of the noise", "a source with 0.5 of the scale"),
-        "paid by the estimate of the person's own group": ("incentives", "paid by the estimate of the person's own group"),
+        "paid by the estimate of the person's own group": ("incentives",
+                                                           "paid by the estimate of the person's own group"),
         "peers with predictions of the wrong sign": ("incentives", "peers with predictions of the wrong sign"),
         "predictions that are not clipped": ("range of payments", "predictions that are not clipped"),
         **CHARGED, **PRICED,

@@ -164,7 +164,7 @@ def messages(
                                   "the variance that the platform asked for, along its own run")),
         Examined(named="fellows", rows=lambda told: [] if told is None else at_most_one(
             f"{_LEVEL} fellows", float, exact)(told), faults={
-                "a fellow participant's own noise, counted as if it hid others from them too": alone} if several else {}),
+                "a fellow's own noise, counted as if it hid others from them too": alone} if several else {}),
         Examined(named="accuracy", sound=run, faults={"the sum forgets the largest message": _forgetful},
                  rows=lambda run: [AuditRow.at_most(
                      "accuracy: estimate without noise against the weighted mean (widths)", contracts.rounding_bias(),
@@ -435,7 +435,7 @@ def _incentives(it: TwoPartMechanism, seed: int) -> Examined:
 
     return Examined(named="truth and participation", rows=_computed, sound=partial(
         _lies, it, small, reports, who, where), faults={
-            "people are paid what their reports cost, without a rent": lambda: seen(costs_alone, visible, -math.inf),
+            "payments cover the cost of the reports, without a rent": lambda: seen(costs_alone, visible, -math.inf),
             "the person of the lowest type is just willing": lambda: seen(from_below, math.inf, -visible)})
 
 

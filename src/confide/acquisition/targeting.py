@@ -76,7 +76,7 @@ class PriceSetting(Declared):
     order: Annotated[float, Parameter("order of the Renyi divergence", symbol="alpha", above=1)] = 2.0
     psi_floor: Annotated[float, Parameter("least virtual cost", at_least=0)] = 0.0
     outside_mse: Annotated[float, Parameter(
-        "squared error of not buying; infinite where that is no option", above=0, infinite=True)] = math.inf
+        "squared error of not buying; infinite if this is no option", above=0, infinite=True)] = math.inf
 
 
 @dataclass(frozen=True, kw_only=True)

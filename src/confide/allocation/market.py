@@ -100,8 +100,8 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
                                              at_least=0, below=1)] = 0.02
     failure_probability: Annotated[float, Parameter(
         "probability that more copies of some good are given than there are", symbol="gamma", above=0, below=1)] = 0.01
-    on_overflow: Annotated[Overflow, Parameter("\"flag\": they are given all the same, from a stock; \"truncate\": the "
-                                               "last holders go without")] = "flag"
+    on_overflow: Annotated[Overflow, Parameter('"flag": they are still given, from a stock; "truncate": the last '
+                                               "holders get nothing")] = "flag"
     neighbours: Annotated[Neighbours, Parameter("replacement of one bidder's row: any other row, or one of "
                                                 "zeros")] = "replace"
 

@@ -194,7 +194,7 @@ def accepted(file: CampaignFile, home: Home | None = None) -> float:
     if share > first:
         raise InvalidInput("data.accept_unusable", f"{share:g} was declared after these records were first looked at, "
                            f"when it was {first:g}", "the campaign file is published and must not follow from records: "
-                           f"put back {first:g} or less, and go on all the same with --accept-unusable")
+                           f"restore {first:g} or less, and continue with --accept-unusable")
     return share
 
 

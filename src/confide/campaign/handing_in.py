@@ -151,8 +151,8 @@ def submit(
         private, level = kind.on_terms(file.config, plan, record, found.terms)
     if level > largest:
         unit = "nats" if kind.notion == "epsilon" else "of rho"
-        raise Refused(f"a report at level {level:g} {unit} tells more than one at {largest:g}, the largest level at "
-                      "which this device draws", "nothing was drawn; take no part, or agree to more (largest)")
+        raise Refused(f"a report at level {level:g} {unit} discloses more than one at {largest:g}, the largest level "
+                      "at which this device draws", "nothing was drawn; take no part, or agree to more (largest)")
     book, mechanism = book_of(home), plan.mechanism
     report = book.stored(person, file.digest)
     if report is None:

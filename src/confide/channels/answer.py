@@ -159,8 +159,8 @@ class ChannelAnswer:
         it, risk = self.report, self.risk
         words = []
         if not self.prior_given:
-            words.append("No prior was given, so every value is taken as equally likely beforehand. Identifiability, "
-                         "information and guesses depend on it; differential privacy does not.")
+            words.append("No prior was given, so every value has the same probability before the release. "
+                         "Identifiability, information and guesses depend on it; differential privacy does not.")
         words += self._alike()
         if math.isinf(it.dp):
             words.append("There is no differential privacy: some output rules a value out for certain.")
@@ -195,7 +195,7 @@ class ChannelAnswer:
             who = [names[x] for x in group[:_NAMED]]
             more = f" and {len(group) - _NAMED} others" if len(group) > _NAMED else f" and {who.pop()}"
             what = ("this design discloses nothing." if len(group) == len(names) else
-                    "no number of reports tells them apart.")
+                    "no number of reports distinguishes them.")
             found.append(f"{', '.join(who)}{more} have the same probability of every report: {what}")
         return found
 
@@ -257,8 +257,8 @@ class ChannelAnswer:
             rows.append((_NAMES[notion], level, _shown(found), _reached(found), *bounds))
         columns = ("nats", "this channel", "least possible", "reached by", "source's lower bound", "... upper bound")
         table = Table(columns=columns, rows=tuple(rows),
-                      note="Least of all releases that change as many rows on average. "
-                           "The source's bounds are those of Wang 2016, Theorem 1, where these notions are from.")
+                      note="The least level of all releases that change the same number of rows on average. The "
+                           "source's bounds are those of Wang 2016, Theorem 1, where these notions are from.")
         unknown = [f"Of {_NAMES[notion]}, {found.note}." for notion, found in self.least.items()
                    if found is not None and found.note]
         ruled = [] if self.prior.positive else [_RULED_OUT]
@@ -301,7 +301,7 @@ class ChannelAnswer:
         rows = tuple((step.quantity, f"{step.bound} {number(step.value)} {step.unit}", own.get(step.quantity),
                       step.needs) for step in shown)
         return Table(columns=("quantity", "differential privacy alone says", "this channel", "needs"), rows=rows,
-                     note="A level is a bound on a kind of channel; the column beside it is measured on this one.")
+                     note="A level is a bound on a kind of channel; the next column is measured on this channel.")
 
 
 _RULED_OUT = ("The prior gives some values probability 0. No release makes them possible again, so identifiability is "

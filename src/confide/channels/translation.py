@@ -170,9 +170,10 @@ def _from_information(level: float, prior: Prior, own: float) -> tuple[Step, ...
     laws, _ = prior.marginals()
     average = min(1.0, float(laws.max()) + math.sqrt(0.5 * level))
     return (
-        _step("differential privacy", "at most", math.inf, "nats", "nothing follows: a rare output may tell all",
+        _step("differential privacy", "at most", math.inf, "nats", "nothing follows: a rare output may disclose "
+              "everything",
               "section 1.3.2"),
-        _step("identifiability", "at most", math.inf, "nats", "nothing follows: a rare output may tell all",
+        _step("identifiability", "at most", math.inf, "nats", "nothing follows: a rare output may disclose everything",
               "section 1.3.2"),
         _step("guess of a row, averaged over outputs", "at most", average, "probability",
               "an attacker who knows no other row; the prior is this one", "Pinsker"),

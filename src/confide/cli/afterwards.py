@@ -65,8 +65,8 @@ def answer(
     queries: Annotated[list[str], typer.Argument(
         metavar="QUERIES", help="Each query in quotes, its literals between commas, such as 'job = none, not smoker'; "
         "or a .toml file with queries = [['job = none', 'not smoker'], ...].")],
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write them to a new file: .csv, or "
-                                                                           ".parquet.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help=
+        "Write them to a new file: .csv, or .parquet.")] = None,
     key: Key = None,
     as_json: AsJson = False,
 ) -> None:
@@ -133,7 +133,8 @@ def _target(out: Path) -> Path:
     if out.suffix not in (".parquet", ".csv"):
         raise InvalidInput("out", f"{out} has another ending", "must be .parquet or .csv")
     if any((folder / NOTE).exists() for folder in out.absolute().parents):
-        raise InvalidInput("out", f"{out} would lie in a pack, and the files of a pack are signed", "choose another folder")
+        raise InvalidInput("out", f"{out} would lie in a pack, and the files of a pack are signed",
+                           "choose another folder")
     if out.exists():
         raise InvalidInput("out", f"{out} exists", "choose another file with --out")
     return out

@@ -375,10 +375,8 @@ def share(
         metavar="COLUMN=VALUE,...", help="The participant's own record; then only public files are read. - reads it "
                                          "from the input."
     )] = None,
-    write: Annotated[Path | None, typer.Option("--write", metavar="FILE", help="Keep the participant's record and "
-                                                                               "share in a file of their own, for "
-                                                                               "`confide verify`; needs "
-                                                                               "--record.")] = None,
+    write: Annotated[Path | None, typer.Option("--write", metavar="FILE", help=
+        "Keep the participant's record and share in their own file, for `confide verify`; needs --record.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show what one participant gets and why, from their record and the billboard."""

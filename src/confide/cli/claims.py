@@ -22,15 +22,14 @@ __all__ = ["claims"]
 
 def claims(
     name: Annotated[str | None, typer.Argument(metavar="ID", help="One claim; without one, list them.")] = None,
-    family: Annotated[str | None, typer.Option("--family", help="Only claims of this family, such as market, or of a "
-                                                                "part of a family, such as threshold.")] = None,
-    document: Annotated[str | None, typer.Option("--document", help="Only claims of this source, such as "
-                                                                    "Wang.")] = None,
-    verdict: Annotated[str | None, typer.Option("--verdict", help="Only claims with this verdict: holds, false, "
-                                                                  "holds-with-correction, "
-                                                                  "vacuous-at-practical-size.")] = None,
-    search: Annotated[str | None, typer.Option("--search", metavar="TEXT", help="Only claims with this text in the "
-                                                                                "row, in upper or lower case.")] = None,
+    family: Annotated[str | None, typer.Option("--family", help=
+        "Only claims of this family, such as market, or of a part of a family, such as threshold.")] = None,
+    document: Annotated[str | None, typer.Option("--document", help=
+        "Only claims of this source, such as Wang.")] = None,
+    verdict: Annotated[str | None, typer.Option("--verdict", help=
+        "Only claims with this verdict: holds, false, holds-with-correction, vacuous-at-practical-size.")] = None,
+    search: Annotated[str | None, typer.Option("--search", metavar="TEXT", help=
+        "Only claims with this text in the row, in upper or lower case.")] = None,
     verify: Annotated[bool, typer.Option("--verify", help="Recompute the evidence; all of it takes a minute or two.")
                       ] = False,
     slow: Annotated[bool, typer.Option("--slow", help="Also recompute slow evidence, instead of citing its stored "

@@ -32,8 +32,8 @@ def backup(
 
 def restore(
     archive: Annotated[Path, typer.Argument(metavar="FILE", help="File that `confide backup` wrote.")],
-    home: Annotated[Path, typer.Option(metavar="FOLDER", help="A new folder for the installation; name it in "
-                                                              "CONFIDE_HOME from then on.")],
+    home: Annotated[Path, typer.Option(metavar="FOLDER", help=
+        "A new folder for the installation; name it in CONFIDE_HOME from then on.")],
     store: StoreUrl = None,
 ) -> None:
     """Make an installation from a copy, in a new folder; a copy of PostgreSQL goes into an empty database."""

@@ -104,19 +104,19 @@ def withdraw(
 
 def payouts(
     campaign: CampaignPath,
-    approve: Annotated[str | None, typer.Option(metavar="CODE", help="Approve the queued payouts by their "
-                                                                     "code.")] = None,
-    export: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the approved payouts: .csv, or .xml for "
-                                                                     "ISO 20022 pain.001.")] = None,
+    approve: Annotated[str | None, typer.Option(metavar="CODE", help=
+        "Approve the queued payouts by their code.")] = None,
+    export: Annotated[Path | None, typer.Option(metavar="FILE", help=
+        "Write the approved payouts: .csv, or .xml for ISO 20022 pain.001.")] = None,
     again: Annotated[int | None, typer.Option("--batch", help="Write this batch again instead.")] = None,
     payees: Annotated[Path | None, typer.Option(metavar="FILE", help="CSV of id,name,iban,bic; .xml needs it.")] = None,
-    payer: Annotated[str | None, typer.Option(metavar="NAME,IBAN,BIC", help="Name of the payer; .xml needs "
-                                                                            "it.")] = None,
+    payer: Annotated[str | None, typer.Option(metavar="NAME,IBAN,BIC", help=
+        "Name of the payer; .xml needs it.")] = None,
     text: Annotated[str | None, typer.Option(help="Text of .xml on bank statements [Payment for taking part].")] = None,
-    read: Annotated[Path | None, typer.Option("--import", metavar="FILE", help="The bank's answer: CSV or "
-                                                                               "pain.002.")] = None,
-    reopen: Annotated[bool, typer.Option("--reopen", help="Queue the payouts again that the bank could not "
-                                                          "pay.")] = False,
+    read: Annotated[Path | None, typer.Option("--import", metavar="FILE", help=
+        "The bank's answer: CSV or pain.002.")] = None,
+    reopen: Annotated[bool, typer.Option("--reopen", help=
+        "Queue the payouts again that the bank could not pay.")] = False,
     listed: Annotated[bool, typer.Option("--list", help="List every payout, and the participants who withdrew; "
                                                         "private.")] = False,
     store: StoreUrl = None,

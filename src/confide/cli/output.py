@@ -268,10 +268,10 @@ class ReproducedModel(_Model):
     ours: float | str = Field(description="an infinity is a string")
     relation: str = Field(description="comparison of our number with the other, in words")
     kind: Literal["printed number", "evaluated from the printed formula", "read off a printed figure",
-                  "stated in words", ""] = Field(description="the source's wording of the other number; empty if it "
-                                                             "has none")
-    origin: str = Field(description="the same with the place in the source; empty where nothing is set beside it")
-    stand: int = Field(description="how many of the numbers, bounds and statements beside the study's stand")
+                  "stated in words", ""] = Field(description=
+                      "the source's wording of the other number; empty if it has none")
+    origin: str = Field(description="the same with the place in the source; empty if there is no comparison")
+    stand: int = Field(description="number of compared numbers, bounds and statements that hold")
     differ: int = Field(description="how many differ")
     files: dict[str, str] = Field(description="written files: name -> path")
 

@@ -84,8 +84,8 @@ def contracts(
     again: Annotated[list[str] | None, typer.Option(
         "--with", metavar="ID,...", help="People who were left out and take part after all.")] = None,
     final: Annotated[bool, typer.Option("--final", help="All have agreed: devices may act on this round.")] = False,
-    identity: Annotated[str | None, typer.Option("--id", help="Show one person's contract, for this person "
-                                                              "alone.")] = None,
+    identity: Annotated[str | None, typer.Option("--id", help=
+        "Show one person's contract, for this person alone.")] = None,
     write: Annotated[Path | None, typer.Option("--write", metavar="FILE", help="Write that contract to a file of one "
                                                "line.")] = None,
     another: Another = False,

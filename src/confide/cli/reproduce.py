@@ -248,9 +248,9 @@ def _summary(done: Sequence[Reproduced]) -> Section:
     return Section(title="Studies", blocks=(Table(
         columns=("study", "its first number", "set beside", "ours", "relation", "compared with", "stand", "differ",
                  "s", "kept"), rows=rows,
-        note=f"{len(done):,} studies; {sum(not each.cached for each in done):,} computed now, in "
-             f"{_seconds(fresh)} s. Stand and differ count all numbers, bounds and statements that are set beside "
-             "a study's; each one's relation and origin is in its numbers.csv."),))
+        note=f"{len(done):,} studies; {sum(not each.cached for each in done):,} computed now, in {_seconds(fresh)} s. "
+             "Stand and differ count all numbers, bounds and statements that are compared with a study's; the relation "
+             "and origin of each is in its numbers.csv."),))
 
 
 def _model(each: Reproduced, files: dict[str, Path]) -> ReproducedModel:

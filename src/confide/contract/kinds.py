@@ -463,8 +463,8 @@ def kind(name: str) -> Kind:
     entries = _ours() if name in _ours() else _entries()
     if name not in entries:
         raise InvalidInput("kind", f"{name!r} is not installed",
-                           did_you_mean(name, entries, f"known kinds: {', '.join(entries)}; `confide kinds` tells of "
-                                        "each, and of those of one's own, once their package is installed",
+                           did_you_mean(name, entries, f"known kinds: {', '.join(entries)}; `confide kinds` describes "
+                                        "each, and your own kinds after you install their package",
                                         cutoff=_ALIKE))
     entry = entries[name]
     try:

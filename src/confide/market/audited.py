@@ -51,7 +51,7 @@ __all__ = ["FALSE_ALARM", "TOO_COARSE", "majority", "pairs", "unknown_costs"]
 FALSE_ALARM = 1e-9
 """Probability with which the statistical row says "broken" of a kept promise."""
 
-TOO_COARSE = "a coin is worth more than what truth earns over reports that ignore the bit"
+TOO_COARSE = "a coin is worth more than the gain of truth over reports that ignore the bit"
 
 _VISIBLE = 1e-3  # share of a market's margin that a fault must be worth to count as found
 _TRUTH = "truth: gain of the best other way of reporting"
@@ -377,7 +377,8 @@ def _insiders(collection: BitCollection, groups: Sequence[tuple[str, int, int]])
         return []
     names, sizes, ones = zip(*groups, strict=True)
     return [AuditRow(
-        f"truth: gain of the best other way to report for people who know that they are in group {row.group}", "no promise",
+        f"truth: gain of the best other way to report for people who know that they are in group {row.group}",
+        "no promise",
         row.gain, "the exact best reply to peers of the same group alone", Verdict.VACUOUS,
         f"the best reply is {row.best.name}" + ("" if row.truthful else ": truth does not pay"),
         unit=collection.currency, concern=Concern.INCENTIVES)

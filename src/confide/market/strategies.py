@@ -175,7 +175,7 @@ class Strategy(Declared):
         if table.shape != (3, 2) or not np.all(np.isfinite(table)):
             raise InvalidInput("channel", "is not a table of 3 reports by 2 bits", "rows are the reports 0, 1, none")
         if np.any(table < 0) or np.any(np.abs(table.sum(axis=0) - 1.0) > 1e-12):
-            raise InvalidInput("channel", "has columns that are no probabilities", "each must sum to 1")
+            raise InvalidInput("channel", "has columns that are not probabilities", "each must sum to 1")
         table.setflags(write=False)
         object.__setattr__(self, "channel", table)
 

@@ -179,10 +179,10 @@ def _check_delta(events: tuple[Event, ...], promises: Sequence[Privacy]) -> None
     for promise in promises:
         if not any(promise.audience in each.audience.sees and (each.whole or each.part == promise.part)
                    for each in pure):
-            raise InvalidInput("events", f"are charged without any delta, and {promise.loss} is promised to the "
-                               f"{promise.audience.value} of {promise.part}: what that leaves open nothing is charged "
-                               "for", "promise them the epsilon that is charged, as `PureDP`, too; or charge in the "
-                               "notion that is promised")
+            raise InvalidInput("events", "are charged without any delta, but the promise to the "
+                               f"{promise.audience.value} of {promise.part}, {promise.loss}, has one: no charge covers "
+                               "it", "promise them the charged epsilon, as `PureDP`, too; or charge in the notion of "
+                               "the promise")
 
 
 def _is_pure(promise: Privacy) -> bool:

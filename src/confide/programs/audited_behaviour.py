@@ -367,7 +367,7 @@ def decode_row(run: Run, seed: int = 0) -> AuditRow:
         given = {name: shares[name][index].as_py() for name in shares.column_names}
         own = (found(run.mechanism, record, index, run.outcome.billboard) for found in (_decoded, own_share))
         wrong += any(given != each for each in own)
-    return AuditRow.at_most("billboard: shares that are not what their owners decode", 0.0, float(wrong),
+    return AuditRow.at_most("billboard: shares that differ from those that their owners decode", 0.0, float(wrong),
                             f"{len(asked)} of {n:,} made-up people, by her decode and round by round",
                             unit="shares", concern=Concern.ACCURACY)
 
@@ -508,7 +508,7 @@ def order_row(run: Run) -> AuditRow:
         wrong += not np.array_equal(getattr(mixed_up.billboard, name), getattr(outcome.billboard, name))
     if isinstance(mechanism, PrivDude):
         wrong += not mixed_up.shares.equals(outcome.shares.take(order))
-    return AuditRow.at_most("billboard: what changes with the order of people, or with threads", 0.0, float(wrong),
+    return AuditRow.at_most("billboard: changes with the order of people, or with threads", 0.0, float(wrong),
                             "the same run with people in another order, and in other parts",
                             unit="outcomes", concern=Concern.ACCURACY)
 

@@ -137,9 +137,10 @@ class TightDude(Dude[PathBillboard]):
         "a participant who gains more than this from another choice at the charged prices gets their favourite",
         above=0)] = field(default=0.01, kw_only=True)
     payments: Annotated[Payments, Parameter(
-        "average: the price of what a participant gets, at the charged prices; on some draws it is more than the part "
-        "is worth. scaled: as much of the part's value as the average would cost of its own; nobody pays more than the "
-        "part is worth by their own record, and a participant gets nothing if their average is not worth its price",
+        "average: the price of what a participant gets, at the charged prices; on some draws it is more than the value "
+        "of the part. scaled: the same share of the part's value as the average's price of the average's value; nobody "
+        "pays more than the value of the part by their own record, and a participant gets nothing if their average is "
+        "not worth its price",
         )] = field(default="average", kw_only=True)
 
     public_randomness = True
@@ -188,14 +189,14 @@ class TightDude(Dude[PathBillboard]):
         most = self.program.people * entry
         b = float(supplies[j])
         much = f"{kept[j] / b:,.3g} times its supply" if b > 0.0 else "more than its supply, nothing"
-        problem = f"would keep back {much}"
+        problem = f"would reserve {much}"
         name = self.program.row_names[j]
         if least >= most:
             beyond = f" {least / most:.3g} times" if math.isfinite(least) else ""
             raise EmptyRow(j, name, problem, f"the least supply that covers a margin is{beyond} the use of all "
                                              "participants together: more rounds, more people for each row, or a "
                                              "larger alpha")
-        again, much = partial(scaled, self), ", and many times that so that not nearly all is kept back"
+        again, much = partial(scaled, self), ", and many times that if less of it must be in reserve"
         large = (tried("supplies {factor} times as large" + much, again, digits=5, factor=least / b) if b > 0.0
                  else tried("supplies of {supply}" + much, again, digits=5, supply=least))
         raise EmptyRow(j, name, problem, [*large, "more rounds", "a larger alpha"])

@@ -109,7 +109,7 @@ class TightenAndAudit(Dude[AuditedBillboard]):
     audit_share: Annotated[float, Parameter(
         "of the squared budget for the audit", symbol="f_a", above=0, below=1)] = 0.5
     slack: Annotated[float, Parameter(
-        "room for the public draw, slack_j = slack z sqrt(Cinf b_j); no promise rests on it", at_least=0)] = 0.1
+        "room for the public draw, slack_j = slack z sqrt(Cinf b_j); no promise depends on it", at_least=0)] = 0.1
     alpha: Annotated[float | None, Parameter(
         "a participant who gains more than this from another choice at the charged prices gets their favourite; None "
         "to charge nothing", above=0)] = None
@@ -195,7 +195,7 @@ class TightenAndAudit(Dude[AuditedBillboard]):
         root = self.slack * self.quantile * math.sqrt(self.program.constants.largest_entry)
         least = (root + math.sqrt(root * root + 2.0 * fixed)) ** 2
         spare = supply / 2.0 - root * math.sqrt(max(0.0, supply))
-        half, again = ", of which about half is kept back", partial(scaled, self)
+        half, again = ", with about half of it in reserve", partial(scaled, self)
         larger = (tried("a supply {factor} times as large" + half, again, digits=3, factor=least / supply)
                   if supply > 0.0 else tried("a supply of {supply}" + half, again, digits=5, supply=least))
         more = 1.01 * self.epsilon * fixed / spare if spare > 0.0 else None
@@ -221,7 +221,8 @@ class TightenAndAudit(Dude[AuditedBillboard]):
             Accuracy(bound=0.0, measure="excess of any row, for the delivered parts", baseline=self._most_excess,
                      failure_probability=self.failure_probability, source=source),
             Accuracy(bound=lost + regret + rounding + reassigned,
-                     measure="optimum less the value of the delivered parts", baseline=self.baseline_gap, failure_probability=self.failure_probability, source=source,
+                     measure="optimum less the value of the delivered parts", baseline=self.baseline_gap,
+                     failure_probability=self.failure_probability, source=source,
                      note="if the audit accepts the run"),
         )
 

@@ -250,7 +250,8 @@ def wrong_signs(mechanism: PrivateTruthfulRegression, seed: int) -> list[AuditRo
         seed: seed of everything that is drawn.
     """
     bent = _best_lie(mechanism, 1.0 + 2.0 / mechanism.stretch, seed, _BENT, lambda: None)
-    return [AuditRow.at_most("no lie that moves the liar's prediction far pays", 0.0, bent.far, "peers of the wrong sign",
+    return [AuditRow.at_most("no lie that moves the liar's prediction far pays", 0.0, bent.far,
+                             "peers of the wrong sign",
                              scale=mechanism.figures.highest, concern=Concern.INCENTIVES)]
 
 

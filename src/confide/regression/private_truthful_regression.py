@@ -415,7 +415,7 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
                                    ("estimate", now.estimate, said.estimate), ("ridge", now.ridge, said.ridge),
                                    ("coef", self.coefficients(said.estimate), billboard.coef)):
             if np.shape(mine) != np.shape(theirs) or not np.allclose(mine, theirs, rtol=_ROUNDING, atol=_ROUNDING):
-                raise InvalidInput(f"billboard.{name}", "does not follow from the noisy numbers beside it")
+                raise InvalidInput(f"billboard.{name}", "does not follow from the published noisy numbers")
 
     def _pay(self, batches: Any, split: np.ndarray, peers: np.ndarray) -> np.ndarray:
         """(n,) int64, the second pass: each row's payment from that row and the billboard."""

@@ -292,7 +292,7 @@ def solve(
         raise InvalidInput("delta", f"the calculator {calculator!r} proves nothing at delta = 0",
                            'give delta > 0, or the calculator "pure"')
     if besides and calculator != "zcdp":
-        raise InvalidInput("calculator", f"{calculator!r} adds up nothing besides the draws", 'use "zcdp"')
+        raise InvalidInput("calculator", f"{calculator!r} adds up only the draws", 'use "zcdp"')
     records, step, count, size = checked(records, 1.0 if eta is None else eta, 1 if rounds is None else rounds,
                                     1 if samples is None else samples)
 

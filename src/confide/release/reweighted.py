@@ -381,8 +381,8 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
                                    audience=Audience.PUBLIC,
                                    source=source, note="by zCDP"))
         game = self.dual_query.planned_certificate
-        return Guarantees((*privacy, answers_accuracy(game, source, "of the records with even weights and optimal best "
-                           "responses; the certificate adds what the weights change")))
+        return Guarantees((*privacy, answers_accuracy(game, source, "this is for the records with even weights and "
+                           "optimal best responses; the certificate adds the effect of the weights")))
 
     # ---- the run
 

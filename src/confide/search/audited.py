@@ -63,7 +63,8 @@ _LISTS = 20  # of simulated runs, that are checked as a verifier does
 _SHARES = (0.0, 0.001, 0.01, 0.1, 0.5)  # of all vertices: who knows somebody that was found
 _UNPROMISED = {
     Concern.INCENTIVES: "nobody reports anything: a custodian holds the contacts, and lies about them are not treated",
-    Concern.ACCURACY: "how many targets are found depends on the network; what noise costs is planned on made-up ones",
+    Concern.ACCURACY: "the number of found targets depends on the network; the plan gives the cost of the noise for "
+               "made-up ones",
     Concern.PARTICIPATION: "nobody is invited or paid, so that nobody has to be willing",
 }
 

@@ -153,7 +153,7 @@ class ComponentSearch(Declared):
                                    "statistic, sensitivity and threshold must be whole numbers")
         if not self.selection_epsilon - self.room > self.selection_epsilon / 2:
             raise InvalidInput("epsilon", f"{self.epsilon!r} is out of range",
-                               "too small beside the rounding of doubles")
+                               "too small compared with the rounding of doubles")
         if self.draws_threshold:
             _ = self.rule
 

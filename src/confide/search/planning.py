@@ -355,7 +355,7 @@ def plan(
         raise Refused(
             f"at epsilon = {epsilon:g} the noise has scale {it.call.noise_scale:,.4g}, and even a hidden target with "
             f"the largest value there can be ({value:,}) would come after {before / people:.0%} of everybody: to "
-            "examine people in a random order is as good, and tells nothing about anybody's contacts",
+            "examine people in a random order is as good, and discloses nothing about anybody's contacts",
             [*tried("an epsilon of {epsilon}", again, epsilon=_enough(found, epsilon)), "fewer components"])
     return found
 

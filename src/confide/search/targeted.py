@@ -347,7 +347,7 @@ class Search:
         investigation = check_investigation(data, mechanism.people)
         cap = as_cap(query_cap)
         if cap is not None and not without_guarantee:
-            raise Refused("a private search has no query cap: when it stops would tell on protected contacts",
+            raise Refused("a private search has no query cap: the time of its stop would disclose protected contacts",
                           "stop between components, or give without_guarantee=True, which voids the promise")
         self._mechanism, self._noise, self._charge = mechanism, as_noise(noise), charge
         self._noise.open_meter(mechanism)  # each attempt has its own, and pays again for what its noise repeats

@@ -71,9 +71,9 @@ class BitsPages(BitPages):
             ("  least that any market without fines could pay one person", plan.money(quote.lower_bound)),
             ("  cost of that level to one person, by the common belief", plan.money(float(it.cost(it.epsilon)))),
             ("  loss of any report that ignores the answer", plan.money(quote.margin)),
-            ("when all take part: payment for a report with the majority", f"{plan.at_most(one)} for {bit.one}, "
-                                                                           f"{plan.at_most(zero)} for {bit.zero}; "
-                                                                           "nothing for any other report"),
+            ("when all take part: payment for a report with the majority",
+                f"{plan.at_most(one)} for {bit.one}, {plan.at_most(zero)} for {bit.zero}; nothing for any other "
+                "report"),
             ("expected total", plan.money(it.people * it.presence * quote.expected_payment)),
             ("  when all take part: mean", plan.money(total.mean)),
             ("  standard deviation; 19 of 20 totals are at most", f"{plan.money(total.sd)}; "

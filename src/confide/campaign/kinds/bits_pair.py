@@ -51,10 +51,9 @@ class Belief(Keys):
 
     groups: tuple[Group, ...] | None = Field(default=None, min_length=2, description="people of one group, when nobody "
                                              "knows which")
-    column: str | None = Field(default=None, min_length=1, description="column of the file of reports that names each "
-                                                                       "person's group, so that peers are people of "
-                                                                       "one group; without it, everybody is a peer of "
-                                                                       "everybody")
+    column: str | None = Field(default=None, min_length=1, description=
+        "column of the file of reports that names each person's group, so that peers are people of one group; without "
+        "it, everybody is a peer of everybody")
     beta: tuple[Positive, Positive] | None = Field(default=None, description="[a, b]: the share of ones is beta(a, b)")
     pairs: tuple[Annotated[float, Field(ge=0, le=1)], Annotated[float, Field(ge=0, le=1)]] | None = Field(
         default=None, description="[P(both are 1), P(both are 0)] of two people")
@@ -199,9 +198,9 @@ class PairPages(BitPages):
         return [Text((said,)), *picture, Table(
             columns=("peers", "reports", f"share of {bit.one}", "standard error", f"at least {covered} from", "to"),
             rows=cells,
-            note="Unbiased for the share among those who took part: a share is not cut, and may lie outside of 0% to "
-                 "100%; the ends of its interval are cut to 0% and 100%. Errors are of the randomisation alone: they "
-                 "say nothing of who was asked, or of who stayed away.")]
+            note="The share is unbiased for the people who took part. It is not cut, and may lie outside of 0% to "
+                 "100%; the ends of its interval are cut to 0% and 100%. Errors cover the randomisation alone, and "
+                 "neither the choice of the invited people nor those who stayed away.")]
 
 
 def _reach(share: float, low: float, high: float) -> float:

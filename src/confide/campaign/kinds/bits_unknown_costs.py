@@ -82,9 +82,8 @@ class Levels(Keys):
     if TYPE_CHECKING:
         epsilon: float
 
-    ceiling: float = pydantic.Field(gt=0, le=700, allow_inf_nan=False, description="the largest level that people's "
-                                                                                   "devices report at; the campaign "
-                                                                                   "promises and charges this level")
+    ceiling: float = pydantic.Field(gt=0, le=700, allow_inf_nan=False, description=
+        "the largest level that people's devices report at; the campaign promises and charges this level")
 
 
 @keys_of(ThresholdMarket, "threshold", optional=True, share="participation")

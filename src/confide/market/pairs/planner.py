@@ -114,7 +114,7 @@ class MeanPlan(PlannedMarket):
     @property
     def predicted(self) -> Mapping[str, Predicted]:
         return {TOTAL: Predicted(self.total, MONEY),
-                ESTIMATE: Predicted(self.error, f"but for a probability of {self.failure_probability:g}", "bound"),
+                ESTIMATE: Predicted(self.error, f"except with probability {self.failure_probability:g}", "bound"),
                 "people": Predicted(self.market.people, "people"), LEVEL: Predicted(self.epsilon, "nats")}
 
     @property

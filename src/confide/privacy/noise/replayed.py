@@ -77,7 +77,8 @@ class ReplayedNoise(Noise):
     def _positions(self, stream: StreamName, shape: tuple[int, ...], choices: int) -> NDArray[np.int64]:
         positions = self._take(stream, shape, "iu", "whole numbers").astype(np.int64)
         if positions.size and not (positions.min() >= 0 and positions.max() < choices):
-            raise InvalidInput("draws", f"stream {stream!r} chooses something that does not exist", f"must be in 0..{choices - 1}")
+            raise InvalidInput("draws", f"stream {stream!r} chooses something that does not exist",
+                               f"must be in 0..{choices - 1}")
         return positions
 
     def _split(self, people: int, stream: StreamName) -> NDArray[np.bool_]:

@@ -133,8 +133,8 @@ class Electricity(Program):
         if self.shortfall is not None and self.hard:
             raise InvalidInput("shortfall", "needs cannot be soft and hard", "one of `shortfall` and `hard`")
         if self.hard and self.tau is None:
-            raise InvalidInput("tau", "is not declared", "with hard needs, there is no claim without it: give `tau`, "
-                                                         "or `shortfall`, the cost of a missed slot")
+            raise InvalidInput("tau", "is not declared",
+                "with hard needs, there is no claim without it: give `tau`, or `shortfall`, the cost of a missed slot")
 
     @property
     def rows(self) -> int:

@@ -77,8 +77,8 @@ class Operators:
             raise InvalidInput("subject", "names nobody", f"must be 1 to {LONGEST_SUBJECT} letters that can be seen")
         known = self.by_identity(issuer, subject)
         if known is not None:
-            raise InvalidInput("subject", f"is known already: {known.name!r}", "to change their role, change the "
-                                                                               "operator")
+            raise InvalidInput("subject", f"is known already: {known.name!r}",
+                "to change their role, edit this operator")
         return self._insert(name, role, {"issuer": issuer, "subject": subject})
 
     def check(self, name: str, password: str) -> Operator | None:

@@ -99,7 +99,7 @@ class ReadDraft(Strict):
     """The version of the text that is opened."""
 
     version: int | None = Field(default=None, ge=1, le=2**31 - 1,
-                                description="the one that was read; default whichever stands there now")
+                                description="the version that was read; by default the present one")
 
 
 class PlanModel(BaseModel):
@@ -122,7 +122,7 @@ class PlanModel(BaseModel):
 class OpenedModel(CampaignModel):
     """A campaign that was opened."""
 
-    charged: bool = Field(description="whether the ledger has charged it, for ever")
+    charged: bool = Field(description="whether the ledger has charged it, which is final")
 
 
 @router.get("", responses=answers(*_WHO))

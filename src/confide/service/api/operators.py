@@ -44,10 +44,10 @@ class NewOperator(Strict):
     name: str = Field(max_length=LONGEST_NAME)
     role: Literal["viewer", "operator", "admin"]
     password: Password | None = Field(default=None, description="left out if an issuer identifies the operator")
-    issuer: str | None = Field(default=None, max_length=LONGEST_ISSUER, description="the service that identifies the "
-                                                                                    "operator")
-    subject: str | None = Field(default=None, max_length=LONGEST_SUBJECT, description="the operator's name at the "
-                                                                                      "issuer")
+    issuer: str | None = Field(default=None, max_length=LONGEST_ISSUER, description=
+        "the service that identifies the operator")
+    subject: str | None = Field(default=None, max_length=LONGEST_SUBJECT, description=
+        "the operator's name at the issuer")
 
 
 class ChangedOperator(Strict):

@@ -42,7 +42,7 @@ class ProgressModel(BaseModel):
     known_fields: list[str] = Field(description="the fields that the operator must fill in for everybody who is "
                                                 "invited")
     held: bool = Field(description="whether a custodian holds the records, and nobody is invited")
-    charged: bool = Field(description="whether the ledger was charged, for ever")
+    charged: bool = Field(description="whether the ledger was charged, which is final")
     charged_at: Literal["opening", "final round", "settlement"] = Field(
         description="the step that charges the ledger: the opening if people's devices draw their reports, the final "
                     "round if there are contracts, else the settlement")

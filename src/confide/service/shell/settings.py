@@ -93,7 +93,7 @@ class Settings(BaseModel):
     settling: bool = Field(default=True, description="whether this process does jobs besides answering")
     metrics_digest: str | None = Field(default=None, pattern="^[0-9a-f]{64}$", description=(
         "SHA-256 of the bearer token for /metrics, which does not answer without one"))
-    oidc: OidcSettings | None = Field(default=None, description="who says, besides passwords, who operators are")
+    oidc: OidcSettings | None = Field(default=None, description="identity provider for operators, besides passwords")
 
     @field_validator("base_url")
     @classmethod

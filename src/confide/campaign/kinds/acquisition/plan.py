@@ -114,10 +114,9 @@ class Price(Keys):
         error: float
 
     nat: Positive = Field(description="cost of one nat of loss to a person who fears that leak alone, in the currency")
-    known: Positive | None = Field(default=None, description="with [privacy] largest_local_loss: standard error of the "
-                                                             "best guess without buying, in the record's unit; default "
-                                                             "half the range. The campaign buys nothing if the guess "
-                                                             "is cheaper")
+    known: Positive | None = Field(default=None, description=
+        "with [privacy] largest_local_loss: standard error of the best guess without buying, in the record's unit; "
+        "default half the range. The campaign buys nothing if the guess is cheaper")
 
 
 @keys_of(TwoPartMechanism, "largest_local_loss order")

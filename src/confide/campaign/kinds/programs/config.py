@@ -73,8 +73,8 @@ class Data(DataTable):
         default=None, description="a row for each person; or, of bundles, a line for each person and bundle. It "
                                   "follows from the family")
     bundle: str = Field(default="bundle", min_length=1, description="of form 'long': the column of bundles, a+b")
-    value: str = Field(default="value", min_length=1, description="of form 'long', and of knapsacks: the column of "
-                                                                  "values")
+    value: str = Field(default="value", min_length=1, description=
+        "of form 'long', and of knapsacks: the column of values")
 
 
 @keys_of(Dude, "epsilon delta neighbours")
@@ -108,8 +108,8 @@ class SolutionTable(Keys):
                                         "dearest arc; of audited none")
     most_excess: Share = Field(default=0.05, description="of averages: the share of supply that the certificate may "
                                "claim as excess; beyond it the plan is refused")
-    most_unused: Share = Field(default=0.3, description="of whole parts: the share of supply that margins may keep "
-                               "back; beyond it the plan is refused")
+    most_unused: Share = Field(default=0.3, description="of whole parts: the largest share of supply in reserve; "
+                               "beyond it the plan is refused")
 
     def options(self, mode: ModeName) -> dict[str, Any]:
         """The settings of the mechanism in the file.

@@ -317,8 +317,8 @@ class ElectricityTable(_Family):
     shortfall: Positive | None = Field(
         default=None, description="people say how many slots of an interval they need; one that is missed costs this, "
                                   "in points of [values]")
-    tau: Positive | None = Field(default=None, description="with hard needs: largest value of a unit of power, in "
-                                                           "units of the highest value")
+    tau: Positive | None = Field(default=None, description=
+        "with hard needs: largest value of a unit of power, in units of the highest value")
     if TYPE_CHECKING:
         most: int
         hard: bool
@@ -397,8 +397,8 @@ class AggregativeGameTable(_Family):
             for name in pairs(actions, rows))
         what = "" if public is not None else "; and the contribution of each action to each row"
         return Coding(
-            program=program, rows=rows, thing="action", what="an equilibrium: actions with the public target as their "
-                                                             "sum",
+            program=program, rows=rows, thing="action", what=
+            "an equilibrium: actions with the public target as their sum",
             asked=f"the value of each action to you at the target, a number from {scale.lowest:g} to "
                   f"{scale.highest:g}{what}. You are asked to play actions within {self.tolerance:g} of your best",
             described=lambda some: actions[some[0]], points=scale, unit=scale.unit, judge=judged,

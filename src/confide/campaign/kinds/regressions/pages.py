@@ -274,7 +274,8 @@ def result_sections(plan: PlannedRegression, outcome: AnyOutcome) -> list[Sectio
         group, title="Released coefficients with their intervals", axis=unit,
         alt=f"Released coefficients in {unit}, each with two intervals: privacy noise alone, and noise, sampling and "
             "the largest bias together.")]
-    finding = (f"The coefficient that is furthest from 0, in units of its error, is that of {max(clear)[1]}." if clear else
+    finding = (f"The coefficient that is furthest from 0, in units of its error, is that of {max(clear)[1]}."
+               if clear else
                says_nothing("the error of every coefficient", "the public bound on the coefficients"))
     return [
         Section(title="What was found", found=True, blocks=(

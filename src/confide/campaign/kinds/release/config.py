@@ -82,8 +82,8 @@ class LevelsColumn(Keys):
 
     column: str = Field(min_length=1, description="its name in the table")
     levels: tuple[str | int | bool, ...] = Field(min_length=2, description="all that a record may hold")
-    bins: int | None = Field(default=None, ge=1, le=1 << 16, description="spread over so many attributes; default one "
-                                                                         "for each level")
+    bins: int | None = Field(default=None, ge=1, le=1 << 16, description=
+        "spread over so many attributes; default one for each level")
 
     def roles(self) -> tuple[Levels, ...]:
         """The column's public role."""

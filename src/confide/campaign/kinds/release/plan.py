@@ -354,7 +354,7 @@ def _would_do(
     privacy, records = config.privacy, config.data.records
     found: list[str | Remedy] = [
         *nearest(config, replan, "privacy.epsilon", privacy.epsilon),
-        *nearest(config, replan, "data.records", records, more=", where so many are held")]
+        *nearest(config, replan, "data.records", records, more=", if the table has so many")]
     if privacy.delta == 0:
         found += [keyed(each, {"delta": "privacy.delta"}) for each in tried(
             "{delta}", lambda delta: replan(changed(config, {"privacy.delta": delta})), up=False, digits=1,

@@ -179,8 +179,8 @@ def _answers(plan: QueriesPlan, found: np.ndarray, held: Bars) -> Section:
     if held.covers and known.any():
         note += f"{int(known.sum()):,} of {len(found):,} have an error. It covers {held.covers}. "
     if not known.all():
-        note += (f"Of {'an answer without an error' if known.any() else 'a single answer'} nothing is proved"
-                 f"{' but what is said of all answers' if held.together < BASELINE_ERROR else ''}. ")
+        note += (f"{'Answers without an error' if known.any() else 'Single answers'} have no proven error "
+                 f"bound{' except the one for all answers' if held.together < BASELINE_ERROR else ''}. ")
     rows = tuple((words[j], Measured(float(found[j]), _known(float(held.each[j])), share=True)) for j in shown)
     return Section(title=f"All {len(found):,} answers", folded=True, blocks=(
         *_largest_picture(plan.workload.some(largest).words(plan.schema), found, held, largest),

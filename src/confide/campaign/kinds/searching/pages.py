@@ -196,7 +196,7 @@ def _spends(plan: PlannedSearch) -> Section:
         (f"{it.calls:,} of them, for certain (delta = 0)", f"{plan.total:.4g}", likelier(plan.total)),
     ]
     if plan.sums:
-        rows += [(f"but for a probability of delta = {it.delta:g}", f"{plan.loss.epsilon:.4g}",
+        rows += [(f"except with probability delta = {it.delta:g}", f"{plan.loss.epsilon:.4g}",
                   likelier(plan.loss.epsilon)),
                  ("charged to the ledger", f"{plan.charged:.4g}", likelier(plan.charged))]
     if plan.printed is not None:
@@ -345,9 +345,9 @@ def study_sections(plan: PlannedSearch, data: Investigation, outcome: SimulatedO
     table = Table(
         columns=("people examined", *named), rows=tuple(
             (int(budget), *(float(column[place]) for column in columns)) for place, budget in enumerate(budgets)),
-        note="Non-private: members found, the first seed among them, after so many examinations; beside the mean "
-             "the 10% and 90% quantiles of private runs. A private search must "
-             "never be stopped after a number of them: that would tell on contacts without bound.")
+        note="Non-private: members found, the first seed among them, after the given number of examinations. For "
+             "private runs, the mean is followed by the 10% and 90% quantiles. Never stop a private search after a "
+             "number of examinations: this would disclose contacts without bound.")
     ends = ", ".join(f"{name}: {values[-1]:.4g}" for name, values in named.items())
     pictures = told_apart(curves([(float(x), float(y), name) for name, values in named.items()
                        for x, y in zip(grid, values, strict=True)],
