@@ -79,7 +79,7 @@ class BitsPages(BitPages):
             ("  standard deviation; 19 of 20 totals are at most", f"{plan.money(total.sd)}; "
              f"{plan.at_most(total.quantile(0.95))}"),
             ("probability that the best guess of the state is wrong", number(it.error_probability())),
-            ("  without asking anybody", number(min(it.signal_model.prior_one, it.signal_model.prior_zero))),
+            ("  without any reports", number(min(it.signal_model.prior_one, it.signal_model.prior_zero))),
         ]
         if it.presence < 1:
             rows.insert(1, ("probability that an invited person takes part", number(it.presence)))

@@ -134,7 +134,7 @@ class UnknownCostPages(BitPages):
             ("  standard deviation; 19 of 20 totals are at most",
              f"{plan.money(total.sd)}; {plan.at_most(total.quantile(0.95))}"),
             ("probability that the majority of reports is wrong", number(it.error_probability())),
-            ("  without asking anybody", number(min(it.signal_model.prior_one, it.signal_model.prior_zero))),
+            ("  without any reports", number(min(it.signal_model.prior_one, it.signal_model.prior_zero))),
         ]
 
     def more(self, plan: BitPlan) -> list[Section]:

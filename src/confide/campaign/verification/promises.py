@@ -20,6 +20,7 @@ from confide.campaign.file import CampaignFile
 from confide.campaign.own_runs import is_ours
 from confide.campaign.store.chain import Entry
 from confide.campaign.verification.findings import Broken, NotChecked
+from confide.campaign.verification.former_words import promises_today
 from confide.campaign.verification.likeness import TINY, TOLERANCE, Difference, alike, differences
 from confide.campaign.verification.reading import check_part
 from confide.contract.encoding import encode
@@ -130,6 +131,8 @@ def guarantees(outcome: PublicOutcome, said: Any, other: str | None) -> str:
         other: the version that it names, where it is another one.
     """
     now, said = _stated(outcome.guarantees), upgraded(said, {**GUARANTEES, **LOSSES}, "guarantee", "loss")
+    if other is not None:
+        said = promises_today(said)
     claims = [each for each in said if each["claimable"] is not False]
     _privacy_is_no_better(now, [each for each in claims if each["guarantee"] == "privacy"])
     exact = {f"[{place}]" for place, each in enumerate(now, 1) if each["guarantee"] == "privacy"}

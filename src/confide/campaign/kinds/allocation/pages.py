@@ -375,9 +375,7 @@ def offer(plan: GoodsPlan) -> list[Section]:
                               "about your row."),
         answer(Question.HIDES, f"Everything that all others get and see together is{delta} at most "
                                f"{likelier(it.epsilon)} times as likely with your row as {other}. {_right(plan)}"),
-        answer(Question.GETS, f"You get {plan.words.limit(it)} of the goods. Which one you get depends on everybody's "
-                              "rows.",
-               gets),
+        answer(Question.GETS, f"You get {plan.words.limit(it)}. Everybody's rows decide which.", gets),
         answer(Question.LIES, lied),
         answer(Question.TRUSTED, "You trust the operator with your row, and nobody else."),
         answer(Question.WITHDRAWING, *withdrawing(

@@ -35,7 +35,7 @@ class MethodWords(Protocol):
 
     def limit(self, market: Any) -> str:
         """The number of goods that one person gets at most, in words."""
-        return "one of them at most"
+        return "at most one good"
 
     def rule(self, market: Any) -> list[str]:
         """The rule by which goods are handed out, as a participant reads it."""
@@ -263,7 +263,7 @@ class BundleWords(AuctionWords):
         return [("goods that one person may hold", f"{market.largest_bundle:,}{fewer}"), *super().planned(market)]
 
     def limit(self, market: PAlloc) -> str:
-        return f"up to {market.largest_bundle:,} of them" if market.largest_bundle > 1 else "one of them at most"
+        return f"up to {market.largest_bundle:,} goods" if market.largest_bundle > 1 else "at most one good"
 
     def rule(self, market: PAlloc) -> list[str]:
         when = ("it gives up a good" if market.outbid_tests == "slot" else "a good is given up at the end of a round")

@@ -195,7 +195,7 @@ def _pictures(plan: SharingPlan, board: PathBillboard, rows: list[int]) -> list[
     told = ", ".join(f"{names.rows[j]} {float(paths[-1, j]):.3g}" for j in rows)
     which = "The prices" if len(rows) == len(names.rows) else f"The {len(rows)} highest prices"
     return curves(dots, title="Prices by round", x="round", y=f"price, in {names.worth}",
-                  alt=f"{which} by round, which end at {told}. The first {board.burn_in} rounds do not count.")
+                  alt=f"{which} by round. The first {board.burn_in} rounds do not count. The prices end at {told}.")
 
 
 def _bought(plan: SharingPlan, board: PathBillboard) -> list[Block]:
