@@ -121,7 +121,7 @@ def test_run_settles_once(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     first = run("run", "deep/pay.toml")
     assert (first.code, first.err) == (0, "")
     assert first.out.rstrip().endswith("wrote deep/out/pay; open deep/out/pay/report.html")
-    order = ("What was found", "(intercept)", "What is promised, and to whom", "Files of the outcome",
+    order = ("What was found", "(intercept)", "Promises and their audiences", "Files of the outcome",
              "coefficients.csv")
     places = [first.out.index(words) for words in order]
     assert places == sorted(places)

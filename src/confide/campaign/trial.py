@@ -148,7 +148,7 @@ def _told(mechanism: Mechanism, what: str) -> Iterator[None]:
     except Exception as error:
         own = getattr(sys.modules.get(type(mechanism).__module__), "__file__", None)
         raise _wrong(mechanism, f"{what} fails: {fault(error, [own] if own else [])}",
-                     "mend it, CONFIDE_DEBUG=1 shows the traceback") from error
+                     "correct it; CONFIDE_DEBUG=1 shows the traceback") from error
 
 
 def _wrong(mechanism: Mechanism, problem: str, remedy: str) -> InvalidInput:

@@ -471,7 +471,7 @@ def kind(name: str) -> Kind:
         sound = isinstance(loaded := entry.load(), Kind)  # looks at all that a kind has
     except (Exception, SystemExit) as error:
         raise InvalidInput("kind", f"{name!r}, which {_named(entry)} brings, cannot be used: {fault(error)}",
-                           "mend or remove that package; CONFIDE_DEBUG=1 shows the traceback") from error
+                           "repair or remove that package; CONFIDE_DEBUG=1 shows the traceback") from error
     if not sound:
         raise InvalidInput("kind", f"the entry point {name!r}, which {_named(entry)} brings, does not name a Kind",
                            f"missing: {', '.join(each for each in _MEMBERS if not hasattr(loaded, each))}")

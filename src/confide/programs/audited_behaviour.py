@@ -368,7 +368,7 @@ def decode_row(run: Run, seed: int = 0) -> AuditRow:
         own = (found(run.mechanism, record, index, run.outcome.billboard) for found in (_decoded, own_share))
         wrong += any(given != each for each in own)
     return AuditRow.at_most("billboard: shares that differ from those that their owners decode", 0.0, float(wrong),
-                            f"{len(asked)} of {n:,} made-up people, by her decode and round by round",
+                            f"{len(asked)} of {n:,} made-up people, by their own decode and round by round",
                             unit="shares", concern=Concern.ACCURACY)
 
 

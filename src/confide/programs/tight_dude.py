@@ -137,7 +137,7 @@ class TightDude(Dude[PathBillboard]):
         "a participant who gains more than this from another choice at the charged prices gets their favourite",
         above=0)] = field(default=0.01, kw_only=True)
     payments: Annotated[Payments, Parameter(
-        "average: the price of what a participant gets, at the charged prices; on some draws it is more than the value "
+        "average: the price of the participant's part, at the charged prices; on some draws it is more than the value "
         "of the part. scaled: the same share of the part's value as the average's price of the average's value; nobody "
         "pays more than the value of the part by their own record, and a participant gets nothing if their average is "
         "not worth its price",

@@ -119,7 +119,7 @@ def _few(*rows: AuditRow) -> list[AuditRow]:
 
 def _left(left: Mapping[str, str], *faults: str) -> str:
     """Which faults are not injected, and why."""
-    return "; ".join(f"{_FAULTS[each]} is not planted: {left[each]}" for each in faults if each in left)
+    return "; ".join(f"{_FAULTS[each]} is not injected: {left[each]}" for each in faults if each in left)
 
 
 def _planted(left: Mapping[str, str], faults: Sequence[tuple[str, str, Any]]) -> dict[str, Any]:

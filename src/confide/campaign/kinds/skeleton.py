@@ -155,7 +155,7 @@ def promised(plan: Any, *said: str) -> Section:
         plan: the plan as it was settled.
         said: paragraphs.
     """
-    return Section(title="What is promised, and to whom", folded=True, blocks=(
+    return Section(title="Promises and their audiences", folded=True, blocks=(
         Text(said), *group_blocks(plan.mechanism, plan.guarantees.privacy)))
 
 

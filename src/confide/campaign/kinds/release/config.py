@@ -20,7 +20,7 @@ from confide.release.workload import Workload
 
 __all__ = ["Method", "QueriesConfig"]
 
-Seed = Annotated[int, Field(ge=0, le=2**62, description="of public coins, which hide nobody")]
+Seed = Annotated[int, Field(ge=0, le=2**62, description="of public randomness, which protects nobody")]
 
 
 class Data(FileTable):
