@@ -22,7 +22,7 @@ from confide.privacy.noise import Noise
 from people.own_packages import installed_histogram
 
 WAYS = ("bus", "bicycle", "car", "on foot")
-TELLS = "what the run tells of its progress differs although all noisy answers are the same"
+TELLS = "the progress messages of the run differ although all noisy answers are the same"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -52,7 +52,7 @@ GOODS = {
                           "noise at 0.05 of its scale, at this size alone"),
     "everybody gets the neighbour's share": ("billboard", "everybody gets the neighbour's share"),
     "an auction without a reserve or a final clearing": ("supply", "an auction without a reserve or a final clearing"),
-    "what bidders gain left out of the bound": ("certificate", "what bidders gain left out of the bound"),
+    "the gain of bidders left out of the bound": ("certificate", "the gain of bidders left out of the bound"),
     "the exact optimum, sold as epsilon = 0.05": ("joint privacy", "the exact optimum, sold as epsilon = 0.05"),
     **CHARGED, **PRICED,
 }
@@ -118,8 +118,8 @@ FAULTS: dict[str, dict[str, tuple[str, str]]] = {
         "a fellow's own noise, counted as if it hid others from them too":
             ("fellows", "a fellow's own noise, counted as if it hid others from them too"),
         "the sum forgets the largest message": ("accuracy", "the sum forgets the largest message"),
-        "people are paid what their reports cost, without a rent":
-            ("truth and participation", "people are paid what their reports cost, without a rent"),
+        "payments cover the cost of the reports, without a rent":
+            ("truth and participation", "payments cover the cost of the reports, without a rent"),
         "the person of the lowest type is just willing":
             ("truth and participation", "the person of the lowest type is just willing"),
         "a coin more than the contract says": (DECODED, "a coin more than the contract says"),

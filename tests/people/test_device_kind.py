@@ -220,7 +220,7 @@ def test_records_that_are_handed_in_as_they_are_keep_no_promise_to_the_collector
     with pytest.raises(InvalidInput, match="handed in as they are: no device calls its `submit`"):
         _ = it.plan
     monkeypatch.setattr(module().OnDevices, "submit", SUBMITS["the identity"][0])
-    with pytest.raises(InvalidInput, match="lets two records be told apart"):
+    with pytest.raises(InvalidInput, match="lets the collector distinguish two records"):
         _ = Campaign(it.file).plan
 
 

@@ -166,5 +166,5 @@ def test_a_local_promise_that_nothing_keeps_is_no_draft_that_opens(
     import private_devices
 
     monkeypatch.setattr(private_devices.OnDevices, "submit", lambda it, private, offer=None, noise=None: private)
-    with Parts.at(tmp_path) as parts, pytest.raises(InvalidInput, match="lets two records be told apart"):
+    with Parts.at(tmp_path) as parts, pytest.raises(InvalidInput, match="lets the collector distinguish two records"):
         parts.open(on_devices)
