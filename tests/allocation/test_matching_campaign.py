@@ -72,7 +72,7 @@ def test_what_is_public_names_no_totals(tmp_path: Path) -> None:
     given = np.bincount([good for good in outcome.shares["good"].to_pylist() if good >= 0], minlength=3)
     result = words(it.file.kind.result(it.plan, outcome))
     assert "is not public" in result
-    assert "Public leanings" not in result
+    assert "public bonuses" not in result
     numbers = set(re.findall(r"[0-9][0-9,.]*", result))
     assert str(int(given.sum())) not in numbers
     manifest = (tmp_path / "out" / "manifest.json").read_text()

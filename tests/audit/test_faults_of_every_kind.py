@@ -160,7 +160,7 @@ FAULTS: dict[str, dict[str, tuple[str, str]]] = {
         "no noise at all": (TWIN, "no noise"),
         "noise multiplied by 0.2": (TWIN, LESS),
         "as much noise as the data asks for": (TWIN, "as much noise as the data asks for"),
-        "a true answer on the billboard": (TWIN, "the records beside what is published"),
+        "a true answer on the billboard": (TWIN, "the records beside the published values"),
         "half of the noise of one-way tables": (f"{TWIN}, one-way", "half of its noise"),
         "0.05 of the noise, in parts": (
             "privacy: at its own size, each part of the noise, as a share of its charge",
@@ -226,7 +226,7 @@ def test_faults_that_were_planted_are_injected_and_flagged(name: str) -> None:
     assert all(found.values())
     names = [name for name, _ in found]
     assert (COVERED in names) is (NAMED in names)  # what is measured is held against the charge, not its name alone
-    walked = {name for name, fault in found if fault == "the records beside what is published"}
+    walked = {name for name, fault in found if fault == "the records beside the published values"}
     for each in walked:  # what the harness injects into every run
         assert found[each, "no noise"]
         assert any(fault.endswith("of the noise that the promise needs") for name, fault in found if name == each)

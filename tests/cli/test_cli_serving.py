@@ -42,7 +42,7 @@ def test_operators_are_named(run: Run, password: Path) -> None:
     assert run("operators", "list").out == "ada  admin\nvera  viewer  (not active)\n"
     last = run("operators", "change", "ada", "--role", "viewer")
     assert last.code == 3
-    assert "nobody would be left" in last.err
+    assert "no admin would be left" in last.err
     assert run("operators", "change", "nobody", "--active").code == 2
 
 

@@ -146,14 +146,14 @@ SUBMITS: dict[str, tuple[Any, str]] = {
                              int(1 - private[0]), "asks for no noise at all"),
     "both": (lambda it, private, offer=None, noise=None: None if private is None else
              (int(private[0]), int(noise.discrete_laplace(2.0, 1, stream="a", center=private.astype(int))[0])),
-             "what is published differs although all noisy answers are the same"),
+             "the published values differ although all noisy answers are the same"),
     "noise that depends on the answer": (
         lambda it, private, offer=None, noise=None: None if private is None else int(
             noise.discrete_laplace(2.0 + float(private[0]), 1, stream="a", center=private.astype(int))[0]),
         "the noise that is asked for .law, scale, size, order. depends on the data"),
     "noise on the side": (lambda it, private, offer=None, noise=None: None if private is None else
                           (noise.discrete_laplace(2.0, 1, stream="a"), private[0])[1],
-                          "what is published differs although all noisy answers are the same"),
+                          "the published values differ although all noisy answers are the same"),
     "a fault": (lambda it, private, offer=None, noise=None: private.nothing, "`submit` fails on made-up records: Attr"),
 }
 

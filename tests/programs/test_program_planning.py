@@ -216,7 +216,7 @@ def test_no_bound_above_all_that_there_is_says_anything() -> None:
     assert found.gap > 6.0
     assert found.vacuous
     told = plan(scarce, epsilon=1_000.0, delta=1e-6, timed=False, rounds=10, burn_in=10, most_excess=0.9).sentences()
-    assert not any("proved" in one and "optimum" in one for one in told if "nothing is proved" not in one)
+    assert not any("proved" in one and "optimum" in one for one in told)
 
 
 @pytest.mark.parametrize(("program", "most"), [

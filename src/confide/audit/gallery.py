@@ -129,7 +129,7 @@ def exhibits(alpha: float = 1e-9) -> tuple[Exhibit, ...]:
             partial(_alarms, last=True), _faint_alarms, _ALARMS, CLAIM, _UNRELEASED, _rare_alarms,
         ),
         _through_the_door(
-            "a noisy answer shown together with the alarm", "its distance above the threshold, beyond the paid cost",
+            "a noisy answer shown beside the alarm", "its distance above the threshold, beyond the paid cost",
             partial(_alarms, last=True), _shown_alarms, _ALARMS, CLAIM, _UNRELEASED, _rare_alarms,
         ),
         _through_the_door(

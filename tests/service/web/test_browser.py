@@ -267,7 +267,7 @@ def test_two_browsers_of_one_person_send_one_draw(chromium: Browser, tmp_path: P
         }""", other)
         second.get_by_text("It is stored").wait_for()
         assert second.locator(".problem").count() == 1
-        assert "another draw" in second.locator(".problem").inner_text().lower()
+        assert "a second report" in second.locator(".problem").inner_text().lower()
         accepted(second)
         for page in (first, *others):
             page.context.close()
