@@ -384,9 +384,9 @@ def test_what_costs_more_than_was_paid_is_found(name: str) -> None:
 def test_a_record_that_moves_others_is_told_from_a_sensitivity_too_small(name: str) -> None:
     found = row(report(name))
     assert found.evidence.endswith(
-        "; this record moves the value under the noise by 10 there (declared: 1), and by 0 alone. So its effect depends "
-        "on other records, as with a bound, a selection or a standard that follows from the data: see the tutorial 'A "
-        "mechanism of your own'")
+        "; this record moves the value under the noise by 10 there (declared: 1), and by 0 alone. So its effect "
+        "depends on other records, as with a bound, a selection or a standard that follows from the data: see the "
+        "tutorial 'A mechanism of your own'")
 
 
 @pytest.mark.parametrize("name", fast(1, ["half of the sensitivity", "half of a Gaussian sensitivity", "a public door",
