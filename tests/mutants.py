@@ -1,8 +1,8 @@
 """Which small changes of the privacy core no test and no type notices: `make mutants`.
 
 mutmut makes one change at a time in `privacy/` and in the meter's other half, `contract/metered.py`, and runs the tests
-that pass through the changed function, of which this file, as a plugin of pytest, keeps the fastest. A change is noticed
-where a test fails, or where mypy, which `make test` runs too, finds an error in the changed function. `[tool.mutmut]` of
+that pass through the changed function, of which this file, a plugin of pytest, keeps the fastest. A change is noticed
+where a test fails, or where mypy, as in `make test`, finds an error in the changed function. `[tool.mutmut]` of
 `pyproject.toml` says what is changed, and how; messages of errors are not. The others stand in
 `tests/mutants_alive.txt`, each as the line before and after.
 """
