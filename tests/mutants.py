@@ -1,9 +1,10 @@
 """Which small changes of the privacy core no test and no type notices: `make mutants`.
 
 mutmut makes one change at a time in `privacy/` and in the meter's other half, `contract/metered.py`, and runs the tests
-that pass through the changed function. A change is noticed where a test fails, or where mypy, which `make test` runs
-too, finds an error in the changed function. `[tool.mutmut]` of `pyproject.toml` says what is changed, and how; messages
-of errors are not. The others stand in `tests/mutants_alive.txt`, each as the line before and after.
+that pass through the changed function, of which this file, a plugin of pytest, keeps the fastest. A change is noticed
+where a test fails, or where mypy, as in `make test`, finds an error in the changed function. `[tool.mutmut]` of
+`pyproject.toml` says what is changed, and how; messages of errors are not. The others stand in
+`tests/mutants_alive.txt`, each as the line before and after.
 """
 
 from __future__ import annotations
@@ -11,19 +12,32 @@ from __future__ import annotations
 import ast
 import json
 import os
+import resource
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
+from itertools import accumulate
 from pathlib import Path
+
+import pytest
 
 ALIVE = Path(__file__).with_name("mutants_alive.txt")
 _MADE = Path("mutants")
 _NOTICED = {1: "tests", 3: "tests", 36: "tests", 24: "tests", -24: "tests", 152: "tests", 255: "tests", 37: "types"}
 """mutmut's codes: a failed test, an error or the end of the time that a mutant has, or an error that mypy finds."""
 
+
+_MOST = 4.0
+"""Seconds of tests that a mutant meets, its fastest first: so what they notice is the least that the suite notices."""
+
+_IDLE = 5
+"""Seconds of processor time beside three times what the tests take, after which a mutant counts as an endless loop."""
 
 _OWN = ("has-type", "misc", "no-redef", "var-annotated")
 """Errors that may follow from how mutmut lays out its changes."""
@@ -32,8 +46,9 @@ _OWN = ("has-type", "misc", "no-redef", "var-annotated")
 def main() -> None:
     """Run all mutants that have not been run yet, and write down those that live."""
     began = time.monotonic()
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])  # mutmut starts `python` for types
-    subprocess.run([sys.executable, "-m", "mutmut", "run", *sys.argv[1:]], check=True, env={**os.environ, "PATH": path})
+    paths = {"PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),  # mutmut starts `python`
+             "PYTHONPATH": str(Path(__file__).parent.resolve())}  # and pytest takes this file as a plugin
+    subprocess.run([sys.executable, "-m", "mutmut", "run", *sys.argv[1:]], check=True, env={**os.environ, **paths})
     codes = dict(_codes())
     noticed = Counter(_NOTICED.get(code, "") for code in codes.values())
     alive = sorted(name for name, code in codes.items() if code not in _NOTICED)
@@ -43,6 +58,35 @@ def main() -> None:
             f"{1 - len(alive) / len(codes):.1%} noticed")
     ALIVE.write_text("\n".join([head, "", *(line for name in alive for line in _change(name))]) + "\n", "utf-8")
     print(f"{head}, in {(time.monotonic() - began) / 60:.0f} minutes; {ALIVE}")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Give a mutant folders of its own: the process that it was forked from has ended its session and removed them."""
+    if _is_mutant():
+        own = tempfile.mkdtemp(prefix="mutant-", dir=os.environ.get("PYTEST_DEBUG_TEMPROOT", "") and "/dev/shm")
+        os.environ["PYTEST_DEBUG_TEMPROOT"] = os.environ["CONFIDE_HOME"] = own
+        config.add_cleanup(lambda: shutil.rmtree(own, ignore_errors=True))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of the tests of a mutant keep the fastest, and stop them where they take much longer than without the change."""
+    if not _is_mutant():
+        return
+    items.sort(key=lambda item: _seconds().get(item.nodeid, 0.0))
+    together = list(accumulate(_seconds().get(item.nodeid, 0.0) for item in items))
+    del items[max(1, bisect_right(together, _MOST)):]
+    limit = int(time.process_time() + 3 * together[len(items) - 1]) + _IDLE
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 1))
+
+
+def _is_mutant() -> bool:
+    return "__mutmut_" in os.environ.get("MUTANT_UNDER_TEST", "")
+
+
+@cache
+def _seconds() -> dict[str, float]:
+    found: dict[str, float] = json.loads(Path("mutmut-stats.json").read_text("utf-8"))["duration_by_test"]
+    return found
 
 
 def _codes() -> Iterator[tuple[str, int]]:

@@ -21,7 +21,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from confide.contract.checks import fraction, positive, whole
+from confide.contract.checks import fraction, non_negative, positive, whole
 from confide.contract.errors import Unsupported
 from confide.privacy.noise.discrete import DiscreteLaw
 from confide.privacy.tree_blocks import digits
@@ -127,7 +127,7 @@ def log_within(bound: int, horizon: int, arity: int, law: DiscreteLaw, scale: fl
         >>> abs(math.exp(log_within(3, 1, 2, "discrete_laplace", 2.0)) - (1 - 2 * p**4 / (1 + p))) < 1e-14
         True
     """
-    bound = whole("bound", bound)
+    bound, scale = whole("bound", bound), positive("scale", scale)
     _bounded(bound, horizon, arity, law)
     walk = _laplace_step(scale) if law == "discrete_laplace" else _gaussian_step(scale, bound)
     inside = np.ones(2 * bound + 1)
@@ -162,7 +162,7 @@ def largest_error(
     """
     goal = math.log1p(-fraction("gamma", gamma))
     counters = whole("counters", counters, at_least=1)
-    low, high = -1, math.ceil(enough)
+    low, high = -1, math.ceil(non_negative("enough", enough))
     _bounded(high, horizon, arity, law, turns=high.bit_length())
     while high - low > 1:
         middle = (low + high) // 2

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from confide.contract.errors import InvalidInput
+from confide.contract.checks import non_negative
 from confide.contract.metered import Overspent
 from confide.privacy.charge import PUBLIC, DrawCost
 from confide.privacy.noise.arguments import Center, Integers, Stream, as_exact
@@ -30,16 +30,17 @@ Sensitivity = int | float | Fraction
 """How far one neighbour step moves all numbers of a draw together; taken exactly."""
 
 
-# Rounds ask for the same noise again and again: what it costs is worked out once.
+# Rounds ask for the same noise again and again: what it costs is worked out once. True is no number,
+# though it equals 1.
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=256, typed=True)
 def _laplace(name: str, scale: float | Fraction, sensitivity: Sensitivity, most: float) -> DrawCost:
     """What Laplace noise of this scale costs."""
     return DrawCost.laplace(_moved(name, sensitivity) / as_exact("noise_scale", scale, at_most=most))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=256, typed=True)
 def _gaussian(std: float | Fraction, squared: Sensitivity, most: float, *, lattice: bool) -> DrawCost:
     """What Gaussian noise costs, on the integers or on the line."""
     exact, moved = as_exact("noise_std", std, at_most=most), _moved("l2_sensitivity_squared", squared)
@@ -48,10 +49,8 @@ def _gaussian(std: float | Fraction, squared: Sensitivity, most: float, *, latti
 
 def _moved(name: str, sensitivity: Sensitivity) -> Fraction:
     """A declared sensitivity, exactly; 0 of a public center."""
-    exact = Fraction(sensitivity)
-    if exact < 0:
-        raise InvalidInput(name, f"{sensitivity!r} is negative", "must be at least 0")
-    return exact
+    non_negative(name, sensitivity)
+    return Fraction(sensitivity)
 
 
 def _shape(center: Any) -> tuple[int, ...]:
