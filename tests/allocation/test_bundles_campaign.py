@@ -296,7 +296,7 @@ def test_plans_and_offers_say_how_numbers_become_values(tmp_path: Path) -> None:
     offer, plan = words(it.offer()), it.plan
     assert "Of the goods that you get the best 2 count" in offer
     assert "together 16 at most" in offer
-    assert "each gets up to 2 of them" in offer
+    assert "each gets up to 2 goods" in offer
     (tmp_path / "wishes.csv").unlink()
     assert Campaign.load(tmp_path / "shifts.toml").plan.to_dict() == plan.to_dict()
     assert plan.to_dict()["class"] == "capped-additive"

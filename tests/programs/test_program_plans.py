@@ -176,7 +176,7 @@ def test_refusals_and_plans_are_in_the_files_units_and_names(tmp_path: Path) -> 
         campaign(tmp_path, scarce, of="knapsack").plan  # noqa: B018
     with pytest.raises(InvalidInput, match=r"program\.least_weight: 9 of .* is above its largest_weight; at most"):
         campaign(tmp_path, ("least_weight = [0.5, 0.1]", "least_weight = [9, 0.1]"), of="knapsack").plan  # noqa: B018
-    with pytest.raises(Refused, match=r"row '[abc]' would keep back [\d,.e+]+ times its supply"):
+    with pytest.raises(Refused, match=r"row '[abc]' would reserve [\d,.e+]+ times its supply"):
         campaign(tmp_path, ("burn_in", 'mode = "tight"\nburn_in')).plan  # noqa: B018
     plan: Any = campaign(tmp_path, of="knapsack").plan
     units, it = plan.coding.load_units, plan.mechanism
