@@ -199,7 +199,7 @@ def test_what_people_and_operators_get_wrong(tmp_path: Path) -> None:
     (tmp_path / "records.csv").write_text(f"id,record\n1,7.5\n5,{2**62:016x}\n7,{12:016x}\n")
     assert it.check().rejected == {
         "1": "record: is no word of 64 bits; must be 16 hexadecimal digits, as a device writes them",
-        "5": "record: is beyond what a device sends on this contract", "7": "record: no record is asked of this id"}
+        "5": "record: is beyond the range of a device on this contract", "7": "record: no record is asked of this id"}
     board = it.settle().outcome.billboard
     assert (board.total, board.steps) == (0, 0)
 
@@ -233,7 +233,8 @@ def test_a_limit_that_equal_weights_exceed_is_declined_with_what_would_do(tmp_pa
 
 
 def test_a_budget_without_a_delta_is_told_what_to_do(tmp_path: Path) -> None:
-    said = r"^budget\.rule: 'basic' adds up epsilons, .* names; write rule = \"zcdp\" in \[budget\]: .* stands there"
+    said = (r"^budget\.rule: 'basic' adds up epsilons\. .* no promise names one; write rule = \"zcdp\" in \[budget\]: .* in "
+            "that table")
     with pytest.raises(InvalidInput, match=f"{said}$"):
         _ = campaign(tmp_path, "bad", (('rule = "zcdp"\n', ""),)).plan
     with pytest.raises(InvalidInput, match=f"{said}, and a delta above 0, such as delta = 1e-6$"):

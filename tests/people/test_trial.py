@@ -190,7 +190,7 @@ def test_what_a_fault_says_is_told_as_nothing_is_private(path: Path, monkeypatch
         raise ValueError("\nlengths differ: 3 and 4\nand more of it")
 
     monkeypatch.setattr(histogram_module().NoisyHistogram, "run", run)
-    with pytest.raises(InvalidInput, match=r"ValueError at test_trial.py:\d+: lengths differ: 3 and 4; mend"):
+    with pytest.raises(InvalidInput, match=r"ValueError at test_trial.py:\d+: lengths differ: 3 and 4; correct it"):
         _ = Campaign.load(path).plan
 
 

@@ -85,8 +85,8 @@ def result_sections(plan: PlannedSearch, outcome: AnyOutcome) -> list[Section]:
             f"The probability of this list changes by at most {likelier(board.epsilon_spent)} when one protected "
             "person's contacts are changed, because of the number of searches in this run. This is no promise before "
             "the run, and says nothing about any delta.",
-            f"The promise is made towards everybody who sees the list. {_BASIS} It does not cover the duration of the "
-            "search and the examined people, and neither is published."),
+            f"The promise is made towards everybody who sees the list. {_BASIS} It does not cover the duration and the "
+            "examinations of the search, and neither is published."),
     ]
 
 
