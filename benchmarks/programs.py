@@ -198,7 +198,7 @@ def _speed_table(ours: dict[Any, Found], flow: Found | None, grown: dict[Any, Fo
     own = "; ".join(f"{kind} {one['mean, ms']:.2g} (at most {one['largest, ms']:.2g})" for kind, one in decoded.items())
     return Table("Time and memory", ("size", "mode", "noise", "rounds", "s", "memory of the run, MB",
                                      "whole process, MB"), rows,
-                 f"One participant's part from her record and the billboard, ms: {own}.")
+                 f"One participant's part from their record and the billboard, ms: {own}.")
 
 
 # ---- words

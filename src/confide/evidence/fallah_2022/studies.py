@@ -128,7 +128,7 @@ def _two_users(quick: bool, progress: Progress | None) -> Findings:
         for k, (quantity, unit) in enumerate(_DRAWN):
             points = [(float(c), float(table[j, k]), f"c2 = {other:g}")
                       for other, table in drawn.items() for j, c in enumerate(grid)]
-            pictures += curves(points, title=f"{quantity.capitalize()} of the first, {name}", x="c1, her report",
+            pictures += curves(points, title=f"{quantity.capitalize()} of the first, {name}", x="c1, the report",
                                y=f"{quantity}, {unit}" if unit else quantity, alt=_words(quantity, gamma))
         rows += [(gamma, other, c, *map(float, row)) for other in _OTHERS
                  for c, row in zip(_SHOWN, _first(gamma, np.array(_SHOWN), other), strict=True)]
@@ -141,10 +141,10 @@ def _two_users(quick: bool, progress: Progress | None) -> Findings:
 
 def _words(quantity: str, gamma: float) -> str:
     always = case(gamma).switch > max(_OTHERS) or quantity == "rent"
-    return (f"{quantity.capitalize()} of the first person against her report at gamma = {gamma:g}, for three reports "
-            "of the other: it falls with her report" + ("." if always else
-            ", up to where one person alone is bought from: there it jumps up if she minds the platform less than the "
-            "other, and to 0 if she minds it more."))
+    return (f"{quantity.capitalize()} of the first person against their report at gamma = {gamma:g}, for three reports "
+            "of the other: it falls with their report" + ("." if always else
+            ", up to where one person alone is bought from: there it jumps up if they mind the platform less than "
+            "the other, and to 0 if they mind it more."))
 
 
 TWO_USERS = Study(
@@ -173,14 +173,14 @@ def _two_user_maps(quick: bool, progress: Progress | None) -> Findings:
     rows: list[tuple[float, ...]] = []
     for done, gamma in enumerate(PRICES, 1):
         offers, share = case(gamma).offers(pairs), _alone(case(gamma).switch)
-        # What is 0 has no colour on a logarithmic scale: white says that nothing is bought from her.
+        # A 0 has no colour on a logarithmic scale: white says that nothing is bought from that person.
         shown = {"local loss": np.where(offers.epsilon_local > 0, offers.epsilon_local, math.nan),
                  "central loss": offers.epsilon_central, "payment": offers.payments}
         for quantity, values in shown.items():
             pictures += heat_map(
                 [(float(a), float(b), float(v)) for (a, b), v in zip(pairs, values[:, 0], strict=True)],
                 step=1.0 / squares, title=f"{quantity.capitalize()} of the first, gamma = {gamma:g}",
-                x="c1, her report", y="c2, the other's", value=quantity, log=quantity == "local loss",
+                x="c1, the report", y="c2, the other's", value=quantity, log=quantity == "local loss",
                 alt=f"{quantity.capitalize()} of the first person by both reports: it falls from left to right" + (
                     "." if share == 0 else "; in the upper right corner one person alone is bought from, above the "
                     "diagonal the first, below it the second."))
@@ -381,8 +381,8 @@ def _as_printed(quick: bool, progress: Progress | None) -> Findings:
             advance(progress, len(CASES) + 1 + len(rows), steps)
     return Findings(compared=tuple(compared), blocks=(
         *curves(lines, title="Three people, psi = (.1, 1, x), g = .1, kappa = 1", x="x", y="cost",
-                alt="Cost against the third person's virtual cost: the optimum stays level where she is no longer "
-                    "bought from, soon after 1; the printed algorithm goes on buying from her and rises."),
+                alt="Cost against the third person's virtual cost: the optimum stays level where nothing is bought "
+                    "from them any more, soon after 1; the printed algorithm goes on buying from them and rises."),
         Table(columns=("gamma", "people n", "returns negative weights or levels", "feasible, but above 1.01 optimum"),
               rows=tuple(rows), note=f"Shares of {draws} profiles under the uniform prior, VAR = 1/12, alpha = 2.")))
 
