@@ -167,7 +167,7 @@ def run(*, quick: bool) -> Report:
             f"Peers: the RDP and PLD accountants of dp-accounting {version('dp-accounting')}, with their own orders "
             "and grid (1e-4), for replaced records. They have no pure event: for RDP it is said as zCDP, for PLD as "
             "randomised response, one by one, because a repeat count of it would be lost. The PLD accountant doubles "
-            "the sensitivity of Gaussian noise for this relation, so it is told twice the noise.",
+            "the sensitivity of Gaussian noise for this relation, so it gets twice the noise.",
             "\"ours\" is the least of the closed forms, every number rounded up; \"our PLD\" is dp-accounting's "
             f"composition on our grid. Times are the least of {repeats}, from the events to the epsilon.",
         ],

@@ -20,7 +20,7 @@ Job = Callable[..., Any]
 
 
 def least_seconds(jobs: dict[str, tuple[int, Job]], repeats: int) -> dict[str, float]:
-    """Least seconds of one call, for each job; a job is told the number of its call, to name its stream with."""
+    """Least seconds of one call, for each job; a job gets the number of its call, to name its stream with."""
     best = dict.fromkeys(jobs, float("inf"))
     for run in range(repeats):
         for name, (count, job) in jobs.items():

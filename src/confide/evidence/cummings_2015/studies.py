@@ -244,8 +244,8 @@ def _lies(quick: bool, progress: Progress | None) -> Findings:
     picture = curves(
         rows, title="What an answer earns, less what the truth earns", x="reported answer (the true one is 0.9)",
         y="expected gain, in units of b", marks=[(best[shrunk], gains[shrunk], "best lie")],
-        alt="Among peers with a shrinking ridge estimate, reporting a little less than the truth gains 0.012 b; with the "
-            "estimate divided by its shrinkage, no lie gains.",
+        alt="Among peers with a shrinking ridge estimate, reporting a little less than the truth gains 0.012 b; with "
+            "the estimate divided by its shrinkage, no lie gains.",
     )
     printed = _RIDGE / (_RIDGE + 0.5 * 2 * _PEERS / (_DIMENSION + 2))
     return Findings(

@@ -396,7 +396,7 @@ def unbounded_objective() -> Recomputed:
     correction="And such people are bought from: psi = 3 has weight .172 beside .05 and .06.",
 )
 def above_one_is_bought() -> Recomputed:
-    """The weight of a person whose psi is 3, above 1: psi = (.05, .06, 3), g = .01, kappa = 1."""
+    """The weight of a person with a psi of 3, above 1: psi = (.05, .06, 3), g = .01, kappa = 1."""
     found = float(solve([0.05, 0.06, 3.0], variance_price=0.01, noise_price=1.0).weights[2])
     return Recomputed("holds" if abs(found - 0.17245370) < 1e-8 else "false", 0.0, found)
 

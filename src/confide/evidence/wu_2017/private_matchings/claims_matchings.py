@@ -156,7 +156,7 @@ def least_supply_of_all() -> Recomputed:
 @claim(
     id="allocation/algorithm-4-sizes", statement="Algorithm 4, constants", line=1926,
     verdict="vacuous-at-practical-size", pinned=(1000000.0, 4491959360.0),
-    claim="m = 2E + 1 copies of each good are held back.",
+    claim="m = 2E + 1 copies of each good are kept in reserve.",
     correction="At n = 10^6, k = 100, alpha = rho = 1/30, epsilon = 1, gamma = .05 these are 4.5e9 copies: 4,500 "
                "times as many as bidders.",
 )

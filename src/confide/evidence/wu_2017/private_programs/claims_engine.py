@@ -364,7 +364,7 @@ def loss_at_a_large_epsilon() -> Recomputed:
     correction="Towards the others: each of 120 shares follows from its owner's record and the billboard.",
 )
 def shares_are_decodes() -> Recomputed:
-    """The number of 120 participants whose share is not what they compute from their record and the billboard alone."""
+    """The number of 120 shares that differ from the decode of their owner's record and the billboard alone."""
     program, values = UnitDemand(120, 15, goods=4), popular(120, 4, 1)
     mechanism = PrivDude(program, 1.0, 1e-6, 30, 15)
     outcome: Any = mechanism.run(values, Noise.simulated(1))

@@ -97,7 +97,7 @@ def utilities_of_all() -> Recomputed:
     correction="Each of 200 parts and prices follows from its owner's record and the billboard.",
 )
 def charges_are_decodes() -> Recomputed:
-    """The number of 200 participants whose parts and prices are not what they compute alone."""
+    """The number of 200 parts and prices that differ from their owner's own decode."""
     mechanism, values, outcome = _charged()
     names = ("actions", "times", "price")
     wrong = sum(mechanism.decode(values[i], i, outcome.billboard)
