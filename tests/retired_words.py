@@ -1,10 +1,13 @@
 """Words that the project uses no longer, each under the word that stands for the same thing today.
 
 `house/test_vocabulary.py` looks for them in public names, campaign files and outputs, `docs/test_docstrings.py` in
-docstrings, `docs/test_prose.py` in pages, templates and the texts of the evidence.
+docstrings, `docs/test_prose.py` in pages and templates, `evidence/test_texts_of_evidence.py` in its texts.
 """
 
 from __future__ import annotations
+
+import re
+from collections.abc import Iterator
 
 VOCABULARY: dict[str, tuple[str, ...]] = {
     "people, or records of a custodian": ("n", "=rows: int"),
@@ -76,3 +79,11 @@ IN_TEXTS: dict[str, tuple[str, ...]] = {
 
 WALKS = r"[Ww]alk(?:s|ed|ing)?"
 """What a fixed-transcript audit is called no longer; a walk in a network is one."""
+
+
+def retired(text: str, *tables: dict[str, tuple[str, ...]]) -> Iterator[tuple[int, str]]:
+    """Line, and the word with the one that stands for it today."""
+    for table in tables:
+        for today, words in table.items():
+            for match in re.finditer(rf"(?<![\w-])(?:{'|'.join(words)})(?![\w-])", text):
+                yield text[: match.start()].count("\n") + 1, f"{match.group()!r} is {today}"
