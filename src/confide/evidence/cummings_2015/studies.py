@@ -266,7 +266,7 @@ def _lies(quick: bool, progress: Progress | None) -> Findings:
 
 LIES = Study(
     name="regression-lies",
-    title="What a lie is worth",
+    title="The gain of a lie",
     source="Cummings, Ioannidis and Ligett 2015, Theorem 3",
     statement="Truth is an approximate equilibrium: no lie gains more than b times the squared bias of the peers.",
     run=_lies,

@@ -89,7 +89,7 @@ def _accuracy(quick: bool, progress: Progress | None) -> Findings:
         rows.append((tau, bounds.lower, bounds.tighter, bounds.total, chernoff.total, chernoff.people, exact.total,
                      exact.people, exact.error))
     return Findings(compared=tuple(compared), blocks=(
-        *curves(points, title="What accuracy costs", x="target tau", y="expected total payment", log_x=True,
+        *curves(points, title="The cost of accuracy", x="target tau", y="expected total payment", log_x=True,
                 alt="Total payments against the target: the source's mechanism lies between its bounds and falls in "
                     "steps; a plan by Chernoff's bound is a little cheaper, one by the exact error far cheaper, below "
                     "the source's lower bound, because tau there bounds the error and is not the error."),
@@ -102,7 +102,7 @@ def _accuracy(quick: bool, progress: Progress | None) -> Findings:
 
 ACCURACY = Study(
     name="market-accuracy",
-    title="What accuracy costs",
+    title="The cost of accuracy",
     source="Wang 2016, Figure 3.2, Theorem 5",
     statement="The total payment of the mechanism is within one person's payment of the least, up to O(tau ln(1/tau)).",
     run=_accuracy,
@@ -206,7 +206,7 @@ def _pairs(quick: bool, progress: Progress | None) -> Findings:
 
 PAIRS = Study(
     name="market-pairs",
-    title="A general prior: what a report costs",
+    title="A general prior: the cost of a report",
     source="Wang 2016, section 5.4, (5.17)-(5.21)",
     statement="The pair mechanism's payment is asymptotically optimal as epsilon grows.",
     run=_pairs,
@@ -348,7 +348,7 @@ def _unknown_costs(quick: bool, progress: Progress | None) -> Findings:
 
 UNKNOWN_COSTS = Study(
     name="market-unknown-costs",
-    title="What accuracy costs where valuations are unknown",
+    title="The cost of accuracy where valuations are unknown",
     source="Wang 2016, Figure 4.2, Theorem 8",
     statement="Tripling the people who are invited, from 200 to 600, drives the cost down by more than 99%.",
     run=_unknown_costs,

@@ -78,7 +78,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         points.append((name, "lie", mean, mean - error, mean + error))
         compared.append(bound(f"mean gain of a lie, {name}, n = {n}; promised at most", mean, at_most=mechanism.gain,
                               origin=OWN_CERTIFICATE))
-    compared.append(bound("what is promised of any lie; the source, where truth gives .6", mechanism.gain,
+    compared.append(bound("promised bound for any lie; the source, where truth gives .6", mechanism.gain,
                           at_most=(printed.factor - 1.0) * 0.6 + printed.added, remark="nothing is worth more than 1",
                           origin=evaluated("Wu 2017, Theorem 6.2.11, line 5250")))
     return Findings(compared=tuple(compared), blocks=(
@@ -94,7 +94,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
 
 STUDY = Study(
     name="programs-truth",
-    title="What a lie gains",
+    title="The gain of a lie",
     source="Wu 2017, Lemma 6.2.4 and Theorem 6.2.11",
     statement="TrueDude is (e^epsilon, alpha (2 e^epsilon - 1) + delta max(V, C1 tau sqrt(k)))-truthful.",
     run=_run,
