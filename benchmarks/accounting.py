@@ -174,9 +174,9 @@ def run(*, quick: bool) -> Report:
         findings=[
             f"Ten uses of randomised response at 1.0986, asked for as a repetition, cost {lost:.4f} by dp-accounting's "
             f"PLD accountant and {kept:.4f} here.",
-            "Exact sums and certified roundings cost time: our closed forms take tens of times what RDP's table of "
-            "orders does. For long lists of many pure levels, and for pure events beside Gaussian ones, privacy loss "
-            "distributions are still closer to the truth than any closed form.",
+            "Exact sums and certified roundings cost time: our closed forms take tens of times as long as RDP's "
+            "table of orders. For long lists of many pure levels, and for pure events beside Gaussian ones, privacy "
+            "loss distributions are still closer to the truth than any closed form.",
         ],
         targets=[
             Target("largest epsilon of ours, as a multiple of RDP's", 1.0, max(ratios)),

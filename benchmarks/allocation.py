@@ -133,7 +133,7 @@ def _share_table(level: float, worth: dict[Any, list[Found]]) -> Table:
             for at, found in worth.items() for kind in KINDS for noise in NOISES]
     return Table(f"Welfare at epsilon = {level:g}, over the optimum",
                  ("bidders, goods, copies", "method", "noise", "mean", "least", "certificate", "copies too many"), rows,
-                 "The certificate is what may be claimed in public, but with probability .01.")
+                 "The certificate may be claimed in public, except with probability .01.")
 
 
 def _rule_table(rules: dict[str, Found], worth: dict[Any, list[Found]], size: tuple[int, int, int]) -> Table:
