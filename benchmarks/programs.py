@@ -153,8 +153,8 @@ def _mode_table(size: Size, level: float, found: list[Found]) -> Table:
     return Table(f"Modes, {_name(size)}, epsilon = {level:g}, %",
                  ("mode", "noise", "optimum less value, of the optimum", "certified", "largest excess of a row, of its "
                   "supply", "certified"), rows,
-                 "Certified in public, except with probability .05. For RoundDude and TightenAndAudit the certificate is "
-                 "about the averages, before draws, flags and audits. A value above the optimum comes with excess.")
+                 "Certified in public, except with probability .05. For RoundDude and TightenAndAudit the certificate "
+                 "is about the averages, before draws, flags and audits. A value above the optimum comes with excess.")
 
 
 def _family_table(families: dict[str, list[Found]], level: float) -> Table:
