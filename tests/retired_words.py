@@ -1,7 +1,8 @@
 """Words that the project uses no longer, each under the word that stands for the same thing today.
 
 `house/test_vocabulary.py` looks for them in public names, campaign files and outputs, `docs/test_docstrings.py` in
-docstrings, `docs/test_prose.py` in pages and templates, `evidence/test_texts_of_evidence.py` in its texts.
+docstrings, `docs/test_printed_texts.py` in what the program prints, `docs/test_prose.py` in pages and templates,
+`evidence/test_texts_of_evidence.py` in its texts.
 """
 
 from __future__ import annotations
@@ -76,6 +77,25 @@ IN_TEXTS: dict[str, tuple[str, ...]] = {
     "public randomness": (r"public coins",),
 }
 """Word -> patterns of words that pages and texts of the evidence use no longer, besides those of `PROSE`."""
+
+IN_PRINTED: dict[str, tuple[str, ...]] = {
+    "they, them, their, the participant": IN_DOCSTRINGS["they, them, their, the participant"],
+    "a person who, people with": (r"[Ww]hom", r"[Ww]hose", r"[Ww]hoever", r"for who", r"of who"),
+    "the cost, the value, the answer: a noun in place of a clause": (
+        r"what (?:nobody|everybody|anybody|somebody|(?:is|was|are) (?:promised|published|released|known|done|charged|"
+        r"paid|left|given|asked|claimed|said|stored|shared|wrong)|it (?:is|does|costs|asks)|she|he|they|she gets)",
+        r"of what", r"by what", r"for what", r"than what", r"beyond what"),
+    "a subject before the verb: no clause as a subject": (r"(?:^|(?<=[.:;] ))What [a-z]+ [^?]*[.;]$",
+                                                         r"(?:^|(?<=[.:;] ))Who [a-z]+ [^?]*[.;]$"),
+    "equally likely at first": (r"even money",),
+    "before the run": (r"beforehand",),
+    "depends on": (r"rests? on", r"hangs? on"),
+    "in reserve": (r"(?:keep|keeps|kept|held|hold) back",),
+    "correct, repair": (r"[Mm]end(?:s|ed)?",),
+    "mutant": (r"planted",),
+    "anyway": (r"all the same",),
+}
+"""Word -> patterns of words that no text of the program uses any longer, besides those of `PROSE`."""
 
 WALKS = r"[Ww]alk(?:s|ed|ing)?"
 """What a fixed-transcript audit is called no longer; a walk in a network is one."""

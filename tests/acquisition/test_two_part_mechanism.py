@@ -169,7 +169,7 @@ def test_a_run_takes_one_round_of_contracts_and_what_devices_send() -> None:
     records = made.records(sent)
     for data, match in (([records, records], "stands twice"),
                         (replace(records, variance=0), "one round"),
-                        (replace(records, message=records.message + 2**60), "beyond what a device sends"),
+                        (replace(records, message=records.message + 2**60), "beyond the range of a device"),
                         ([replace(records, index=records.index[:0], **{name: getattr(records, name)[:0] for name in (
                             "steps", "noise_std", "epsilon_local", "epsilon_central", "payment", "message",
                             "sent")}), 7],

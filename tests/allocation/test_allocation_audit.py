@@ -271,7 +271,7 @@ def test_the_audit_of_a_campaign_of_many_releases_walks_blocks() -> None:
                    arity=16)
     assert many_steps(sound.counter.horizon)
     flagged = [row.promise for row in audit_of(inject_fault(sound, DropsBlocks), 0).rows if row.flagged]
-    assert flagged == ["privacy: her own walk along the billboard, noise drawn in blocks"]
+    assert flagged == ["privacy: the bidder's own replay of the billboard, noise drawn in blocks"]
     report = audit_of(sound, 0)
     assert report.passed, report.problems
     assert sum("noise in blocks" in control.name for control in report.controls) == 2
@@ -382,7 +382,7 @@ def test_whatever_is_public_is_compared(code: type[Any], plan: Market) -> None:
     """A number of those who want anything, in places that no field of the billboard is."""
     sound = tiny(plan)
     found = walked(sound, 1, code, pairs=3)
-    assert all("published differs" in audit.leaks[0] for audit in found.values())
+    assert all("published values differ" in audit.leaks[0] for audit in found.values())
 
 
 def test_faults_are_told_apart() -> None:

@@ -281,7 +281,7 @@ def test_counted_goods_are_asked_for_by_how_many(edits: list[tuple[str, str]], s
 
 
 @pytest.mark.parametrize(("edits", "says"), [
-    ([("supply = [45, 50, 50]", "supply = 120")], "hand everybody what she likes best"),
+    ([("supply = [45, 50, 50]", "supply = 120")], "hand everybody their favourite goods"),
     ([("epsilon = 60.0", "epsilon = 1.0")], "smaller bundles"),
     ([("failure_probability = 0.01", 'failure_probability = 0.01\non_overflow = "truncate"')], "costs a delta"),
     ([("arity = 4", 'law = "gaussian"')], "needs a delta"),
@@ -296,13 +296,13 @@ def test_plans_and_offers_say_how_numbers_become_values(tmp_path: Path) -> None:
     offer, plan = words(it.offer()), it.plan
     assert "Of the goods that you get the best 2 count" in offer
     assert "together 16 at most" in offer
-    assert "each gets up to 2 of them" in offer
+    assert "each gets up to 2 goods" in offer
     (tmp_path / "wishes.csv").unlink()
     assert Campaign.load(tmp_path / "shifts.toml").plan.to_dict() == plan.to_dict()
     assert plan.to_dict()["class"] == "capped-additive"
-    assert "what a second one adds" in words(campaign(tmp_path, *EDITS["counted"]).plan.offer())
+    assert "the value that a second one adds" in words(campaign(tmp_path, *EDITS["counted"]).plan.offer())
     few = campaign(tmp_path, ("arity = 4", "arity = 4\nbundle = 1"), *LOUD).plan
-    assert "more would be worth something up to 2" in words(few.sections())
+    assert "a person can value up to 2" in words(few.sections())
     ranked = words(campaign(tmp_path, *EDITS["ranked"]).plan.offer())
     assert "places are worth 0.5, 0.333, 0.167" in ranked
 
@@ -448,7 +448,7 @@ def test_whole_audits_hold_the_familys_rows_too(which: str, tmp_path: Path) -> N
     it, told = campaign(tmp_path, *EDITS[which]), list[tuple[int, int | None]]()
     report = it.audit(1, progress=lambda done, total: told.append((done, total)))
     assert report.passed, report.problems
-    assert {"privacy: everything that others see, jointly", "privacy: her own walk along the billboard"} <= {
+    assert {"privacy: everything that others see, jointly", "privacy: the bidder's own replay of the billboard"} <= {
         row.promise for row in report.rows}
     assert any(control.mutant == "no noise" for control in report.controls)
     assert [done for done, _ in told] == list(range(1, len(told) + 1))

@@ -72,7 +72,7 @@ def test_what_is_public_names_no_totals(tmp_path: Path) -> None:
     given = np.bincount([good for good in outcome.shares["good"].to_pylist() if good >= 0], minlength=3)
     result = words(it.file.kind.result(it.plan, outcome))
     assert "is not public" in result
-    assert "Public leanings" not in result
+    assert "public bonuses" not in result
     numbers = set(re.findall(r"[0-9][0-9,.]*", result))
     assert str(int(given.sum())) not in numbers
     manifest = (tmp_path / "out" / "manifest.json").read_text()
@@ -132,7 +132,7 @@ def test_bad_rows_are_empty_and_nobody_elses_matter(tmp_path: Path) -> None:
     changed = [*data]
     changed[0] = "1,100,0,0" if goods[0] != 0 else "1,0,0,0"
     campaign(tmp_path, data=changed)
-    assert "What counts is the settlement" in words(it.share(1)) or it.plan.mechanism.decode(
+    assert "The settlement counts: " in words(it.share(1)) or it.plan.mechanism.decode(
         {0: 1.0}, 0, settled.outcome.billboard)["good"] == goods[0]
 
 
@@ -217,7 +217,7 @@ def test_prices_and_shares_are_in_points_as_well(tmp_path: Path) -> None:
     assert listed["price_points"].to_pylist() == [400 * each for each in listed["price"].to_pylist()]
     result = words(it.file.kind.result(it.plan, settled.outcome))
     assert "final price (points, of 400)" in result
-    assert "raise what a good is worth to somebody by up to 8. " in result  # .02 of 400 points
+    assert "raise the value of a good to a participant by at most 8. " in result  # .02 of 400 points
     assert Ranks(points=(10, 6, 3)).unit == 10
     assert replace(it.plan, scale=Points()).said(0.25) == "0.25"
 
@@ -254,7 +254,7 @@ def test_whole_audits_hold_the_familys_rows_too(method: str, tmp_path: Path) -> 
     it, told = campaign(tmp_path, *EDITS[method]), list[tuple[int, int | None]]()
     report = it.audit(3, progress=lambda done, total: told.append((done, total)))
     assert report.passed, report.problems
-    assert {"privacy: everything that others see, jointly", "privacy: her own walk along the billboard"} <= {
+    assert {"privacy: everything that others see, jointly", "privacy: the bidder's own replay of the billboard"} <= {
         row.promise for row in report.rows}
     assert any(control.mutant.endswith("of the noise that the promise needs") for control in report.controls)
     assert told[-1][0] == told[-1][1]

@@ -29,16 +29,16 @@ def test_the_plan_reads_public_parameters_alone(tmp_path: Path) -> None:
     plans.append(Campaign.load(tmp_path / "courses.toml").plan)
     assert plans[0].to_dict() == plans[1].to_dict() == plans[2].to_dict()
     assert words(plans[0].sections()) == words(plans[2].sections())
-    assert "E: no published count is off by more" in words(plans[0].sections())
+    assert "E, largest error of any published count" in words(plans[0].sections())
 
 
 def test_the_offer_says_who_learns_what(tmp_path: Path) -> None:
     offer = words(campaign(tmp_path).offer())
-    assert "Whoever hands you the good learns that it is yours" in offer
-    assert "Nothing is promised of what could be gained" in offer
+    assert "The person who hands you the good learns that it is yours" in offer
+    assert "no promise about the gain from a false row" in offer
     charged = words(campaign(tmp_path, *EDITS["charged"]).offer())
     assert "You pay the final price" in charged
-    assert "At epsilon = 200 nothing is promised" in charged
+    assert "At epsilon = 200, the campaign makes no promise" in charged
 
 
 def test_a_bound_on_lies_is_stated_where_it_says_something(tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_a_bound_on_lies_is_stated_where_it_says_something(tmp_path: Path) -> No
     (("supply = [25, 30, 30]", "supply = [25, 30]"), "goods.supply", "2 numbers for 3 goods"),
     (("supply = [25, 30, 30]", "supply = 0"), "goods.supply", "greater than or equal to 1"),
     (('"drawing"', '"algebra"'), "goods.names", "stands twice"),
-    (('"drawing"', '" drawing"'), "goods.names", "padded"),
+    (('"drawing"', '" drawing"'), "goods.names", "has spaces around it"),
     (("supply = [25, 30, 30]", "suply = 30"), "goods.suply", "did you mean 'supply'"),
     (("supply = [25, 30, 30]", "supply = 30\ncount = 3"), "goods", "exactly one of names, count and table"),
     (("count = 120", "count = 0"), "people.count", "greater than or equal to 1"),
@@ -92,7 +92,7 @@ def test_bad_input_is_named(edit: tuple[str, str], field: str, says: str, tmp_pa
 
 
 @pytest.mark.parametrize(("edits", "says"), [
-    ([("supply = [25, 30, 30]", "supply = 120")], "hand everybody her favourite"),
+    ([("supply = [25, 30, 30]", "supply = 120")], "hand everybody their favourite good"),
     ([("epsilon = 60.0", "epsilon = 1.0")], "goods handed out without asking anybody"),
     ([("failure_probability = 0.01", 'failure_probability = 0.01\non_overflow = "truncate"')], "costs a delta"),
     ([("arity = 4", 'law = "gaussian"')], "needs a delta"),
@@ -171,8 +171,8 @@ def test_prices_are_charged_by_whichever_method_is_best(tmp_path: Path) -> None:
 def test_an_auction_that_charges_is_warned_of(tmp_path: Path) -> None:
     plan = campaign(tmp_path, *EDITS["charged"]).plan
     assert plan.others["scaling"].share > plan.prediction.share + 0.02
-    assert (f"with prices charged, auction.method = 'scaling' is predicted at {plan.others['scaling'].share:.0%}, and "
-            f"what is planned at {plan.prediction.share:.0%}") in words(plan.sections()).replace('"', "'")
+    assert (f"auction.method = 'scaling' has a predicted welfare of {plan.others['scaling'].share:.0%}, and the "
+            f"planned method {plan.prediction.share:.0%}") in words(plan.sections()).replace('"', "'")
     assert "with prices charged" not in words(campaign(tmp_path).plan.sections())
 
 

@@ -1,4 +1,4 @@
-"""What a replaced row moves, over all public histories: what the noise rests on, nothing more, and attained."""
+"""What a replaced row moves, over all public histories: the basis of the noise, nothing more, and attained."""
 
 from __future__ import annotations
 

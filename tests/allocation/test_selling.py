@@ -35,9 +35,9 @@ def promised(market: Any) -> Truthfulness:
 def test_the_promise_is_printed_with_what_it_leaves_out(auction: PMatch) -> None:
     said = lies(Guarantees((promised(auction),)))
     assert "no lie gains more than 0.248".lower() in said.lower()
-    assert "comes on top, and has no bound" in said
+    assert "is not included, and has no bound" in said
     assert "Condition: the bidder ends satisfied" in said
-    assert "tells a participant nothing" in said
+    assert "does not help a participant to decide" in said
 
 
 def test_one_whom_truth_leaves_with_nothing_gains_more_than_is_promised(auction: PMatch) -> None:
@@ -126,9 +126,9 @@ def test_the_plan_of_a_sale_says_it() -> None:
     assert "Measured on 5 made-up crowds of 600 people each" in said
     assert "one standard error, between crowds" in said
     assert "each gains at most" in said
-    assert "people who report something else together" in said
+    assert "people who misreport together" in said
     assert "Condition:" in offer
-    assert "Nobody can know this beforehand" in offer
+    assert "Nobody can know this before the run" in offer
 
 
 @pytest.mark.parametrize("name", ["matching", "bundles"])
@@ -141,8 +141,8 @@ def test_a_plan_that_gives_says_it_too(name: str) -> None:
     assert found.alone > found.gain
     assert 0 < found.both <= 1
     said = words(plan.sections())
-    assert f"they gain {found.gain:.3f} +- {found.error:.3f} more than with one, on average" in said
-    assert "nothing is promised of what a lie gains" in said
+    assert f"gains {found.gain:.3f} +- {found.error:.3f} more than with one id, on average" in said
+    assert "no promise about the gain from a lie" in said
     assert "can take all of its copies" in said
     assert plan.to_dict()["second_ids"]["crowds"] == 5
 

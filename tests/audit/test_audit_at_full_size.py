@@ -124,7 +124,7 @@ def test_what_is_measured_among_fewer_holds_no_promise(monkeypatch: pytest.Monke
     assert found.counts["smaller"] == 1
     fewer, around = (each.note for each in found.unmeasured)  # by concern
     assert "1 of 1 draws are made around the meter" in around
-    assert fewer == "so many people are more than an audit makes up: it was walked among fewer"
+    assert fewer == "an audit does not make up so many people: it compared fewer"
     assert found.problems == ("promises of privacy that were measured: promised 1.0, measured 0.0",)
 
 
@@ -147,4 +147,4 @@ def test_the_audit_of_many_tells_exact_counts_of_many() -> None:
     assert (row.verdict, row.measured) == (Verdict.BROKEN, np.inf)
     sound = audit_mechanism(Counts(many=MANY), TEN, MANY, seed=5, tries=0)
     assert privacy_row(sound).verdict is Verdict.KEPT
-    assert "of everybody few are walked, since these are many" in privacy_row(sound).note
+    assert "few of these many people are compared" in privacy_row(sound).note

@@ -150,7 +150,7 @@ def test_a_promise_above_the_price_is_kept_and_says_so() -> None:
     rows, planted = promise_rows([promised(PureDP(2.0)), promised(PureDP(1.0))], lambda: [BIT, BIT])
     assert [(each.concern, each.verdict, each.measured) for each in rows] == [
         ("privacy", "kept", 1.0), ("privacy", "kept", 1.0), ("budget", "kept", 1.0)]
-    assert [each.note for each in rows] == ["more is promised than its releases cost, by 0.5 of it", "", ""]
+    assert [each.note for each in rows] == ["the promised loss exceeds the cost of its releases, by 0.5 of it", "", ""]
     assert len(planted) == 4
     assert all(each.flagged for each in planted)
     alone, _ = promise_rows([promised(PureDP(2.0))], lambda: [BIT, BIT])
@@ -213,7 +213,7 @@ def test_the_ledgers_charge_is_what_is_promised(events, loss) -> None:
     found, planted = charge_rows(events, loss)
     assert (found.measured, found.verdict, found.concern) == (pytest.approx(1.0), "kept", "budget")
     assert [(each.mutant, each.flagged) for each in planted] == [
-        ("everything released twice", True), ("half of what is promised is charged", True)]
+        ("everything released twice", True), ("half of the promised loss is charged", True)]
     assert charge_rows((*events, *events), loss)[0].flagged
 
 

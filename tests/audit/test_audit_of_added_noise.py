@@ -88,7 +88,7 @@ def test_only_where_noise_has_no_center_a_difference_is_not_measured(name: str) 
     assert found.passed is (row.verdict is Verdict.KEPT)
     if row.verdict is Verdict.NOT_MEASURED:
         assert row.note.startswith("noise was drawn without `center=` (stream mean)")
-        assert "a mechanism that adds it itself gives the value as `center`, so that the audit sees" in row.note
+        assert "a mechanism that adds the noise itself gives the value as `center`, so that the audit sees" in row.note
         assert found.problems == ("promises of privacy that were measured: promised 1.0, measured 0.0",)
 
 

@@ -18,7 +18,7 @@ from confide.contract.guarantees import Audience
 from confide.privacy import GDP, PureDP
 from confide.privacy.losses import ZCDP
 
-TOGETHER = "all that a run releases loses together no more than the ledger is charged"
+TOGETHER = "all releases of a run together lose no more than the charge to the ledger"
 FIRST, SECOND = (replace(PUBLIC, part=part) for part in ("the first count", "the second count"))
 
 
@@ -102,18 +102,18 @@ LOCAL, LOCAL_PART = (replace(PUBLIC, audience=Audience.COLLECTOR, part=part) for
 
 
 @pytest.mark.parametrize(("promises", "charged", "odds"), [
-    ((PUBLIC,), 1.0, {"published": "73.1%"}),
-    ((FIRST, SECOND, WHOLE), 2.0, {"published": "88.1%"}),
-    ((FIRST, SECOND), 2.0, {"published": "100.0%"}),  # no plan: nobody says what they lose together
-    ((PUBLIC,), 2.0, {"published": "73.1%"}),  # more is charged than is promised, and both hold
-    ((FIRST, replace(WHOLE, audience=Audience.OTHERS)), 2.0, {"published": "88.1%"}),  # others see all of that
-    ((PUBLIC, replace(LOCAL, loss=PureDP(2.0))), 1.0, {"published": "73.1%", "report": "88.1%"}),
-    ((PUBLIC, LOCAL_PART), 1.0, {"published": "73.1%", "report": "100.0%"}),
-    ((replace(PUBLIC, loss=ZCDP(0.02)),), 1.0, {"published": "55.0%"}),
+    ((PUBLIC,), 1.0, {"published result": "73.1%"}),
+    ((FIRST, SECOND, WHOLE), 2.0, {"published result": "88.1%"}),
+    ((FIRST, SECOND), 2.0, {"published result": "100.0%"}),  # no plan: nobody says what they lose together
+    ((PUBLIC,), 2.0, {"published result": "73.1%"}),  # more is charged than is promised, and both hold
+    ((FIRST, replace(WHOLE, audience=Audience.OTHERS)), 2.0, {"published result": "88.1%"}),  # others see all of that
+    ((PUBLIC, replace(LOCAL, loss=PureDP(2.0))), 1.0, {"published result": "73.1%", "report": "88.1%"}),
+    ((PUBLIC, LOCAL_PART), 1.0, {"published result": "73.1%", "report": "100.0%"}),
+    ((replace(PUBLIC, loss=ZCDP(0.02)),), 1.0, {"published result": "55.0%"}),
 ])
 def test_odds_are_of_the_whole(promises: tuple[Privacy, ...], charged: float, odds: dict[str, str]) -> None:
     plan = MechanismPlan(config=None, mechanism=Parts(promises=promises, charged=charged), roles=YES)
     (said,) = [str(each) for each in plan.offer() if each.answers == "hides"]
-    found = {where: re.findall(f"{where}, even money beforehand, is right at most ([0-9.]+%) of the time", said)
-             for where in ("published", "report")}
-    assert found == {"published": [], "report": [], **{where: [each] for where, each in odds.items()}}
+    found = {where: re.findall(f"{where}, they guess right at most ([0-9.]+%) of the time", said)
+             for where in ("published result", "report")}
+    assert found == {"published result": [], "report": [], **{where: [each] for where, each in odds.items()}}

@@ -369,7 +369,7 @@ def report(name: str) -> AuditReport:
 
 
 def row(found: AuditReport) -> AuditRow:
-    (its,) = (each for each in found.rows if each.promise.startswith("draws that no line"))
+    (its,) = (each for each in found.rows if each.promise.startswith("draws without a line"))
     return its
 
 
@@ -384,8 +384,8 @@ def test_what_costs_more_than_was_paid_is_found(name: str) -> None:
 def test_a_record_that_moves_others_is_told_from_a_sensitivity_too_small(name: str) -> None:
     found = row(report(name))
     assert found.evidence.endswith(
-        "; this record moves what the noise is added to by 10 there, where 1 is declared, and by 0 alone. So other "
-        "records decide what counts, as where a bound, a selection or a standard follows from the data: see the "
+        "; this record moves the value under the noise by 10 there (declared: 1), and by 0 alone. So its effect "
+        "depends on other records, as with a bound, a selection or a standard that follows from the data: see the "
         "tutorial 'A mechanism of your own'")
 
 

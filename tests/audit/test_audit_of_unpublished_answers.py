@@ -397,7 +397,7 @@ class Unnamed(Winner):
 
 
 def test_a_rule_that_fails_is_named() -> None:
-    with pytest.raises(InvalidInput, match="the draws of winner are not those of what they are said to be"):
+    with pytest.raises(InvalidInput, match="the draws of winner differ from their declaration"):
         report(Unnamed())
 
 

@@ -8,7 +8,7 @@ from confide.audit.charging import COVERED, NAMED
 from people.all_kinds import KINDS, campaign_of
 
 LOCAL, JOINTLY = "privacy: one report, local", "privacy: everything that others see of a run, jointly"
-DECODED = "people whose own device finds another share than the run gave them"
+DECODED = "people with another share on their own device than in the run"
 CHECKED = "billboards of its runs that a verifier would call forged"
 MESSAGE, LESS = "privacy: one message, towards the platform", "0.9 of the noise that the promise needs"
 PRIVATE = "privacy loss: everything that others see, jointly"
@@ -16,30 +16,30 @@ TWIN = "privacy: MarginalFit on 40 records of four columns"
 PRICED = {name: ("the price of a promise", name) for name in (
     "one more promise, of 1e-9-zCDP", "promises of a hundredth of the loss")}
 PRICE = {**PRICED, **{name: ("the price of a promise", name) for name in (
-    "half of what is promised is charged", "everything released twice")}}
+    "half of the promised loss is charged", "everything released twice")}}
 """Where the charge is what is promised; where it is what the parameters name, `CHARGED` has the last two."""
 BITS = {
     "clients at 1.1 times the level": (LOCAL, "clients at 1.1 times the level"),
     "clients that report the bit itself": (LOCAL, "no noise"),
     "devices that add no noise": (JOINTLY, "no noise"),
-    "a coin more for whoever comes after somebody who reported 1":
-        (DECODED, "a coin more for whoever comes after somebody who reported 1"),
+    "a coin more for a person after somebody who reported 1":
+        (DECODED, "a coin more for a person after somebody who reported 1"),
     "a coin more for each 1 than the counts pay": (CHECKED, "a coin more for each 1 than the counts pay"),
     **PRICE,
 }
 SEEN = "privacy: everything that others see, jointly"
-PARTS = "what all releases of a run cost is what the parameters name, as a share of it"
+PARTS = "the cost of all releases of a run equals the cost by the parameters, as a share of it"
 CHARGED = {
     "everything released twice, by the parameters": (NAMED, "everything released twice"),
-    "half of what the parameters name is charged": (NAMED, "half of what is promised is charged"),
+    "half of what the parameters name is charged": (NAMED, "half of the promised loss is charged"),
 }
 GOODS = {
-    "each good handed to the next person": ("people whose own device finds another good than the run gave them",
+    "each good handed to the next person": ("people with another good on their own device than in the run",
                                             "each good handed to the next person"),
     "billboards of a campaign with one person less": (CHECKED, "billboards of a campaign with one person less"),
     "everybody's favourite, without a market": ("runs in which a good is given more often than there are copies",
                                                 "everybody's favourite, without a market"),
-    "a certificate of four times the welfare": ("runs whose certificate claims too much",
+    "a certificate of four times the welfare": ("runs with a certificate that states too much",
                                                 "a certificate of four times the welfare"),
     "everything has twice the budget": (PARTS, "everything has twice the budget"),
     "a thousandth of the noise": (SEEN, "no noise"),
@@ -48,11 +48,11 @@ GOODS = {
         "the number of those who want anything, told beside the billboard", "the same in the certificate",
         "the same as an attribute of the billboard", "the same in the shares' metadata")},
     "half of the noise of the certificate": ("privacy: certificate", "half of its noise"),
-    "0.05 of the noise": ("privacy: at its own size, what a run tells others of single bidders",
+    "0.05 of the noise": ("privacy: at its own size, the disclosure of a run to others about single bidders",
                           "noise at 0.05 of its scale, at this size alone"),
-    "everybody gets her neighbour's share": ("billboard", "everybody gets her neighbour's share"),
+    "everybody gets the neighbour's share": ("billboard", "everybody gets the neighbour's share"),
     "an auction without a reserve or a final clearing": ("supply", "an auction without a reserve or a final clearing"),
-    "what bidders gain left out of the bound": ("certificate", "what bidders gain left out of the bound"),
+    "the gain of bidders left out of the bound": ("certificate", "the gain of bidders left out of the bound"),
     "the exact optimum, sold as epsilon = 0.05": ("joint privacy", "the exact optimum, sold as epsilon = 0.05"),
     **CHARGED, **PRICED,
 }
@@ -115,13 +115,13 @@ FAULTS: dict[str, dict[str, tuple[str, str]]] = {
         "noise of half the scale: local": ("levels, local", "noise of half the scale"),
         "noise of half the scale: central": ("levels, central", "noise of half the scale"),
         "nothing in the place of absentees": ("levels", "nothing in the place of absentees"),
-        "a fellow's own noise, counted as if it hid others from her too":
-            ("fellows", "a fellow's own noise, counted as if it hid others from her too"),
+        "a fellow's own noise, counted as if it hid others from them too":
+            ("fellows", "a fellow's own noise, counted as if it hid others from them too"),
         "the sum forgets the largest message": ("accuracy", "the sum forgets the largest message"),
-        "people are paid what their reports cost, without a rent":
-            ("truth and participation", "people are paid what their reports cost, without a rent"),
-        "the lowest type is the one who is just willing":
-            ("truth and participation", "the lowest type is the one who is just willing"),
+        "payments cover the cost of the reports, without a rent":
+            ("truth and participation", "payments cover the cost of the reports, without a rent"),
+        "the person of the lowest type is just willing":
+            ("truth and participation", "the person of the lowest type is just willing"),
         "a coin more than the contract says": (DECODED, "a coin more than the contract says"),
         "more steps than there are": (CHECKED, "more steps than there are"),
         "devices that add no noise": (JOINTLY, "no noise"),
@@ -145,14 +145,14 @@ FAULTS: dict[str, dict[str, tuple[str, str]]] = {
         "one stream for all draws": ("law of the noise", "a source that starts anew for every stream"),
         "0.05 of the noise": ("privacy: at its own size, everything that others see, jointly",
                               "noise at 0.05 of its scale, at this size alone"),
-        "everybody gets her neighbour's share": ("billboard", "everybody gets her neighbour's share"),
+        "everybody gets the neighbour's share": ("billboard", "everybody gets the neighbour's share"),
         "averages over the burn-in": ("billboard", "averages over the burn-in"),
         "no term for the noise's deviation": ("certificate", "no term for the noise's deviation"),
         "an audit that accepts anything": ("supply", "an audit that accepts anything"),
-        "each part handed to the next person": ("people whose own device finds another part than the run gave them",
+        "each part handed to the next person": ("people with another part on their own device than in the run",
                                                 "each part handed to the next person"),
-        "prices that do not follow from what was released":
-            (CHECKED, "prices that do not follow from what was released"),
+        "prices that do not follow from the release":
+            (CHECKED, "prices that do not follow from the release"),
         **CHARGED, **PRICED,
     },
     "queries": {
@@ -160,10 +160,10 @@ FAULTS: dict[str, dict[str, tuple[str, str]]] = {
         "no noise at all": (TWIN, "no noise"),
         "noise multiplied by 0.2": (TWIN, LESS),
         "as much noise as the data asks for": (TWIN, "as much noise as the data asks for"),
-        "a true answer on the billboard": (TWIN, "the records beside what is published"),
+        "a true answer on the billboard": (TWIN, "the records beside the published values"),
         "half of the noise of one-way tables": (f"{TWIN}, one-way", "half of its noise"),
         "0.05 of the noise, in parts": (
-            "privacy: at its own size, each part of the noise, as a share of what is charged for it",
+            "privacy: at its own size, each part of the noise, as a share of its charge",
             "noise at 0.05 of its scale, at this size alone"),
         "0.05 of the noise, in all": ("privacy: at its own size, everything that is published",
                                       "noise at 0.05 of its scale, at this size alone"),
@@ -182,8 +182,9 @@ FAULTS: dict[str, dict[str, tuple[str, str]]] = {
             ("privacy loss", "the printed sensitivity without the ball (n = 10,000, gamma = 10)"),
         "a source that adds nothing": ("law of the noise", "a source that adds nothing"),
         "a source with half the scale": ("law of the noise", "a source with 0.5 of the scale"),
-        "paid by the estimate of her own group": ("incentives", "paid by the estimate of her own group"),
-        "peers whose predictions have the wrong sign": ("incentives", "peers whose predictions have the wrong sign"),
+        "paid by the estimate of the person's own group": ("incentives",
+                                                           "paid by the estimate of the person's own group"),
+        "peers with predictions of the wrong sign": ("incentives", "peers with predictions of the wrong sign"),
         "predictions that are not clipped": ("range of payments", "predictions that are not clipped"),
         **CHARGED, **PRICED,
     },
@@ -205,8 +206,8 @@ FAULTS: dict[str, dict[str, tuple[str, str]]] = {
         "lists that leave out a search that was made":
             ("lists of its runs that a verifier would call forged", "lists that leave out a search that was made"),
         "everything released twice, by the plan":
-            ("what the ledger is charged is what is planned, as a share of it", "everything released twice"),
-        "half of what the parameters name is charged": (NAMED, "half of what is promised is charged"),
+            ("the charge to the ledger equals the planned cost, as a share of it", "everything released twice"),
+        "half of what the parameters name is charged": (NAMED, "half of the promised loss is charged"),
         **PRICED,
     },
 }
@@ -225,7 +226,7 @@ def test_faults_that_were_planted_are_injected_and_flagged(name: str) -> None:
     assert all(found.values())
     names = [name for name, _ in found]
     assert (COVERED in names) is (NAMED in names)  # what is measured is held against the charge, not its name alone
-    walked = {name for name, fault in found if fault == "the records beside what is published"}
+    walked = {name for name, fault in found if fault == "the records beside the published values"}
     for each in walked:  # what the harness injects into every run
         assert found[each, "no noise"]
         assert any(fault.endswith("of the noise that the promise needs") for name, fault in found if name == each)

@@ -332,7 +332,7 @@ def test_more_histories_meet_what_is_rare() -> None:
     one = fixed_transcript_audit(cut, [PAIR], {"": PureDP(1.0)}, Noise.simulated)[""]
     many = fixed_transcript_audit(cut, [PAIR], {"": PureDP(1.0)}, Noise.simulated, histories=200)[""]
     assert not one.flagged
-    assert many.leaks == ("what is published differs although all noisy answers are the same",)
+    assert many.leaks == ("the published values differ although all noisy answers are the same",)
 
 
 @pytest.mark.parametrize("law", ["discrete_laplace", "discrete_gaussian"])

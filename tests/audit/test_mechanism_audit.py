@@ -99,7 +99,7 @@ def test_a_sound_mechanism_passes() -> None:
     assert all(control.flagged for control in found.controls)
     assert {control.mutant for control in found.controls} == {
         "half the noise", "no noise", "one share altered after the run", "everything released twice",
-        "half of what is promised is charged", "a millionth of what is promised is charged"}
+        "half of the promised loss is charged", "a millionth of the promised loss is charged"}
 
 
 @pytest.mark.parametrize("fault", [name for name in FAULTS if name != "none"])
@@ -115,7 +115,7 @@ def test_a_charge_beside_the_promise_is_found() -> None:
         together, refused, beside = [row for row in report(charged=charged).rows if row.flagged]
         assert (together.promised, together.measured) == (charged, pytest.approx(1.0))
         assert (refused.measured, beside.measured) == (1.0, pytest.approx(charged))
-        assert "must be charged for at least what is promised" in refused.evidence  # as settlement says
+        assert "must be charged for at least the promised loss" in refused.evidence  # as settlement says
         assert beside.note == "less is charged than is promised"
     (more,) = (row for row in report(charged=1.01).rows if row.flagged)
     assert more.measured == pytest.approx(1.01)
@@ -158,7 +158,7 @@ def test_a_share_that_is_no_decode_is_found() -> None:
 def test_every_promise_is_held_against_the_charge(promise: Privacy) -> None:
     """In whatever notion, of whatever part, for whatever neighbours: as settlement does before it charges."""
     (row,) = (row for row in report(promise=promise).rows if row.concern == "budget" and row.flagged)
-    assert row.promise.startswith("what the ledger is charged covers every promise")
+    assert row.promise.startswith("the charge to the ledger covers every promise")
 
 
 def test_every_column_reaches_its_ends() -> None:
@@ -223,7 +223,7 @@ class Paying(Counts):
 
 def paid(mechanism: Any) -> Any:
     found = audit_mechanism(mechanism, ROLES, PEOPLE, seed=5, tries=0)
-    return next(row for row in found.rows if row.promise.startswith("draws that no line"))
+    return next(row for row in found.rows if row.promise.startswith("draws without a line"))
 
 
 @pytest.mark.slow

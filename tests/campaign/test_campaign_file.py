@@ -63,8 +63,8 @@ def test_a_missing_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     for path in ("nowhere.toml", tmp_path / "nowhere.toml"):
         with pytest.raises(InvalidInput) as caught:
             load(path)
-        assert str(caught.value) == (f"campaign: {tmp_path}/nowhere.toml does not exist; `confide kinds` "
-                                     "lists what there is, `confide init KIND` writes a file to start from")
+        assert str(caught.value) == (f"campaign: {tmp_path}/nowhere.toml does not exist; `confide kinds` lists all "
+                                     "kinds, `confide init KIND` writes a file to start from")
     with pytest.raises(InvalidInput, match="is a folder; name the campaign file in it"):
         load(tmp_path)
 
@@ -292,7 +292,7 @@ def test_what_is_wrong_with_a_column_is_said_of_the_kind_that_it_is(table: str, 
     ("title = what", "texts stand in quotes"), ('title = "what', "begins and ends with a quote"),
     ("[people", "between [ and ]"), ("[people]\n[people]", "several of one name are written [[name]]"),
     ("count = 1\ncount = 2", "a key stands once"), ("names = [1, 2", "a list ends with ]"), ("count 5", "key = value"),
-    ("epsilon = 1,5", "decimals have a point"), ('path = "C:\\data"', "a backslash twice"),
+    ("epsilon = 1,5", "use a point for decimals"), ('path = "C:\\data"', "a backslash twice"),
     ("count = " + "9" * 5000, "larger than can be read"),
 ])
 def test_what_is_not_toml_has_a_hint(line: str, hint: str, tmp_path: Path) -> None:

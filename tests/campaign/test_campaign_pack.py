@@ -122,5 +122,5 @@ def test_where_folders_cannot_be_locked_nothing_is_taken_for_left(
     write_pack(tmp_path / "out", FILES)
     assert draft.exists()
     assert tree(tmp_path / "out") == FILES
-    with pytest.raises(InvalidInput, match="not what was settled"):
+    with pytest.raises(InvalidInput, match="differs from the settled one"):
         write_pack(tmp_path / "out", {**FILES, "manifest.json": b"other"})

@@ -270,7 +270,7 @@ def test_an_altered_manifest_is_not_this_campaigns(
         with pytest.raises(InvalidInput, match=r"manifest\.json was altered"):
             call("7", folder, record=RECORD)
     altered = tree(folder)
-    with pytest.raises(InvalidInput, match=r"manifest\.json is not what was settled; move the folder away") as caught:
+    with pytest.raises(InvalidInput, match=r"manifest\.json differs from the settled one; move the folder") as caught:
         campaign.settle(folder, store=store)
     assert caught.value.field == "out"
     assert tree(folder) == altered
@@ -284,7 +284,7 @@ def test_a_pack_that_is_not_whole_is_not_taken_for_one(
 ) -> None:
     shutil.copytree(settled[1].folder, tmp_path / "out")
     (tmp_path / "out" / lost).unlink()
-    with pytest.raises(InvalidInput, match=f"{lost} is not what was settled; move the folder away"):
+    with pytest.raises(InvalidInput, match=f"{lost} differs from the settled one; move the folder away"):
         settled[0].settle(tmp_path / "out", store=settled[2])
 
 
@@ -298,7 +298,7 @@ def test_a_broken_note_is_not_taken_for_a_settlement(
     with pytest.raises(InvalidInput, match="not empty"):
         settled[0].settle(tmp_path)  # not settled in this test's own store
     assert charged() == (None, 0)
-    for call, says in ((lambda: settled[0].settle(tmp_path, store=settled[2]), "is not what was settled"),
+    for call, says in ((lambda: settled[0].settle(tmp_path, store=settled[2]), "differs from the settled one"),
                        (lambda: settled[0].share("7", tmp_path, record=RECORD), str(place))):
         with pytest.raises(InvalidInput) as caught:
             call()
@@ -375,7 +375,7 @@ def test_a_settlement_that_dies_leaves_nothing_public_and_is_resumed_under_its_o
 
     monkeypatch.setattr(owner, name, dies)
     told = error is RuntimeError and step in ("run", "files")
-    with pytest.raises(RunFailed if told else error, match="costs nothing more" if told else "out of disk"):
+    with pytest.raises(RunFailed if told else error, match="at no further cost" if told else "out of disk"):
         campaign.settle(tmp_path / "out")
     monkeypatch.undo()
     after = {"charge": (State.CHARGED, True), "publish": (State.SETTLED, True)}

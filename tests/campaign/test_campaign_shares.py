@@ -63,7 +63,7 @@ def test_the_deposit_is_one_number(tmp_path: Path) -> None:
     terms = campaign.file.kind.payouts(campaign.plan)
     assert terms is not None
     assert terms.deposit == campaign.plan.to_dict()["deposit"] == 95
-    assert "You leave 95 EUR at the start" in str(campaign.offer())
+    assert "You leave a deposit of 95 EUR at the start" in str(campaign.offer())
     assert "('deposit that each participant leaves', '95 EUR')" in str(campaign.plan.sections())
 
 
@@ -76,8 +76,9 @@ def test_her_page_says_what_arrives(settled: Done) -> None:
     alone = found.terms.money(max(0, found.entries["coins"][6].as_py() - found.terms.deposit))
     hers = dict(zip(("age", "sex", "pay"), rows()[6].split(",")[1:], strict=True))
     for parts in (campaign.share("7", store=store), campaign.share("7", settled.settled.folder, record=hers)):
-        assert (f"With the deposit of {deposit} that was left with the record, {due} is paid out in all: compare this "
-                f"with the money that you received. Where none was left, {alone} is.") in parts[0].blocks[0].paragraphs
+        said = (f"With the deposit of {deposit} that you left with your record, you are paid {due} in all: compare "
+                f"this amount with the money that you received. If you left no deposit, you are paid {alone}.")
+        assert said in parts[0].blocks[0].paragraphs
 
 
 def test_what_is_printed_of_a_campaign_is_short_and_public(settled: Done) -> None:
@@ -219,7 +220,7 @@ def test_an_erased_share_is_not_shown(campaign: Campaign, tmp_path: Path) -> Non
     before = tree(tmp_path / "out")
     with Store() as store:
         assert store.withdraw(done.number, 6) is False
-    with pytest.raises(Refused, match="withdrew, and her share was erased"):
+    with pytest.raises(Refused, match="withdrew, and their share was erased"):
         campaign.share("7")
     assert campaign.share("8")
     assert campaign.share("7", tmp_path / "out", record=RECORD)  # from the public files, with her own record

@@ -100,7 +100,7 @@ def test_mended_code_is_another_campaign(path: Path, site: Path, monkeypatch: py
         failed(path, broken)
     code = (site / "private_histogram" / "__init__.py").read_text()
     changed(site)
-    with pytest.raises(Refused, match="mended mechanism is another campaign, with a title and a charge of its own"):
+    with pytest.raises(Refused, match="corrected mechanism is another campaign, with its own title and charge"):
         Campaign.load(path).settle()
     assert state(path) is State.CHARGED
     (site / "private_histogram" / "__init__.py").write_text(code)

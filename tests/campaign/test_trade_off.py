@@ -84,7 +84,7 @@ def test_the_loss_of_gaussian_noise_is_told_as_an_epsilon() -> None:
 def test_what_is_refused_or_says_nothing_is_told_and_not_drawn() -> None:
     section = trade_off(campaign_of("program"), factors=(0.125, 0.25, 0.5, 1.0))
     rows = table_of(section).rows
-    assert "would keep back" in str(rows[0][-1])
+    assert "would reserve" in str(rows[0][-1])
     assert rows[0][1] is None
     assert rows[1][-1] == "says nothing of error"
     (picture,) = (block for block in section.blocks if isinstance(block, Picture))

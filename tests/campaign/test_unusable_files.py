@@ -197,8 +197,8 @@ def test_a_file_that_was_cut_off_or_holds_more_stops(tmp_path: Path, rows: int, 
     with pytest.raises(InvalidInput) as error:
         Campaign.load(path).settle()
     assert f"data.source: {words}" in str(error.value)
-    assert "a record without a usable row counts as the null record, and a row that belongs to no record is left out" \
-        in str(error.value)
+    assert ("a record without a usable row then counts as the null record, and a row that belongs to no record is left "
+            "out") in str(error.value)
     assert not charged()
     assert Campaign.load(path).settle(accept_unusable=True).fresh
 

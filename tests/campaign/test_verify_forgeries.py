@@ -261,7 +261,7 @@ def test_a_key_under_which_anybody_can_sign_is_none(pack: Path) -> None:
 def test_the_operator_cannot_swap_the_campaign_file(pack: Path, signer: Key) -> None:
     rewrite(pack, ("epsilon_release = 4.0", "epsilon_release = 3.0"))
     resign(pack, signer)
-    assert found(pack) == {"campaign file": "campaign.toml says something else than what was signed"}
+    assert found(pack) == {"campaign file": "campaign.toml differs from the signed one"}
 
 
 # ---- the billboard
@@ -360,7 +360,7 @@ def test_tables_say_what_the_billboard_says_in_every_version(pack: Path, signer:
         value = honest.splitlines()[1].split(",")[1]
         table.write_text(honest.replace(value, "17.5"))
         forge(pack, signer, version=version)
-        assert found(pack) == {"tables": "coefficients.csv is not what the billboard says"}
+        assert found(pack) == {"tables": "coefficients.csv does not agree with the billboard"}
         table.write_text(honest.replace(value, f"{float(value) * (1 + 1e-14)!r}"))
         forge(pack, signer)
         assert verify(pack).complete

@@ -23,7 +23,7 @@ def test_the_page_says_what_follows(pack: Path, signer: Key) -> None:
     page = pack / "report.html"
     honest = page.read_text()
     assert honest.count("<figure") == 3
-    says = "report.html says something else than what follows from the public files"
+    says = "report.html does not agree with the public files"
     for old, new, elsewhere in (
         ("epsilon = 6", "epsilon = 0.6", "which does not follow"), ("</main>", "<p>Approved.</p></main>", ""),
         ("<p class", "<script>1</script><p class", "<script> is not allowed"),
@@ -130,7 +130,7 @@ def test_pictures_are_those_that_follow_in_their_order_in_every_version(pack: Pa
     """Page and data agree with each other, and are others than what follows: exchanged, or shown twice."""
     page, path = pack / "report.html", pack / "pictures.json"
     honest, data = page.read_text(), path.read_bytes()
-    says = "report.html says something else than what follows from the public files"
+    says = "report.html does not agree with the public files"
     one, two, _ = re.findall(r"<figure.*?</figure>", honest, re.DOTALL)
     for text, change in (
         (honest.replace(one, "\0").replace(two, one).replace("\0", two), lambda said: [said[1], said[0], said[2]]),
@@ -142,7 +142,7 @@ def test_pictures_are_those_that_follow_in_their_order_in_every_version(pack: Pa
             edit(path, change)
             forge(pack, signer, version=version)
             assert found(pack) == {
-                "report": says if version == HERE else "pictures.json is not what the billboard says"}
+                "report": says if version == HERE else "pictures.json does not agree with the billboard"}
     page.write_text(honest.replace(one, ""))
     path.write_bytes(data)
     edit(path, lambda said: said[1:])
@@ -249,7 +249,7 @@ def test_the_data_of_pictures_are_the_billboards(pack: Path, signer: Key) -> Non
     for change in (lambda said: said[0]["vega_lite"].update(title="Approved"), lambda said: said[0].update(alt="Yes")):
         edit(path, change)
         forge(pack, signer, version=HERE)
-        assert found(pack) == {"report": "pictures.json is not what the billboard says"}
+        assert found(pack) == {"report": "pictures.json does not agree with the billboard"}
         path.write_bytes(honest)
     edit(path, lambda said: value(said).update(value=value(said)["value"] * (1 + 1e-14)))
     forge(pack, signer, version=HERE)

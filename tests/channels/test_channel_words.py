@@ -154,7 +154,7 @@ def test_a_prior_that_rules_values_out_is_named() -> None:
     rows = {row[0]: row[2] for row in part.blocks[0].rows}
     assert rows["identifiability"] == np.inf
     assert rows["differential privacy"] == privacy_distortion("dp", [[0.7, 0.3, 0.0]], answer.report.distortion).value
-    assert "identifiability is unlimited whatever is done" in " ".join(
+    assert "identifiability is unlimited for every release" in " ".join(
         text for block in part.blocks if isinstance(block, Text) for text in block.paragraphs)
     assert not [step for step in answer.steps if step.bound == "at least"]
     assert "rules some databases out" in answer.steps[0].needs

@@ -39,7 +39,7 @@ def test_one_claim_and_its_evidence(run: Run) -> None:
     assert (found.code, found.err) == (0, "")
     for words in ("Cummings et al. 2015, Lemma 6, line 466", "(4B + 2M)/gamma", "false",
                   "confide.evidence.cummings_2015.claims.sensitivity_of_plain_ridge",
-                  "The evidence finds 32.04 where 6 is claimed", "every verdict is what its evidence says"):
+                  "The evidence finds 32.04 where 6 is claimed", "every verdict agrees with its evidence"):
         assert words in found.out
     object_ = run("claims", "regression/lemma-6", "--verify", "--json").json
     row, = object_["claims"]

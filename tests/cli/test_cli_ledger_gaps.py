@@ -156,7 +156,7 @@ def test_a_pack_of_a_campaign_that_the_ledger_does_not_know_is_told(
     monkeypatch.setenv("CONFIDE_HOME", str(tmp_path / "another home"))
     pack = tmp_path / "out" / "pay"
     said = (f"confide: warning: The pack in {pack} is of a campaign on 'pay survey' that this ledger does not know: "
-            "another store was charged for it. What it cost the same people is not counted here.\n")
+            "another store was charged for it. Its cost for the same people is not counted here.\n")
     assert run("plan", own.file.path).err == said  # no store yet
     assert run("check", own.file.path).err == said
     assert run("run", own.file.path, "--out", tmp_path / "elsewhere").err == said

@@ -48,7 +48,7 @@ def test_a_run_that_could_not_read_its_records_says_what_it_waits_for(run: Run, 
     assert run("run", path).code == 2
     (table,) = run("campaigns", "--json").json["sections"][0]["blocks"]
     assert table["rows"][0][4] == "open"
-    assert table["note"].startswith("open: waits for its records, and nothing is charged but what the last column says")
+    assert table["note"].startswith("open: the campaign waits for its records. The last column says whether the ledger")
     assert (table["columns"][-1], table["rows"][0][-1]) == ("charged", "no")
     assert run("ledger").out.strip().endswith("Nothing has been charged yet.")
 
@@ -68,8 +68,8 @@ def test_the_ledger(run: Run, path: Path, tmp_path: Path) -> None:
                      found.out)
     assert re.search(r"pay survey +\d{4}-\d\d-\d\d +pay +What do age and sex say about pay\? +public, others ",
                      found.out)
-    assert "others: all but oneself, together" in " ".join(found.out.split())
-    assert "nothing renews it, and no charge is given back" in found.out
+    assert "others: all other people together" in " ".join(found.out.split())
+    assert "Nothing renews the budget, and no charge is given back." in " ".join(found.out.split())
     assert "PRIVATE" not in found.out
     assert max(map(len, found.out.splitlines())) <= 120
     assert run("ledger", "--data-set", "pay survey").out == found.out
@@ -87,7 +87,7 @@ def test_the_ledger_of_one_person(run: Run, settled: tuple[Path, Path]) -> None:
     assert "Participant 17, pay survey (one record replaced)   PRIVATE" in found.out
     assert re.search(r"spent +epsilon = 6\b.*left +epsilon 1 of 7\b", found.out, re.DOTALL)
     nobody = run("ledger", "--data-set", "pay survey", "--id", 2001)
-    assert "She was in no campaign on this data set." in nobody.out
+    assert "This person was in no campaign on this data set." in nobody.out
     assert all(part["private"] for part in run("ledger", "--id", 17, "--json").json["sections"])
 
 
@@ -164,7 +164,7 @@ def test_payouts_from_the_queue_to_the_bank_and_back(run: Run, path: Path, tmp_p
     taken = run("payouts", path, "--import", answer)
     assert taken.out.startswith("1,997 paid, 1 returned: --reopen queues it again\n"
                                 "2 known before, 0 still without an answer\n")
-    assert "What failed is queued again by --reopen." in taken.out
+    assert "To queue failed payouts again, use --reopen." in taken.out
     assert run("payouts", path, "--import", answer).out.startswith("0 paid, 0 returned\n2,000 known before, 0 still ")
     assert run("payouts", path, "--export", tmp_path / "again.csv", "--batch", 1).code == 3  # it was answered
 
@@ -250,7 +250,7 @@ def test_verify(run: Run, settled: tuple[Path, Path], tmp_path: Path, monkeypatc
     found = run("verify", tmp_path / "pack")
     assert (found.code, found.err) == (0, "")
     assert "integrity only" in found.out
-    assert "The pack is whole. Who made it is not shown" in found.out
+    assert "The pack is whole. The signer is not known" in found.out
     known = run("verify", tmp_path / "pack", "--key", key, "--own", tmp_path / "mine.json")
     assert known.code == 0
     assert "the key that you know" in known.out
@@ -277,7 +277,7 @@ def test_verify_finds_a_changed_byte(name: str, run: Run, settled: tuple[Path, P
     place.write_bytes(data[:at] + bytes([data[at] + 1]) + data[at + 1 :])
     found = run("verify", tmp_path / "pack")
     assert (found.code, found.err) == (1, "")
-    assert "The pack is not what it should be." in found.out
+    assert "The pack is broken: at least one check failed." in found.out
     spoken = run("verify", tmp_path / "pack", "--json")
     assert spoken.code == 1
     assert spoken.json["passed"] is False
@@ -333,12 +333,12 @@ def test_withdraw_before_the_settlement(run: Run, path: Path) -> None:
         store.open(campaign.file, 2000)
     for _ in range(2):  # once more changes nothing
         found = run("withdraw", path, "--id", 7)
-        assert (found.code, found.err, found.out) == (0, "", "withdrawn: her record counts as empty\n")
+        assert (found.code, found.err, found.out) == (0, "", "withdrawn: the participant's record counts as empty\n")
     assert "Nothing has been charged yet." in run("ledger").out
     assert run("run", path, "--json").json["stored"] is False
     told = " ".join(run("share", path, "--id", 7).out.split())
     assert "Participant 7: withdrew before the settlement PRIVATE" in told
-    assert re.search(r"The deposit of \d+\.\d\d EUR that she had left is returned with the payouts\.", told)
+    assert re.search(r"Their deposit of \d+\.\d\d EUR is returned with the payouts\.", told)
     paid = Campaign.load(path).settled().shares["payment"].to_pylist()
     assert (len(paid), paid[6]) == (2000, 0)  # the number of slots stays
     listed = run("payouts", path, "--list").out
@@ -357,11 +357,11 @@ def test_withdraw_after_the_settlement(run: Run, path: Path, tmp_path: Path) -> 
     public, queue = tree(tmp_path / "out"), run("payouts", path).out
     found = run("withdraw", path, "--id", 7)
     assert (found.code, found.err) == (0, "")
-    assert found.out == "erased: her record and her share; the published result and the ledger stay\n"
+    assert found.out == "erased: the participant's record and share; the published result and the ledger stay\n"
     assert run("withdraw", path, "--id", 7, "--json").json["before_settlement"] is False
     gone = run("share", path, "--id", 7)
     assert (gone.code, gone.out) == (3, "")
-    assert "this participant withdrew, and her share was erased" in gone.err
+    assert "this participant withdrew, and their share was erased" in gone.err
     assert run("share", path, "--id", 8).code == 0
     assert run("run", path, "--json").json["stored"] is True
     assert tree(tmp_path / "out") == public

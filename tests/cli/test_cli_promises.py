@@ -26,7 +26,7 @@ def test_a_plan_that_sells_marks_its_promise(run: Run, tmp_path: Path) -> None:
     path.write_text(kind("matching").template.replace("# charge = false", "charge = true   "))
     spoken = run("plan", path, "--json").json
     (truth,) = [each for each in spoken["guarantees"] if each["guarantee"] == "truthfulness"]
-    assert truth["says"] == "to participants nothing: they cannot know its condition beforehand"
+    assert truth["says"] == "no for participants: they cannot know its condition before the run"
     assert truth["condition"] in truth["in_full"]
     assert (spoken["plan"]["lone_lies"]["runs"], spoken["plan"]["lone_lies"]["crowds"]) == (10, 5)
     (lies,) = [each for each in spoken["offer"] if each["title"] == "What a lie would gain"]

@@ -107,7 +107,7 @@ def test_without_plots_the_data_of_pictures_are_written(names: list[str], tmp_pa
 
     found = call()
     assert (found.returncode, found.stderr) == (0, "")
-    assert "no picture was drawn: pip install 'confide[plots]' installs what draws them" in found.stdout
+    assert "no picture was drawn: pip install 'confide[plots]' installs the drawing of pictures" in found.stdout
     assert "4,472" in found.stdout
     for folder in [tmp_path / "out"] if len(names) == 1 else [tmp_path / "out" / f"{name}-quick" for name in names]:
         assert {"numbers.csv", "figure-1.csv", "figure-1.vl.json"} <= {path.name for path in folder.iterdir()}

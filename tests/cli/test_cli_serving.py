@@ -42,7 +42,7 @@ def test_operators_are_named(run: Run, password: Path) -> None:
     assert run("operators", "list").out == "ada  admin\nvera  viewer  (not active)\n"
     last = run("operators", "change", "ada", "--role", "viewer")
     assert last.code == 3
-    assert "nobody would be left" in last.err
+    assert "no admin would be left" in last.err
     assert run("operators", "change", "nobody", "--active").code == 2
 
 
@@ -198,8 +198,8 @@ def test_a_port_that_is_taken_is_one_plain_error(run: Run, password: Path) -> No
         for workers in ("1", "2"):
             found = run("serve", "--port", port, "--workers", workers)
             assert (found.code, found.out) == (3, "")
-            assert found.err == (f"confide: port {port} of 127.0.0.1 is in use (end what listens there, or choose "
-                                 "another one with --port)\n")
+            assert found.err == (f"confide: port {port} of 127.0.0.1 is in use (end the process that listens there, or "
+                                 "choose another one with --port)\n")
     nowhere = run("serve", "--host", "192.0.2.7", "--port", port)
     assert (nowhere.code, "'192.0.2.7' is no address of this machine" in nowhere.err) == (2, True)
     assert "serves" not in nowhere.err

@@ -62,7 +62,7 @@ def test_share_from_public_files_alone(run: Run, tmp_path: Path, monkeypatch: py
     for way in ways:
         found = run("share", hers / "pay.toml", "--id", 7, "--out", hers / "out", *way)
         assert found.code == 0
-        typed = "This is what the typed record is paid if it is the one that arrived and could be used.\n"
+        typed = "This is the payment of the typed record, if it is the record that arrived and was usable.\n"
         assert typed in found.out
         assert found.out.replace(typed, "") == stored.out
     with_note = hers / "out" / "campaign.json"

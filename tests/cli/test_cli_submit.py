@@ -11,7 +11,7 @@ from cli.commands import Run
 from confide.contract import kind
 from confide.privacy.device_odds import LARGEST_LEVEL
 
-STANDS = "that draw stands: what was given now was not used"
+STANDS = "it stands: the answers of this call were not used"
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_a_name_with_a_comma_stands_in_quotes(run: Run, bits: Path) -> None:
 def test_nothing_is_drawn_above_her_largest_level(run: Run, bits: Path) -> None:
     refused = run("submit", bits, "--id", "1", "--record", "answer=yes", "--largest", "0.01")
     assert (refused.code, refused.out) == (3, "")
-    assert "tells more than one at 0.01, the largest level at which this device draws" in refused.err
+    assert "discloses more than one at 0.01, the largest level at which this device draws" in refused.err
     assert run("submit", bits, "--id", "1", "--record", "answer=", "--largest", "0.01").code == 0  # tells nothing
     assert run("submit", bits, "--id", "1", "--record", "answer=yes", "--largest", "0").code == 2
     drawn = run("submit", bits, "--id", "1", "--record", "answer=yes", "--largest", "5", "--json").json

@@ -121,7 +121,7 @@ def test_run_settles_once(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     first = run("run", "deep/pay.toml")
     assert (first.code, first.err) == (0, "")
     assert first.out.rstrip().endswith("wrote deep/out/pay; open deep/out/pay/report.html")
-    order = ("What was found", "(intercept)", "What is promised, and to whom", "Files of the outcome",
+    order = ("What was found", "(intercept)", "Promises and their audiences", "Files of the outcome",
              "coefficients.csv")
     places = [first.out.index(words) for words in order]
     assert places == sorted(places)
@@ -139,7 +139,8 @@ def test_run_settles_once(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     (tmp_path / "deep" / "out" / "pay" / "report.html").unlink()
     broken = run("run", "deep/pay.toml")
     assert (broken.code, broken.out) == (2, "")
-    assert "report.html is not what was settled; move the folder away, or choose another one with --out" in broken.err
+    assert ("report.html differs from the settled one; move the folder away, or choose another one with --out"
+            in broken.err)
     shutil.rmtree(tmp_path / "deep" / "out")
     assert run("run", "deep/pay.toml", "--json").json == stored
     assert tree(tmp_path) == before  # a lost folder is written again
@@ -294,7 +295,7 @@ def test_bad_rows_are_not_spoken_of(run: Run, tmp_path: Path) -> None:
     pages = [(folder / "report.html").read_text() for folder in (path.parent / "out", tmp_path / "study")]
     for text in [*(found.out + found.err for found in spoken), *pages]:
         for word in ("sentinel", "987654", "reject", "out of bounds", "a later row", "is not a level"):
-            assert word not in text.replace("rejected.csv", "").replace("whose records were rejected, and why", "")
+            assert word not in text.replace("rejected.csv", "").replace("rejected records, and the reasons", "")
         assert not re.search(r"(?<![\d.,])(1997|1,997)(?![\d.])", text)  # nor how many were left
     for text in tree(path.parent / "out").values():
         for word in (b"sentinel", b"987654", b"reject", b"out of bounds"):
@@ -472,7 +473,7 @@ def test_exit_codes(edit: tuple[str, str], code: int, says: str, run: Run, tmp_p
 def test_no_campaign(run: Run, tmp_path: Path) -> None:
     found = run("plan", tmp_path / "nowhere.toml")
     assert (found.code, found.out) == (2, "")
-    assert f"{tmp_path / 'nowhere.toml'} does not exist; `confide kinds` lists what there is, `confide" in found.err
+    assert f"{tmp_path / 'nowhere.toml'} does not exist; `confide kinds` lists all kinds, `confide" in found.err
     assert "is a folder; name the campaign file in it" in run("plan", tmp_path).err
 
 

@@ -97,7 +97,7 @@ def test_sentences() -> None:
         "replaced")
     assert accuracy(0.25).sentence() == "the error is at most 0.25"
     assert truth(unit_of_gain="USD").sentence() == "no lie gains more than 0.1 USD, for everybody"
-    assert "moves her prediction by more than 0.2 can pay" in truth(radius=0.2, baseline_radius=1.0).sentence()
+    assert "moves the liar's prediction by more than 0.2 can pay" in truth(radius=0.2, baseline_radius=1.0).sentence()
     assert participation(0.5).sentence() == "expected payment less privacy cost is at least 0.5, for everybody"
     assert budget(1234.5).sentence() == (
         "the expected total is at most 1,234.50 USD, each payment between -1.00 and 2.00 USD")
@@ -160,9 +160,9 @@ def test_what_utility_is_made_of_is_said() -> None:
 def test_a_promise_prints_whole() -> None:
     """With its probability of failure, condition and note; a claim known to be false says that it is."""
     assert str(truth(failure_probability=0.01, condition="it sells", note="in the mean")) == (
-        "No lie gains more than 0.1, for everybody, but with probability 0.01. Condition: it sells. Nobody can know "
-        "this beforehand, so that the promise tells a participant nothing when they decide. Note: in the mean.")
-    assert "This is a printed claim, and it is false." in str(truth(claimable=False))
+        "No lie gains more than 0.1, for everybody, except with probability 0.01. Condition: it sells. Nobody can know "
+        "this before the run, so the promise does not help a participant to decide. Note: in the mean.")
+    assert "The source claims this, and the claim is false." in str(truth(claimable=False))
     assert accuracy(0.5, note="a < b")._repr_html_() == "<p>The error is at most 0.5. Note: a &lt; b.</p>"
 
 
@@ -170,11 +170,11 @@ def test_all_promises_print_one_a_line_and_as_a_table() -> None:
     found = Guarantees((truth(claimable=False, note="see <E1>"), accuracy(0.5)))
     assert str(found) == repr(found)
     assert str(found).splitlines() == [
-        "Truthfulness: No lie gains more than 0.1, for everybody. This is a printed claim, and it is false. Note: see "
-        "<E1>.", "Accuracy: The error is at most 0.5."]
+        "Truthfulness: No lie gains more than 0.1, for everybody. The source claims this, and the claim is false. "
+        "Note: see <E1>.", "Accuracy: The error is at most 0.5."]
     shown = found._repr_html_()
     assert "see &lt;E1&gt;" in shown
-    assert "no: as printed, and false" in shown
+    assert "no: the claim in the source is false" in shown
     assert (str(Guarantees()), Guarantees()._repr_html_()) == ("Nothing is promised.", "<p>Nothing is promised.</p>")
 
 

@@ -53,7 +53,7 @@ def test_a_wrong_name_is_told_the_nearest() -> None:
         kind("regresion")
     with pytest.raises(InvalidInput, match="did you mean 'queries'"):
         kind("query")
-    with pytest.raises(InvalidInput, match=r"known kinds: .*`confide kinds` tells of each") as far:
+    with pytest.raises(InvalidInput, match=r"known kinds: .*`confide kinds` describes each") as far:
         kind("histogram")
     assert "did you mean" not in str(far.value)
     with pytest.raises(InvalidInput, match=r"known kinds: .*regression") as caught:

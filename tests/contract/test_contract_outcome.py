@@ -295,7 +295,7 @@ def test_what_is_no_billboard_is_told_so() -> None:
     outcome = _settled()
     assert as_billboard(outcome.billboard) is outcome.billboard
     for given, name in ((outcome, "Outcome"), (None, "None"), ({}, "dict")):
-        with pytest.raises(InvalidInput, match=f"{name} is no billboard; give what the run published"):
+        with pytest.raises(InvalidInput, match=f"{name} is no billboard; give the published billboard of the run"):
             as_billboard(given)
 
 

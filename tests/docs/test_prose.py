@@ -20,9 +20,6 @@ TEMPLATES = [path for path in sorted(SOURCE.rglob("*.toml")) if "campaign" in pa
 OWN_WORDS = {"upgrade.md": "it tells which old word is which word today"}
 """Pages that are not looked through, and why."""
 
-NOT_YET: dict[str, int] = {"docs/kinds/bits-unknown-costs.md": 1, "docs/kinds/matching.md": 1}
-"""Page -> how many retired words are left at most. A number falls to nothing and never rises."""
-
 
 def without_code(page: str) -> str:
     """A page without what stands in fences and in backticks, with as many lines."""
@@ -37,7 +34,7 @@ def name(path: Path) -> str:
 @pytest.mark.parametrize("page", [page for page in PAGES if page.name not in OWN_WORDS], ids=name)
 def test_pages_use_the_words_of_today(page: Path) -> None:
     found = list(retired(without_code(page.read_text(encoding="utf-8")), PROSE, IN_TEXTS))
-    assert len(found) <= NOT_YET.get(name(page), 0), found
+    assert found == []
 
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=name)
@@ -47,7 +44,6 @@ def test_templates_use_the_words_of_today(template: Path) -> None:
 
 def test_pages_that_are_left_out_are_there() -> None:
     assert {page.name for page in PAGES} >= OWN_WORDS.keys()
-    assert {name(page) for page in PAGES} >= NOT_YET.keys()
 
 
 def test_much_is_looked_at() -> None:

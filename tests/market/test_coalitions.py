@@ -114,11 +114,11 @@ def test_the_plan_warns_where_few_decide_and_only_there() -> None:
     assert many == 13  # the fewest: 12 do not
     assert max(turned(market, 13, x) for x in (0, 1)) >= 0.5 > max(turned(market, 12, x) for x in (0, 1))
     assert "Warning: 13 identities of 6,366, fewer than 1%, decide the result" in words(few.sections())
-    assert "decide the result: whoever" not in words(campaign_of("bits").plan.sections())
+    assert "decide the result: anybody" not in words(campaign_of("bits").plan.sections())
     said = words(campaign_of("bits").plan.sections())
-    assert "['ids of one person, who is paid more than with one', 2, '1.00%'" in said
-    assert "['people who agree, each of whom earns more than by the truth', 2," in said
-    assert "['the same, where they give one report whatever is true', 11," in said
+    assert "['ids with which one person is paid more than with one id', 2, '1.00%'" in said
+    assert "['people who agree on reports and each earn more than by the truth', 2," in said
+    assert "['the same, if all give one report for any answer', 11," in said
     truth = campaign_of("bits").plan.mechanism.market.quote().participation
     assert answer_coalition(campaign_of("bits").plan.mechanism.market, 11).each > truth
     assert answer_coalition(campaign_of("bits").plan.mechanism.market, 10).each < truth
@@ -142,11 +142,11 @@ def test_the_fewest_ids_are_those_of_the_best_route(name: str) -> None:
     assert of(2).drawn > paid  # each of two people gains, who hand in the report of one of them
     gain = 2 * of(2).chosen - of(1).chosen
     said = words(plan.sections())
-    assert f"With 2 ids of one person they gain {plan.money(gain)} more than with one: " in said
-    assert said.count("of one person they gain") == 1
-    assert f"A truthful report is paid {plan.money(paid)} on average" in said
+    assert f"A person with 2 ids gains {plan.money(gain)} more than with one id: " in said
+    assert said.count("A person with") == 1
+    assert f"A truthful report earns {plan.money(paid)} on average" in said
     if hasattr(market, "cost"):
-        assert f"That is worth {plan.money(market.quote().participation)} once the cost of its privacy" in said
+        assert f"Less the cost of its privacy, that is {plan.money(market.quote().participation)}." in said
 
 
 def test_what_is_said_depends_on_the_file_alone(tmp_path: Path) -> None:

@@ -48,15 +48,15 @@ def test_the_survey_runs_from_its_reports(affairs: Campaign) -> None:
 def test_its_audit_shows_what_who_knows_her_group_does(affairs: Campaign) -> None:
     report = affairs.audit()
     assert report.passed, report.problems
-    insiders = [row for row in report.rows if "who knows that she is in group" in row.promise]
+    insiders = [row for row in report.rows if "people who know that they are in group" in row.promise]
     assert [row.verdict for row in insiders] == [Verdict.VACUOUS] * 5
     # spec data_market 6, g = x: 18.10, 15.22, 12.30, 1.03, 6.17; the file's cost is a tenth of it
     gains = [10 * float(row.measured or 0) for row in insiders]
     assert gains == pytest.approx([18.10, 15.22, 12.30, 1.03, 6.17], abs=0.006)
     assert ["always 1" in row.note for row in insiders] == [True] * 4 + [False]
     plan = words(affairs.plan.sections())
-    assert "members of 5 of 5 groups do best with one and the same report" in plan
-    assert "Who knows her own group" in plan
+    assert "in 5 of 5 groups, members who know their group do best with one fixed report" in plan
+    assert "People who know their own group" in plan
 
 
 def test_a_study_plays_the_true_answers(affairs: Campaign) -> None:

@@ -52,12 +52,12 @@ def test_its_offer_does_not_contradict_itself(path: Path) -> None:
     it = Campaign.load(path)
     assert unanswered(it.plan.offer()) == ()
     said = answers(it)
-    assert "Your own device draws a report from your record; nothing else leaves it." in said["report"]
+    assert "Your own device draws a report from your record. Only the report leaves the device." in said["report"]
     assert "The operator reads your report." in said["sees"]
     assert "local differential privacy towards the collector" in said["hides"]
-    assert "from your report, even money beforehand, is right at most 73.1% of the time" in said["hides"]
-    assert "Your own device, with your record; nobody else." in said["trusted"]
-    assert "your report counts as none" in said["withdrawing"]
+    assert "From your report, they guess right at most 73.1% of the time" in said["hides"]
+    assert "You trust your own device with your record, and nobody else." in said["trusted"]
+    assert "your report counts as no report" in said["withdrawing"]
     assert "operator reads your record" not in " ".join(said.values())
     assert "The operator, with your record" not in " ".join(said.values())
     assert "one's own record" not in " ".join(said.values())
@@ -69,7 +69,7 @@ def test_a_central_offer_says_that_the_operator_reads_records(tmp_path: Path, mo
         (tmp_path / "commute.toml").write_text(kind("histogram").template)
         said = answers(Campaign.load(tmp_path / "commute.toml"))
     assert "The operator reads your record." in said["sees"]
-    assert "The operator, with your record; nobody else." in said["trusted"]
+    assert "You trust the operator with your record, and nobody else." in said["trusted"]
     assert "device" not in " ".join(said.values())
 
 
@@ -136,7 +136,7 @@ def test_its_audit_measures_the_device(path: Path) -> None:
     assert row.measured == pytest.approx(1.0)
     assert row.measured <= 1.0
     assert {bug.mutant for bug in report.controls} == {
-        "half the noise", "no noise", "one share altered after the run", "a millionth of what is promised is charged"}
+        "half the noise", "no noise", "one share altered after the run", "a millionth of the promised loss is charged"}
     assert all(bug.flagged for bug in report.controls)
 
 
@@ -146,14 +146,14 @@ SUBMITS: dict[str, tuple[Any, str]] = {
                              int(1 - private[0]), "asks for no noise at all"),
     "both": (lambda it, private, offer=None, noise=None: None if private is None else
              (int(private[0]), int(noise.discrete_laplace(2.0, 1, stream="a", center=private.astype(int))[0])),
-             "what is published differs although all noisy answers are the same"),
+             "the published values differ although all noisy answers are the same"),
     "noise that depends on the answer": (
         lambda it, private, offer=None, noise=None: None if private is None else int(
             noise.discrete_laplace(2.0 + float(private[0]), 1, stream="a", center=private.astype(int))[0]),
         "the noise that is asked for .law, scale, size, order. depends on the data"),
     "noise on the side": (lambda it, private, offer=None, noise=None: None if private is None else
                           (noise.discrete_laplace(2.0, 1, stream="a"), private[0])[1],
-                          "what is published differs although all noisy answers are the same"),
+                          "the published values differ although all noisy answers are the same"),
     "a fault": (lambda it, private, offer=None, noise=None: private.nothing, "`submit` fails on made-up records: Attr"),
 }
 
@@ -220,7 +220,7 @@ def test_records_that_are_handed_in_as_they_are_keep_no_promise_to_the_collector
     with pytest.raises(InvalidInput, match="handed in as they are: no device calls its `submit`"):
         _ = it.plan
     monkeypatch.setattr(module().OnDevices, "submit", SUBMITS["the identity"][0])
-    with pytest.raises(InvalidInput, match="lets two records be told apart"):
+    with pytest.raises(InvalidInput, match="lets the collector distinguish two records"):
         _ = Campaign(it.file).plan
 
 

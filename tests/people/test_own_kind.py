@@ -122,7 +122,7 @@ def test_its_whole_life_by_the_command_line(path: Path, run: Call, tmp_path: Pat
     assert said["sections"][0]["blocks"][0]["rows"] == [["same answer", int(board.people[1])]]
     hers = run("share", path, "--id", 4, "--record", "way=bicycle", "--out", campaign.default_folder)
     assert hers[0] == 0
-    assert "No usable record" in " ".join(run("share", path, "--id", 7)[1].split())
+    assert "no usable record" in " ".join(run("share", path, "--id", 7)[1].split())
     code, audited = run("audit", path)
     assert code == 0
     assert "half the noise" in audited
@@ -193,7 +193,7 @@ def test_its_form_its_offer_and_its_files_are_there_for_nothing(path: Path) -> N
     assert unanswered(it.plan.offer()) == ()
     shown = words(it.plan.offer())
     assert "right at most 73.1% of the time" in shown  # e/(1 + e)
-    assert "Nothing is promised of what a lie could gain" in shown
+    assert "The campaign makes no promise about the gain from a lie" in shown
 
 
 def test_its_audit_passes_and_flags_what_is_broken(path: Path) -> None:
@@ -206,8 +206,8 @@ def test_its_audit_passes_and_flags_what_is_broken(path: Path) -> None:
     assert report.rows[0].measured == pytest.approx(1.0)
     assert {bug.mutant: bug.flagged for bug in report.controls} == {
         "half the noise": True, "no noise": True, "one share altered after the run": True,
-        "everything released twice": True, "half of what is promised is charged": True,
-        "a millionth of what is promised is charged": True}
+        "everything released twice": True, "half of the promised loss is charged": True,
+        "a millionth of the promised loss is charged": True}
 
 
 @pytest.mark.slow

@@ -79,7 +79,7 @@ def test_parameters_and_promises_of_a_plan_are_in_the_currency() -> None:
 
 def test_the_offer_has_a_table_of_payments() -> None:
     (table,) = (block for block in answered(Question.GETS).blocks if isinstance(block, Table))
-    assert table.rows == (("at most", "0.25 EUR"), ("left with your record, and given back", "0.10 EUR"))
+    assert table.rows == (("at most", "0.25 EUR"), ("your deposit, which you get back", "0.10 EUR"))
     assert "0.25 EUR" in words([answered(Question.GETS)])
     assert "No lie gains more than 0 EUR" in words([answered(Question.LIES)])
 

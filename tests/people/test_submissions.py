@@ -122,7 +122,7 @@ def test_a_second_draw_is_not_handed_in(store: Store, tmp_path: Path) -> None:
     campaign = Campaign.load(tmp_path / "ill.toml")
     for _ in range(2):
         campaign.hand_in("1", {"report": "yes"}, store=store)
-    with pytest.raises(Refused, match="another draw would tell more of your answer"):
+    with pytest.raises(Refused, match="a second report would disclose more of your answer"):
         campaign.hand_in("1", {"report": "no"}, store=store)
     known = store.find(campaign.file)
     assert known is not None

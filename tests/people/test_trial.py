@@ -138,7 +138,7 @@ def test_a_decode_that_knows_more_than_the_public_files(path: Path, monkeypatch:
 
 def test_faults_of_the_kind_itself(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     terms = PayoutTerms(column="payment", currency="EUR", minor_units=100, highest=5)
-    for name, fault, what in (("tables", lambda *_: 1 // 0, "publishing what `run` returned fails: ZeroDivisionError"),
+    for name, fault, what in (("tables", lambda *_: 1 // 0, "publishing the outcome of `run` fails: ZeroDivisionError"),
                               ("explain", lambda *_: 1 // 0, "explaining a share fails: ZeroDivisionError"),
                               ("payouts", lambda *_: terms, "paying shares by `payouts` fails: KeyError")):
         with monkeypatch.context() as broken:
@@ -208,7 +208,7 @@ def test_noise_without_a_center_is_told_with_the_plan(path: Path, monkeypatch: p
     *_, last = Campaign.load(path).plan.sections()
     assert last.title == "Tried out"
     (words,) = last.blocks[0].paragraphs
-    assert words.startswith("`run` draws noise without `center=` (stream counts). Give what is to be hidden as `cente")
+    assert words.startswith("`run` draws noise without `center=` (stream counts). Give the value to protect as")
 
 
 def test_the_fault_is_there_for_who_debugs(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
@@ -239,7 +239,7 @@ def test_a_run_that_fails_after_the_charge_says_how_it_goes_on(
         with pytest.raises(RunFailed, match="same campaign goes on under the same debit") as caught:
             Campaign.load(path).settle()
         assert "NoisyHistogram" in str(caught.value)
-        assert "costs nothing more" in str(caught.value)
+        assert "at no further cost" in str(caught.value)
         assert caught.value.__cause__ is error
         broken.delenv("CONFIDE_DEBUG", raising=False)
         assert guarded(partial(app, ["run", str(path)])) == 1

@@ -191,7 +191,7 @@ def test_a_household_in_a_network_with_a_degree_bound_takes_more_steps() -> None
         assert found[2].epsilon == pytest.approx(steps * 4 * 0.2)
     said = words([groups_section(bound, bound.guarantees().privacy)])
     assert "household without a member of the group that is searched for" in said
-    assert "nothing is stated of it" in said
+    assert "the table does not cover it" in said
 
 
 def test_the_words_say_what_a_household_is() -> None:
@@ -283,19 +283,21 @@ def test_two_records_are_two_steps_where_records_are_added_or_removed() -> None:
     it = Promising(promises=made, spends=(PureEvent(epsilon=1.0, neighbours=ADDED),))
     assert another <= right_at_most(it, made, Audience.PUBLIC) == pytest.approx(math.e**2 / (1.0 + math.e**2))
     said = guess_in_words(it, made, Audience.PUBLIC)
-    assert "between two records of yours, even money beforehand, is right at most 88.1%" in said
-    assert said.endswith("Between your record and none, they are right at most 73.1% of the time.")
+    assert ("your record is one of two, and thinks at first that both are equally likely. They guess right at most "
+            "88.1%") in said
+    assert said.endswith("If they guess whether your record is there at all, they are right at most 73.1% of the time.")
     both = (*made, promise(PureDP(1.4)))  # of a record that is replaced, too
     assert right_at_most(Promising(promises=both, spends=()), both, Audience.PUBLIC) == pytest.approx(0.802, abs=1e-3)
 
 
 @pytest.mark.parametrize(("neighbours", "between"), [
-    (REPLACED, "two records of yours, even"), (Relation.EDGES_OF_ONE, "two versions of your contacts, even"),
-    (Relation.BIT, "two records of yours that differ in one bit, even")])
+    (REPLACED, "your record is one of two"), (Relation.EDGES_OF_ONE, "your contacts are one of two sets"),
+    (Relation.BIT, "your record is one of two that differ in one bit")])
 def test_one_step_is_said_to_be_what_it_is(neighbours: Relation, between: str) -> None:
     made = (promise(PureDP(1.0), neighbours=neighbours),)
     said = guess_in_words(Promising(promises=made, spends=()), made, Audience.PUBLIC)
-    assert f"guess between {between} money beforehand, is right at most 73.1% of the time" in said
+    assert (f"that {between}, and thinks at first that both are equally likely. They guess right at most 73.1% of"
+            in said)
     assert "none" not in said
     about = guess_in_words(Promising(promises=made, spends=()), made, Audience.PUBLIC, thing="row", somebody=True)
     assert "your" not in about
@@ -321,10 +323,10 @@ def test_an_offer_says_how_often_a_guess_is_right(
         return responses(*(times * each.epsilon for each in events))
 
     (hides,) = (words([each]) for each in campaign.offer() if each.answers == "hides")
-    assert (f"guess between two {thing}s of yours, even money beforehand, is right at most {percent(right(steps))} of "
-            "the time by the mechanism's own loss") in hides
-    assert (f"Between your {thing} and none, they are right at most {percent(right(1))} of the time" in hides) is (
-        steps == 2)
+    assert (f"that your {thing} is one of two, and thinks at first that both are equally likely. They guess right at "
+            f"most {percent(right(steps))} of the time") in hides
+    there = f"whether your {thing} is there at all, they are right at most {percent(right(1))} of the time"
+    assert (there in hides) is (steps == 2)
 
 
 def test_a_guess_is_exact_under_gaussian_noise_however_it_is_promised() -> None:

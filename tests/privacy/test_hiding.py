@@ -59,13 +59,13 @@ def test_a_guess_bound_of_a_divergence_is_attained_by_randomised_response() -> N
 
 
 @pytest.mark.parametrize(("neighbours", "between"), [
-    (Relation.REPLACE, "two records of somebody, even"),
-    (Relation.ADD_OR_REMOVE, "somebody's record and none, even"),
-    (Relation.EDGES_OF_ONE, "two versions of somebody's contacts, even"),
-    (Relation.BIT, "two records of somebody that differ in one bit, even")])
+    (Relation.REPLACE, "two records of somebody that are"),
+    (Relation.ADD_OR_REMOVE, "somebody's record and none that are"),
+    (Relation.EDGES_OF_ONE, "two versions of somebody's contacts that are"),
+    (Relation.BIT, "two records of somebody that differ in one bit that are")])
 def test_a_warning_says_between_what_the_guess_is(neighbours: Relation, between: str) -> None:
     (said,) = hides_next_to_nothing([promised(PureDP(20.0), neighbours=neighbours)])
-    assert f"must guess between {between}" in said
+    assert f"a guess between {between} equally likely at first" in said
 
 
 def test_the_least_promise_of_a_part_counts_and_one_line_for_each_audience_is_enough() -> None:

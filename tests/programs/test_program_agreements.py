@@ -104,18 +104,18 @@ def test_a_part_that_costs_nothing_is_told_too(name: str, worth: str, tmp_path: 
     assert found[0] == pytest.approx(np.mean(means), rel=1e-9)
     assert found[1] == pytest.approx(np.std(means, ddof=1) / sqrt(3), rel=1e-6)
     said = words(plan.sections())
-    assert "With 2 ids of one person, with the same record, they are handed two parts, and pay nothing" in said
+    assert "A person with 2 ids and the same record for both gets two parts and pays nothing" in said
     assert worth in said
     assert "The part of an id is worth" in said
     assert "on average over all people of 3 made-up crowds" in said
     assert "A second part is worth more or less than that, by its owner's record" in said
     assert "+- is one standard error, between crowds" in said
-    assert "Nothing is promised of what one person alone gains by a lie" in said
+    assert "no promise about the gain of a person or a group from lies" in said
 
 
 def test_the_plan_says_it(classes: Campaign) -> None:
     said = words(classes.plan.sections())
     assert "Second identities and agreements" in said
-    assert "is handed a part of its own. The part of an id is worth" in said
+    assert "gets a part of its own. The part of an id is worth" in said
     assert "A second part is worth more or less than that" in said
-    assert "nothing is promised of what each of them gains" in said
+    assert "no promise about the gain of each member" in said

@@ -149,7 +149,7 @@ def test_what_is_public_names_no_totals(tmp_path: Path) -> None:
     outcome = it.settle(tmp_path / "out").outcome
     given = sum(each >= 0 for each in outcome.shares["action"].to_pylist())
     result = words(it.file.kind.result(it.plan, outcome))
-    assert "is not public" in result
+    assert "The shares of single participants are not public, and neither is the use of a row." in result
     assert str(given) not in set(re.findall(r"[0-9][0-9,.]*", result))
     manifest = (tmp_path / "out" / "manifest.json").read_text()
     assert "unsatisfied" not in manifest

@@ -59,8 +59,8 @@ def test_a_plan_in_numbers() -> None:
 
 
 @pytest.mark.parametrize(("options", "what"), [
-    ({}, "the certificate of PrivDude would claim"),
-    ({"feasible": True}, "keep back"), ({"mode": "RoundDude"}, "keep back")])
+    ({}, "the certificate of PrivDude would state an excess of"),
+    ({"feasible": True}, "would reserve the whole supply"), ({"mode": "RoundDude"}, "would reserve the whole supply")])
 def test_hopeless_plans_say_what_would_do(options: dict[str, object], what: str) -> None:
     with pytest.raises(Refused, match=what) as refused:
         plan(UnitDemand(1_000, 50, goods=10), epsilon=1.0, delta=1e-6, timed=False, **options)  # type: ignore[arg-type]
@@ -79,7 +79,7 @@ def test_hopeless_plans_say_what_would_do(options: dict[str, object], what: str)
 
 def test_tight_dude_is_vacuous_at_every_size_that_can_be_computed() -> None:
     """Spec convex_programs 6.2: at n = 100,000 with 10 goods its margin exceeds the supply."""
-    with pytest.raises(Refused, match="all that a row holds"):
+    with pytest.raises(Refused, match="reserve the whole supply of a row"):
         plan(UnitDemand(100_000, 5_000, goods=10), epsilon=1.0, delta=1e-6, mode="TightDude", timed=False)
 
 
@@ -166,7 +166,7 @@ def test_options_change_what_is_planned() -> None:
                         **more).unused_share
                    for more in ({}, {"audit_share": 0.02}))
     assert thin > 2 * usual
-    with pytest.raises(Refused, match="keep back"):
+    with pytest.raises(Refused, match=r"would reserve 44\.2% of the supplies"):
         plan(LARGE, epsilon=1.0, delta=1e-6, mode="TightenAndAudit", timed=False, audit_share=0.0002)
     stops = plan(LARGE, epsilon=1.0, delta=1e-6, mode="RoundDude", timed=False, truncate=True)
     assert stops.unused_share > 1.2 * plan(LARGE, epsilon=1.0, delta=1e-6, mode="RoundDude", timed=False).unused_share
@@ -216,7 +216,7 @@ def test_no_bound_above_all_that_there_is_says_anything() -> None:
     assert found.gap > 6.0
     assert found.vacuous
     told = plan(scarce, epsilon=1_000.0, delta=1e-6, timed=False, rounds=10, burn_in=10, most_excess=0.9).sentences()
-    assert not any("proved" in one and "optimum" in one for one in told if "nothing is proved" not in one)
+    assert not any("proved" in one and "optimum" in one for one in told)
 
 
 @pytest.mark.parametrize(("program", "most"), [

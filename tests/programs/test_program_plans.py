@@ -32,7 +32,7 @@ def test_the_plan_reads_public_parameters_alone(tmp_path: Path) -> None:
     shown = words(plans[2].sections())
     assert shown == words(plans[0].sections())
     assert "audited (planned)" in shown
-    assert "kept back" in shown
+    assert "in reserve" in shown
     json.dumps(plans[0].to_dict(), allow_nan=False)
 
 
@@ -47,13 +47,13 @@ def test_all_that_is_promised_costs_no_more_than_the_budget(tmp_path: Path) -> N
 
 def test_the_offer_says_who_learns_what_and_what_is_charged(tmp_path: Path) -> None:
     free = words(campaign(tmp_path).offer())
-    assert "Whoever provides it learns that it is yours" in free
-    assert "Nothing is promised of what could be gained" in free
+    assert "The provider of your part learns that it is yours" in free
+    assert "no promise about the gain from a false record" in free
     scaled = words(campaign(tmp_path, *EDITS["scaled"]).offer())
-    assert "In no run do you pay more than what you get is worth to you" in scaled
+    assert "In every run, you pay at most the value of your part to you" in scaled
     charged = words(campaign(tmp_path, *EDITS["charged"]).offer())
     assert "In an unlucky draw" in charged
-    assert "At this epsilon nothing is promised of what a lie could gain" in charged
+    assert "At this epsilon, the campaign makes no promise about the gain from a lie" in charged
     quiet = campaign(tmp_path, *EDITS["truthful"], ("count = 240", "count = 24000"), ("[60, 50, 70]", "6000"),
                      *[("epsilon = 20.0\ndelta = 1e-3", "epsilon = 0.5\ndelta = 1e-6")] * 2)
     gain = 10 * quiet.plan.mechanism.gain  # type: ignore[attr-defined]
@@ -103,9 +103,9 @@ def test_what_a_file_must_not_say(of: str, edit: tuple[str, str], field: str, sa
 
 
 @pytest.mark.parametrize(("edits", "says"), [
-    ((("epsilon = 20.0\ndelta = 1e-3\n\n[data]", "epsilon = 0.5\ndelta = 1e-3\n\n[data]"),), "keep back"),
+    ((("epsilon = 20.0\ndelta = 1e-3\n\n[data]", "epsilon = 0.5\ndelta = 1e-3\n\n[data]"),), "would reserve"),
     ((("burn_in", 'mode = "average"\nmost_excess = 0.001\nburn_in'),), "excess"),
-    ((("burn_in", 'mode = "tight"\nburn_in'),), "keep back"),
+    ((("burn_in", 'mode = "tight"\nburn_in'),), "would reserve"),
 ])
 def test_hopeless_plans_are_refused(edits: tuple[tuple[str, str], ...], says: str, tmp_path: Path) -> None:
     with pytest.raises(Refused) as caught:
@@ -133,7 +133,7 @@ def test_a_modes_own_keys_are_planned_with(tmp_path: Path) -> None:
     """They used to be left out of the outlook, so that hopeless shares were not refused."""
     quiet = ("burn_in", "audit_share = 0.05\nmost_unused = 0.95\nburn_in")
     assert campaign(tmp_path, quiet).plan.outlook.unused_share > 1.5 * campaign(tmp_path).plan.outlook.unused_share  # type: ignore[attr-defined]
-    with pytest.raises(Refused, match="the margins of mode 'audited' would keep back"):
+    with pytest.raises(Refused, match="the margins of mode 'audited' would reserve"):
         campaign(tmp_path, ("burn_in", "audit_share = 0.0001\nburn_in")).plan  # noqa: B018
     stops: Any = campaign(tmp_path, ("burn_in", 'mode = "round"\nmost_unused = 0.95\ntruncate = true\nburn_in')).plan
     plain: Any = campaign(tmp_path, *EDITS["round"]).plan
@@ -157,7 +157,7 @@ def test_alpha_and_gains_are_in_the_files_own_unit(
     name = "points" if highest else "units of cost"
     assert told["unit"] == name
     assert f"'{alpha:.4g} {name}'" in page
-    assert f"costs at most {alpha:.4g} {name} more than it is worth to her" in page
+    assert f"costs them at most {alpha:.4g} {name} more than its value to them" in page
     assert f"no lie gains more than {plan.mechanism.gain * unit:.4g} {name}" in page
     assert "in units of 10" not in page
     assert "from 0 to" in page if highest else "as the file's costs are" in page
@@ -166,17 +166,17 @@ def test_alpha_and_gains_are_in_the_files_own_unit(
     assert found["audited"].mechanism.alpha == plan.mechanism.alpha  # others have the file's alpha, where they charge
     assert found["truthful"] is plan.outlook
     assert found["average"].alpha is None
-    assert rows["average"][3] == "nothing is promised"
+    assert rows["average"][3] == "no promise"
 
 
 def test_refusals_and_plans_are_in_the_files_units_and_names(tmp_path: Path) -> None:
     """Inside, a knapsack's weights are shares of the largest, and its rows are numbered."""
     scarce = ("epsilon = 20.0\ndelta = 1e-3\n\n[data]", "epsilon = 0.5\ndelta = 1e-3\n\n[data]")
-    with pytest.raises(Refused, match=r"keep back .* times as large with"):  # rows differ: told in shares
+    with pytest.raises(Refused, match=r"would reserve .* times as large with"):  # rows differ: told in shares
         campaign(tmp_path, scarce, of="knapsack").plan  # noqa: B018
     with pytest.raises(InvalidInput, match=r"program\.least_weight: 9 of .* is above its largest_weight; at most"):
         campaign(tmp_path, ("least_weight = [0.5, 0.1]", "least_weight = [9, 0.1]"), of="knapsack").plan  # noqa: B018
-    with pytest.raises(Refused, match=r"row '[abc]' would keep back [\d,.e+]+ times its supply"):
+    with pytest.raises(Refused, match=r"row '[abc]' would reserve [\d,.e+]+ times its supply"):
         campaign(tmp_path, ("burn_in", 'mode = "tight"\nburn_in')).plan  # noqa: B018
     plan: Any = campaign(tmp_path, of="knapsack").plan
     units, it = plan.coding.load_units, plan.mechanism
@@ -204,19 +204,19 @@ def test_a_share_of_nothing_says_what_was_missed_and_prices_are_in_the_files_ord
     assert names == ["a", "b", "c"]
     shown = words(kind.result(plan, outcome))
     assert "for a unit of the row" in shown
-    assert "In place of this bound, not besides it" in shown
+    assert "holds in place of this one, but not together with it" in shown
     told = [words(kind.explain(plan, outcome, *kind.record(it.file.config, plan, tmp_path, str(identity))))
             for identity in range(1, 60)]
     nothing = [text for text in told if ": nothing'" in text]
     assert nothing
-    assert all("if nothing had a price is" in text and "its price on average was" in text for text in nothing)
+    assert all("Without prices, your best choice is" in text and "its price on average was" in text for text in nothing)
 
 
 def test_refusals_name_the_files_modes(tmp_path: Path) -> None:
     with pytest.raises(Refused) as caught:
         campaign(tmp_path, ("burn_in", 'mode = "tight"\nburn_in')).plan  # noqa: B018
     assert "TightDude" not in str(caught.value)
-    assert "the margins of mode 'tight' would keep back all that a row holds: row 'b' would" in caught.value.reason
+    assert "the margins of mode 'tight' would reserve the whole supply of a row: row 'b' would" in caught.value.reason
     assert "a larger alpha" in caught.value.remedy
     with pytest.raises(InvalidInput) as bad:
         campaign(tmp_path, ("burn_in = 20", 'mode = "audited"'), of="aggregative-game").plan  # noqa: B018

@@ -54,10 +54,10 @@ def test_a_plan_shows_its_figures_and_what_else_there_is() -> None:
         assert each.predicted == other.predicted
         assert each.refused
     assert not refused.predicted
-    assert "all that a row holds" in refused.refused
+    assert "the whole supply of a row" in refused.refused
     table = found.to_pandas()
     assert table["method"].tolist() == ["PrivDude", *names]
-    assert table["excess (share of what rows hold)"][0] == found.excess_share
+    assert table["excess (share of the supplies)"][0] == found.excess_share
     assert "TightenAndAudit" in found._repr_html_()
 
 

@@ -263,7 +263,7 @@ def test_no_pair_of_records_is_further_apart_than_sigma(name: str) -> None:
     assert far > (0.6 if name == "flow, public costs" else 0.995)
 
 
-BEYOND = "sensitivity: what a record beyond its bounds adds, as a share of the most that one may"
+BEYOND = "sensitivity: the addition of a record beyond its bounds, as a share of the largest allowed one"
 
 
 def _beyond(program: Program) -> Any:

@@ -233,7 +233,7 @@ def test_bounds_are_not_taken_from_the_data() -> None:
         found = model().fit(far, answers)
     assert found.coef_.tolist() == model().fit(at, capped).coef_.tolist()
     for missing in ("feature_bounds", "response_bounds"):
-        with pytest.raises(InvalidInput, match=f"^{missing}: is missing; .*public.*without a look at this data"):
+        with pytest.raises(InvalidInput, match=f"^{missing}: is missing; .*public.*know without this data"):
             model(**{missing: None}).fit(X, y)
 
 

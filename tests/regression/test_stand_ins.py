@@ -128,10 +128,10 @@ def test_the_plan_speaks_in_the_unit_of_the_answer(tmp_path: Path) -> None:
     words = _words(list(plan.sections()))
     assert "typical error of a prediction" in words
     assert " hours" in words
-    assert "no lie gains more" in words
+    assert "largest gain from a lie" in words
     assert "cut off" not in words
     titles = [section.title for section in plan.sections()]
-    assert titles == ["Plan", "Precision to expect", "What lies cost", "Second identities and agreements", "Guarantees",
+    assert titles == ["Plan", "Precision to expect", "Cost of a lie", "Second identities and agreements", "Guarantees",
                       "Households and other groups"]
 
 
@@ -140,7 +140,7 @@ def test_bounds_that_cut_off_answers_promise_no_truth_in_the_offer(tmp_path: Pat
     assert {g.name for g in campaign.plan.guarantees if g.vacuous} == {"truthfulness", "participation", "accuracy"}
     assert "cut off answers that the model allows" in _words(list(campaign.plan.sections()))
     offer = _words(list(campaign.plan.offer()))
-    assert "No promise is made that truth pays" in offer
+    assert "does not promise that the truth pays best" in offer
     assert "no lie gains you more" not in offer
 
 
@@ -153,7 +153,7 @@ def test_the_offer_counts_delta(tmp_path: Path) -> None:
     assert "at most e^2 = 7.39" in pure
     assert "right at most 73.1% of the time" in pure
     campaign = _campaign(tmp_path, delta=0.01, release="adassp")
-    assert "but for a probability of 0.01" in _words(list(campaign.plan.offer()))
+    assert "except with probability 0.01" in _words(list(campaign.plan.offer()))
     assert "somebody's record is published outright" in _words(list(campaign.plan.sections()))
     fine = _campaign(tmp_path, delta=1e-6, release="adassp")
     assert "published outright" not in _words(list(fine.plan.sections()))
@@ -211,7 +211,7 @@ def test_the_share_page_promises_no_more_than_the_plan(tmp_path: Path) -> None:
         campaign = _campaign(tmp_path, **changes)
         assert {"truthfulness"} <= {g.name for g in campaign.plan.guarantees if g.vacuous}
         for text in (_share(campaign, record), _words(list(campaign.plan.offer()))):
-            assert "No promise is made that truth pays" in text
+            assert "does not promise that the truth pays best" in text
             assert "no lie gains" not in text
         assert "no promise" in _words(list(campaign.plan.sections()))
 
@@ -228,7 +228,7 @@ def test_the_printed_formula_gives_the_payment(tmp_path: Path) -> None:
                            provenance=outcome.provenance)
     text = _words(list(kind.explain(campaign.plan, public, record, index)))
     q, p, a, b = (float(re.search(pattern, text).group(1)) for pattern in (  # type: ignore[union-attr]
-        r"follows q = (\S+),", r"cut to (\S+),", r"with a = (\S+),", r"b = (\S+),"))
+        r"gives q = (\S+):", r"cut to (\S+),", r"with a = (\S+),", r"b = (\S+),"))
     paid = mechanism.decode(record, index, billboard)["payment"] / 100
     assert a + b * (2 * p * q - q * q) == pytest.approx(paid, abs=0.006)
 

@@ -174,7 +174,7 @@ def test_a_budget_below_one_round_says_what_would_do() -> None:
     with pytest.raises(Refused, match="one sample a round") as caught:
         solve(100, 0.001, 1e-3, eta=2.0, rounds=1000)
     assert [list(each.settings) for each in caught.value.remedies] == [["epsilon"], ["eta"]]
-    with pytest.raises(Refused, match="whatever the step size"):
+    with pytest.raises(Refused, match="for any step size"):
         solve(100, 1e-9, calculator="pure", rounds=1000, samples=10**9)
     with pytest.raises(Refused, match=r"reads no data.*rounds >= 2"):
         solve(100, 1.0, 1e-3, eta=1.0, rounds=1)

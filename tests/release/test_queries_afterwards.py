@@ -209,7 +209,7 @@ def test_a_bar_of_all_covers_all(tmp_path: Path) -> None:
         held[name] = bars(plan.mechanism, outcome.billboard, outcome.certificate,
                           plan.workload)  # type: ignore[attr-defined]
         shown = words(campaign(tmp_path, method=name, name=name).file.kind.result(plan, outcome))
-        assert ("Of many shares some are further off" in shown) == (name == "gaussian")
+        assert ("Among many shares, some have larger errors" in shown) == (name == "gaussian")
         within = f"{math.ceil(1000 * held[name].together) / 10:.1f}%"  # rounded up
         assert (f"Every answer is within {within} of its share of the 2,000 records as the run read "
                 f"them: this covers {held[name].together_covers}.") in shown
@@ -249,7 +249,7 @@ def test_what_answers_are_compared_with_is_said_to_all_and_how_many_null_records
 def test_the_null_record_and_the_order_of_a_run_are_told_as_they_are(tmp_path: Path) -> None:
     shown = words(campaign(tmp_path, method="gaussian").plan.sections())
     assert "age in [0, 25), job = none, not smoker, not owner" in shown
-    assert "the ledger is charged; all rows are read" in shown
+    assert "3: it charges the ledger. 4: it reads all rows again" in shown
 
 
 @pytest.mark.slow

@@ -67,7 +67,7 @@ def test_a_file_in_old_words_is_the_same_campaign(tmp_path: Path) -> None:
 def test_the_page_names_the_calculator_of_the_promise(method: str, tmp_path: Path) -> None:
     """The epsilon that is promised and charged is that of the rows that say so, whatever proves another one."""
     it = campaign(tmp_path, method=method)
-    spent = next(each for each in it.plan.sections() if each.title == "What it spends").blocks[0]
+    spent = next(each for each in it.plan.sections() if each.title == "Cost in privacy").blocks[0]
     marked = [value for _, value, promised in spent.rows if promised]
     promise = next(each for each in it.plan.guarantees if isinstance(each, Privacy))
     assert marked
@@ -131,7 +131,7 @@ def test_audits_pass_and_flag_what_was_planted(method: str, tmp_path: Path) -> N
 def test_the_answers_are_those_of_the_rows_by_dual_query_and_its_rows(tmp_path: Path) -> None:
     it = campaign(tmp_path, method="dual-query", rows=1000)
     assert it.plan.rows == it.plan.mechanism.rounds < 1000  # type: ignore[attr-defined]
-    assert "more would only repeat them" in words(it.plan.sections())
+    assert "more rows would only repeat them" in words(it.plan.sections())
     settled = it.settle(tmp_path / "out")
     table = pq.read_table(tmp_path / "out" / "rows.parquet")
     schema = it.plan.schema
@@ -386,21 +386,21 @@ def test_the_plan_says_what_it_costs_and_what_else_there_is(tmp_path: Path) -> N
 def test_the_offer_says_that_nothing_is_asked(tmp_path: Path) -> None:
     it = campaign(tmp_path, method="gaussian")
     offer = words(it.offer())
-    assert "Nothing is asked of you" in offer
+    assert "You report nothing" in offer
     assert f"e^2 = {math.exp(2):.3g}" in offer
     assert "it checks your share too" not in offer
     promised = (math.exp(2) + 1e-6) / (1 + math.exp(2))
     right = right_at_most(it.plan.mechanism, it.plan.guarantees.of(Privacy), Audience.PUBLIC)
     assert 0.5 < right < promised - 0.2
-    assert f"right at most {right:.1%} of the time by the mechanism's own loss" in offer
+    assert f"right at most {right:.1%} of the time" in offer
 
 
 def test_warnings_of_a_plan(tmp_path: Path) -> None:
-    assert "published outright" in words(campaign(
+    assert "whole record" in words(campaign(
         tmp_path, ("delta = 1e-6", "delta = 1e-3"), ("delta = 3e-6", "delta = 3e-3"),
         method="gaussian").plan.sections())
     weak = campaign(tmp_path, ("epsilon = 2.0", "epsilon = 0.03"), method="gaussian").plan
-    assert "predicted to say little" in words(weak.sections())
+    assert "that the answers say little" in words(weak.sections())
 
 
 def test_bars_cover_what_they_say(tmp_path: Path) -> None:
@@ -453,8 +453,8 @@ def test_the_whole_life_by_the_command_line(tmp_path: Path, capsys: pytest.Captu
     assert "Nothing is handed to single people" in confide("share", path, "--id", "7")
     assert "whole" in confide("verify", public)
     ledger = confide("ledger")
-    assert "whoever is" in ledger
-    assert "Whether she is in it" in " ".join(confide("ledger", "--id", "7").split())
+    assert "everybody in" in ledger
+    assert "whether this person is in it" in " ".join(confide("ledger", "--id", "7").split())
     assert "Passed: " in confide("audit", path)
 
 

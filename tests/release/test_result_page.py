@@ -39,7 +39,7 @@ def test_the_finding_is_first_and_lists_are_folded(tmp_path: Path, method: str) 
     open_, folded = ([part for part in found if part.folded is state] for state in (False, True))
     assert found == [*open_, *folded]
     assert [part.title for part in folded] == [f"All {len(it.plan.workload):,} answers",
-                                               "What is promised, and to whom"]
+                                               "Promises and their audiences"]
     assert len(folded[0].tables[0].rows) == len(it.plan.workload)
     assert open_[-1].title == "What this page does not tell"
     assert "whether a given person's record says 'smoker' or 'not smoker'" in open_[-1].paragraphs[0]

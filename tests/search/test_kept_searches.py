@@ -87,7 +87,7 @@ def test_a_journal_that_does_not_say_what_it_is_for_serves_no_search(tmp_path: P
     with JournalNoise(tmp_path / "noise", Noise.secure()) as noise:
         noise.exponential(16, stream=("component", 0, "order", "noise"))
     with (JournalNoise(tmp_path / "noise", Noise.secure(), existing=True) as noise,
-          pytest.raises(InvalidInput, match="does not say what they are for")):
+          pytest.raises(InvalidInput, match="draws without a purpose")):
         SEARCH.run(toy(), noise)
 
 

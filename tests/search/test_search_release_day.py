@@ -65,7 +65,7 @@ def test_packs_of_neighbours_with_the_same_list_are_the_same_byte_for_byte(
         *((name, days[0]) for name in ("plan", "open", "close", "charge")), ("publish", "")]
     verified = verify(tmp_path / "one" / "pack")
     assert verified.complete, [f for f in verified.findings if f.verdict != "holds"]
-    assert "published on a day that is not told" in next(f.detail for f in verified.findings if f.check == "events")
+    assert "published on an undisclosed day" in next(f.detail for f in verified.findings if f.check == "events")
 
 
 def test_packs_that_bear_a_day_still_verify_and_no_other_event_may_leave_it_out() -> None:
@@ -81,7 +81,7 @@ def test_packs_that_bear_a_day_still_verify_and_no_other_event_may_leave_it_out(
     first, later = "2026-01-01", "2026-03-01"
     note = {"content": "c", "manifest": "m", "kind": "search"}
     assert events(chain(first, first, first, first, later), note).endswith(f"published on {later}")
-    assert events(chain(first, first, first, first, ""), note).endswith("published on a day that is not told")
+    assert events(chain(first, first, first, first, ""), note).endswith("published on an undisclosed day")
     for days, kind in (((first, first, first, "", ""), "search"), ((first, first, first, first, ""), "release"),
                        ((first, first, first, first, ""), "no kind"), ((first, first, first, later, first), "search")):
         with pytest.raises(Broken, match="bears the day"):
@@ -119,11 +119,11 @@ def test_a_list_is_kept_until_its_day(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_pages_say_what_the_day_tells(tmp_path: Path) -> None:
     day = ('source = "answers.csv"\n', 'source = "answers.csv"\n\n[release]\npublish_on = 2031-03-01\n')
     free, fixed = campaign(tmp_path / "free"), campaign(tmp_path / "fixed", day)
-    assert "No day is fixed in the file" in words(free.plan.sections())
-    assert "learns how long it took" in words(free.plan.sections())
-    assert "no day was fixed" in words(free.plan.offer())
+    assert "The file fixes no day" in words(free.plan.sections())
+    assert "learns how long the search took" in words(free.plan.sections())
+    assert "The custodian fixed no day" in words(free.plan.offer())
     assert "first run on 2031-03-01 or later" in words(fixed.plan.sections())
-    assert "It is published on 2031-03-01" in words(fixed.plan.offer())
+    assert "The list appears on 2031-03-01" in words(fixed.plan.offer())
     assert (free.plan.to_dict()["publish_on"], fixed.plan.to_dict()["publish_on"]) == (None, "2031-03-01")
     for wrong in ('"soon"', "2031-13-01", "7"):
         with pytest.raises(InvalidInput):

@@ -33,10 +33,10 @@ def test_operators_alone_are_told_why_a_settlement_stopped(tmp_path: Path) -> No
         vera = anybody.logged_in("vera")
         for read in (vera("GET", f"/campaigns/{number}/progress")["settling"],
                      vera("GET", f"/campaigns/{number}/jobs/settle")):
-            assert (read["state"], read["problem"]) == ("failed", "it failed; operators are told why")
+            assert (read["state"], read["problem"]) == ("failed", "it failed; operators can see the reason")
         seen = Browser(app)
         seen.log_in("vera")
-        assert "operators are told why" in seen.see(f"/desk/campaigns/{number}")
+        assert "operators can see the reason" in seen.see(f"/desk/campaigns/{number}")
         assert "data.source" not in seen.text
         assert WHY in olga("GET", f"/campaigns/{number}/progress")["settling"]["problem"]
 

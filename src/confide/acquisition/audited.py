@@ -164,7 +164,7 @@ def messages(
                                   "the variance that the platform asked for, along its own run")),
         Examined(named="fellows", rows=lambda told: [] if told is None else at_most_one(
             f"{_LEVEL} fellows", float, exact)(told), faults={
-                "a fellow's own noise, counted as if it hid others from her too": alone} if several else {}),
+                "a fellow's own noise, counted as if it hid others from them too": alone} if several else {}),
         Examined(named="accuracy", sound=run, faults={"the sum forgets the largest message": _forgetful},
                  rows=lambda run: [AuditRow.at_most(
                      "accuracy: estimate without noise against the weighted mean (widths)", contracts.rounding_bias(),
@@ -365,7 +365,7 @@ def _caps(it: TwoPartMechanism, all_made: list[Contracts]) -> list[AuditRow]:
     promised = it.guarantees()
     accuracy, budget = promised.of(Accuracy)[0], promised.of(Budget)[0]
     unit, evidence = 1.0 / it.minor_units, (f"contracts of {len(all_made)} profiles of reports: from the belief, and "
-                                            "with one person who carries as much as she can")
+                                            "with one person who carries as much weight as possible")
     renyi = f"{evidence}; Gaussian noise, so that a loss of order {it.order:g} is that many times rho"
     bought = [each.lattice for each in all_made if each.lattice is not None]
     worst = {
@@ -383,7 +383,7 @@ def _caps(it: TwoPartMechanism, all_made: list[Contracts]) -> list[AuditRow]:
                  worst["central"], renyi),
         *_losses(it, promised.privacy, Audience.FELLOWS, "the largest loss towards fellows, all of them together",
                  max(float(_alone(each).max()) for each in bought),
-                 f"{renyi}; only her own noise is left in the sum where the others leave out theirs"),
+                 f"{renyi}; if the others leave out their noise, the sum has only the person's own noise"),
         AuditRow.at_most(f"accuracy: {accuracy.measure}", accuracy.bound, worst["error"], evidence,
                          vacuous=accuracy.vacuous, scale=accuracy.bound,
                          note="no better than guessing the middle of the range" if accuracy.vacuous else "",
@@ -435,8 +435,8 @@ def _incentives(it: TwoPartMechanism, seed: int) -> Examined:
 
     return Examined(named="truth and participation", rows=_computed, sound=partial(
         _lies, it, small, reports, who, where), faults={
-            "people are paid what their reports cost, without a rent": lambda: seen(costs_alone, visible, -math.inf),
-            "the lowest type is the one who is just willing": lambda: seen(from_below, math.inf, -visible)})
+            "payments cover the cost of the reports, without a rent": lambda: seen(costs_alone, visible, -math.inf),
+            "the person of the lowest type is just willing": lambda: seen(from_below, math.inf, -visible)})
 
 
 def _in_coins(it: TwoPartMechanism) -> OfferRule:

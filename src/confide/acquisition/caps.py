@@ -164,7 +164,7 @@ class CappedCaps(Declared):
         "the least virtual cost; nobody above 1 is bought from", symbol="phi", above=0, at_most=1)]
     weight_cap: Annotated[float, Parameter("the largest weight", above=0, at_most=1)]
     outside: Annotated[float, Parameter(
-        "cost of buying nothing; infinite where that is no option", above=0, infinite=True)] = math.inf
+        "cost of buying nothing; infinite if this is no option", above=0, infinite=True)] = math.inf
     approximation: Annotated[float, Parameter("of `solve_capped`", symbol="delta", at_least=0, at_most=1)] = 0.001
 
     @property

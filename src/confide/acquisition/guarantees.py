@@ -31,35 +31,36 @@ def two_part_guarantees(it: TwoPartMechanism) -> Guarantees:
     """Privacy towards three audiences, accuracy, truth, participation and budget, in reading order."""
     caps, coin, lies = it.caps, 1.0 / it.minor_units, it.payment_rule.incentive_bound()
     local, central = ZCDP(it.concentrated(caps.local)), ZCDP(it.concentrated(caps.central))
-    each = "the largest that any reports can lead to; each contract states its own, usually far smaller"
+    each = "the largest loss for any reports; each contract states its own, usually far smaller"
     lattice = Source(document=DOCUMENT, statement="Lemma 1", spec=f"{_SPEC} 2",
                      erratum="noise on one integer lattice; lattice noise under real weights shows every record")
     unit, part = Relation.REPLACE, "one record"
     payments = Source(document=DOCUMENT, statement="Theorem 2", spec=f"{_SPEC} 4 and 8",
                       erratum="participation binds at the highest type; exact rents; an approximate solver needs a "
                               "grid that no report moves")
-    who = "everybody, whatever the others report, while noise is drawn on her side and absence does not hang on offers"
+    who = ("everybody, whatever the others report, if each device draws its own noise and absence does not depend on "
+           "the offered contracts")
     return Guarantees((
         Privacy(loss=local, neighbours=unit, part=part, audience=Audience.COLLECTOR, source=lattice,
-                note=f"{each}. Reports of sensitivity have no privacy: contracts follow from them"),
+                note=f"{each}. The first reports have no privacy, since contracts follow from them"),
         Privacy(loss=central, neighbours=unit, part=part, audience=Audience.PUBLIC, source=lattice,
-                note=f"{each}. It rests on the noise of the others"),
+                note=f"{each}. It depends on the noise of the others"),
         Privacy(loss=local, neighbours=unit, part=part, audience=Audience.FELLOWS, source=Source(
-            document="confide", statement="a fellow subtracts her own noise", spec=f"{_SPEC} 2"),
-            note="towards a fellow who knows her own noise, and towards all the others together"),
+            document="confide", statement="a fellow participant subtracts their own noise", spec=f"{_SPEC} 2"),
+            note="towards a fellow participant who knows their own noise, and towards all the others together"),
         Accuracy(bound=it.mse_bound, baseline=it.width**2 / 4, source=Source(
             document="confide", statement="value with a single seller", spec=f"{_SPEC} 2"),
             measure="the mean squared error of the estimate"
-            + (", where anything is bought" if it.largest_local_loss else ""),
-            note="whatever is reported, while all send who agreed, "
-            "and all records lie in the range with at most the stated variance"),
+            + (", if the campaign buys records" if it.largest_local_loss else ""),
+            note="for any reports, if everybody who agreed sends a record, and all records lie in the range with at "
+                 "most the stated variance"),
         Truthfulness(gain=math.nan if lies is None else it.price_per_nat * lies + coin,
                      baseline=it.price_per_nat * caps.local, who=who, source=payments, unit_of_gain=it.currency,
-                     note="a coin, to which payments are rounded up"
+                     note="the gain is from rounding payments up to a coin"
                      + ("" if lies is not None else "; without a grid nothing is known where the virtual cost is flat, "
                         "as it is below psi_floor")),
         Participation(utility=0.0, who=f"{who}, with c of the prior", source=payments, note="ex post"),
         Budget(expected=it.price_per_nat * caps.payments + it.people * coin, lowest=0.0,
                highest=it.largest_payment + coin, currency=it.currency, source=payments,
-               note="of the total in the mean over the prior, whatever it is; the plan's own expectation is sharper"),
+               note="the mean of the total over any prior; the plan's own expectation is sharper"),
     ))

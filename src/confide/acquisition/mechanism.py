@@ -170,7 +170,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         "law of everybody's c, or one for each slot; public, and independent across people and of their records",
         symbol="F")]
     mse_price: Annotated[float, Parameter(
-        "what one squared unit of error of the mean costs the buyer", symbol="gamma", unit="the currency", above=0)]
+        "cost of one squared unit of error of the mean to the buyer", symbol="gamma", unit="the currency", above=0)]
     low: Annotated[float, Parameter("public lower end of a record; one below it counts as it")] = 0.0
     high: Annotated[float, Parameter("public upper end of a record")] = 1.0
     variance: Annotated[float | None, Parameter(
@@ -181,25 +181,26 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         "least virtual cost: the larger, the less is bought of people who fear the public alone. Without one a record "
         "would be bought without noise", above=0)] = 0.01
     approximation: Annotated[float, Parameter(
-        "share by which the cost may exceed the least; in return no lie gains anything, whatever the prior. 0 for the "
-        "exact least cost", symbol="delta", at_least=0, at_most=1)] = 0.001
+        "share by which the cost may exceed the least; in return no lie gains anything, for any prior. 0 for the exact "
+        "least cost", symbol="delta", at_least=0, at_most=1)] = 0.001
     largest_local_loss: Annotated[float | None, Parameter(
-        "the largest local loss of anybody, whatever is reported: what is charged. No weight exceeds what keeps it, "
-        "and nobody is bought from whose virtual cost is above 1. Left out, reports can lead to one person who gives "
+        "the largest local loss of anybody, for any reports; the ledger is charged with it. It limits all weights, and "
+        "nobody with a virtual cost above 1 sells. If it is left out, some reports lead to one person who gives "
         "everything", unit="nats", above=0)] = None
     known_error: Annotated[float | None, Parameter(
-        "with largest_local_loss, the mean squared error of what is known without buying, in squared units: nothing is "
-        "bought where that is cheaper. The middle of the range, (high - low)^2/4, if left out", above=0)] = None
+        "with largest_local_loss, the mean squared error of the best guess without buying, in squared units: nothing "
+        "is bought if the guess is cheaper. If it is left out, that of the middle of the range, (high - "
+        "low)^2/4", above=0)] = None
     price_per_nat: Annotated[float, Parameter(
-        "what one nat of loss costs a person who fears that leak alone", unit="the currency", above=0)] = 1.0
+        "cost of one nat of loss to a person who fears that leak alone", unit="the currency", above=0)] = 1.0
     currency: Annotated[str, Parameter("of payments")] = ""
     minor_units: Annotated[int, Parameter(
         "how many of the smallest coin make one unit of the currency", at_least=1)] = 100
 
     phases: ClassVar[tuple[Phase, ...]] = (
         Phase(name="report", asks="how much the platform's knowledge weighs against the public's"),
-        Phase(name="contract", asks="whether she agrees to weight, noise and payment"),
-        Phase(name="submission", asks="one noisy record, drawn on her side"),
+        Phase(name="contract", asks="whether the person agrees to weight, noise and payment"),
+        Phase(name="submission", asks="one noisy record, drawn on the person's device"),
     )
     share_depends_on: ClassVar[str] = "one's own contract, which follows from all reports and which the platform signed"
 
@@ -463,7 +464,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
             rows += len(batch.index)
             here = batch.sent
             if not plausible(batch.message[here], batch.steps[here], batch.noise_std[here]).all():
-                raise InvalidInput("data", "a message is beyond what a device sends")
+                raise InvalidInput("data", "a message is beyond the range of a device")
             if len(batch.index):
                 variances.add(batch.variance)
             total += exact_sum(batch.message[here])
@@ -504,7 +505,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         if x.shape != (self.people,):
             raise InvalidInput("records", f"have shape {x.shape}", f"must be ({self.people},), nan for none")
         if as_noise(noise).release_safe and not noise.audited:
-            raise InvalidInput("noise", "is secure: what is played is no release", "use Noise.simulated(seed)")
+            raise InvalidInput("noise", "is secure: a rehearsal is no release", "use Noise.simulated(seed)")
         made = self.contracts(reports)
         outcome = self.run(made.records(self.play(made, x, noise)), noise)
         return cast("SimulatedOutcome[MeanBillboard, ErrorCertificate]", outcome)

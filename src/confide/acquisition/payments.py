@@ -354,8 +354,8 @@ class PaymentRule(Declared):
     variance_price: Annotated[float, Parameter("gamma VAR", symbol="g", at_least=0)]
     noise_price: Annotated[float, Parameter("gamma alpha/2", symbol="kappa", above=0)]
     approximation: Annotated[float | None, Parameter(
-        "optimise over a grid that does not depend on the reports, at most 1 + approximation times dearer; None for "
-        "the optimum", above=0, at_most=1)] = None
+        "optimise over a grid that does not depend on the reports, at most 1 + approximation times the least cost; "
+        "None for the optimum", above=0, at_most=1)] = None
     cap: Annotated[WeightCap | None, Parameter(
         "optimise over capped weights alone, on their own grid; needs an approximation")] = None
     rent_tolerance: Annotated[float, Parameter(

@@ -75,7 +75,7 @@ class AcquisitionPlan(Plan[TwoPartMechanism]):
         return (
             Alternative(name="equal contracts, nobody is asked for a report",
                         predicted=_of_model(it, pooling(it.people, **prices)),
-                        refused="it pays everybody as the most concerned person, whatever their concern"),
+                        refused="it pays everybody like the most concerned person"),
             Alternative(name="central noise", predicted=_of_model(it, central_only(it.people, **prices)),
                         refused="everybody would have to trust the platform with the record itself"),
         )
@@ -86,7 +86,7 @@ class AcquisitionPlan(Plan[TwoPartMechanism]):
         it, found = self.mechanism, []
         if self.bought < 1:
             found.append(f"nothing is bought in {1 - self.bought:.1%} of the draws: too few people are within the "
-                         "price, or what is known already is cheaper")
+                         "price, or the guess without buying is cheaper")
         if it.largest_local_loss is None:
             found.append("losses have no limit of their own: reports can lead to one person who gives everything, and "
                          f"a campaign is charged for that, epsilon = {self._epsilon:.3g} at delta = {_DELTA:g}. Set "

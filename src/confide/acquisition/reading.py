@@ -174,4 +174,4 @@ class Submissions:
             return self.role.reason(problem)
         if not asked:
             return f"{self.role.column}: no record is asked of this id"
-        return f"{self.role.column}: is beyond what a device sends on this contract"
+        return f"{self.role.column}: is beyond the range of a device on this contract"

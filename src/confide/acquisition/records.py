@@ -248,7 +248,7 @@ def as_contracted(record: Any) -> Contracted | None:
     try:
         return Contracted(**{name: kind(rows[0][name]) for name, kind in _OF_ONE.items()})
     except (ValueError, OverflowError):
-        raise InvalidInput("record", "holds what is no number", "must be Contracted") from None
+        raise InvalidInput("record", "has a value that is no number", "must be Contracted") from None
 
 
 @dataclass(frozen=True)

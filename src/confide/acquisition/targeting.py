@@ -76,7 +76,7 @@ class PriceSetting(Declared):
     order: Annotated[float, Parameter("order of the Renyi divergence", symbol="alpha", above=1)] = 2.0
     psi_floor: Annotated[float, Parameter("least virtual cost", at_least=0)] = 0.0
     outside_mse: Annotated[float, Parameter(
-        "squared error of not buying; infinite where that is no option", above=0, infinite=True)] = math.inf
+        "squared error of not buying; infinite if this is no option", above=0, infinite=True)] = math.inf
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -323,7 +323,7 @@ def expected(setting: str, planned: TwoPartMechanism, least: float = 0.0, **chan
     why = "" if share == 1 else (
         "too few people are within the price to keep largest_local_loss (at least "
         f"{math.ceil(1 / (it.weight_cap or 1.0)):,} must be)"
-        if few >= (1 - share) / 2 else "what is known already is cheaper than the mean")
+        if few >= (1 - share) / 2 else "the guess without buying is cheaper than the mean")
     return Expected(
         setting=setting, root_error=math.sqrt(mse), payments=paid, largest_payments=float(table[:, 0].max()),
         payments_error=float(table[:, 0].std(ddof=1)) / math.sqrt(draws), asked=asked, local=local, central=central,

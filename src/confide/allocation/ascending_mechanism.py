@@ -201,7 +201,7 @@ class Ascending(Market[AuctionBillboard]):
     reserve: Annotated[int | None, Parameter("copies of each good in reserve against noise", symbol="m",
                                              at_least=0)] = None
     law: Annotated[Law, Parameter("law of the noise; Gaussian noise needs a delta")] = "laplace"
-    halting: Annotated[Reports, Parameter("what may end the auction before its last round")] = "fixed"
+    halting: Annotated[Reports, Parameter("rule for an end of the auction before its last round")] = "fixed"
     halt_below: Annotated[int, Parameter("fewer noisy reports than this in a round end the auction, unless halting is "
                                          "\"fixed\"")] = 1
     halt_with: Annotated[float, Parameter("share of epsilon for a halting rule that looks at more than is published",

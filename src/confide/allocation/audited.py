@@ -114,7 +114,7 @@ else:
     _Market = object
 
 
-_PROMISE = "privacy: at its own size, what a run tells others of single bidders"
+_PROMISE = "privacy: at its own size, the disclosure of a run to others about single bidders"
 _BIDDERS = 12
 _GOODS = 8  # at least, where there are so many
 _NUMBERS = 100_000  # true sums of one record at most
@@ -342,10 +342,10 @@ def walked_row(mechanism: Market, seed: int = 0, runs: int = HISTORIES, pairs: i
             worst, replays = max(worst, np.inf if told else found.most), replays + 1
             realised = max(realised, abs(found.log_ratio))
     claim = promise(mechanism)
-    evidence = (f"{replays} runs, a neighbour walked along each billboard; all sums, and counts with their noise, are "
-                f"those of own walks; the largest log ratio was {realised:.3g}")
+    evidence = (f"{replays} runs, with the bids of a neighbour replayed on each billboard; all sums, and counts with "
+                f"their noise, are those of the replays; the largest log ratio was {realised:.3g}")
     where = ", noise drawn in blocks" if blocks else ""
-    return AuditRow.at_most(f"privacy: her own walk along the billboard{where}", promised_parameter(claim),
+    return AuditRow.at_most(f"privacy: the bidder's own replay of the billboard{where}", promised_parameter(claim),
                             float(worst), evidence, unit=parameter_unit(claim), concern=Concern.PRIVACY)
 
 
@@ -416,7 +416,7 @@ def crafted() -> Examined:
 
 _DRAWS = 400  # enough to see a scale that is wrong by a factor two
 _ROUNDS, _BIDS = 8, 4  # of the search over public histories, at most
-_PARTS = "what all releases of a run cost is what the parameters name, as a share of it"
+_PARTS = "the cost of all releases of a run equals the cost by the parameters, as a share of it"
 
 
 def matching(mechanism: Market, seed: int = 0) -> Audited:
@@ -434,10 +434,10 @@ def matching(mechanism: Market, seed: int = 0) -> Audited:
         promises=mechanism.guarantees(), events=mechanism.events,
         charged=mechanism.loss if mechanism.on_overflow == "truncate" else promise(mechanism), measured=[
             releases(mechanism),
-            Examined(named="what the noise rests on", rows=reach_rows, sound=mechanism),
+            Examined(named="the basis of the noise", rows=reach_rows, sound=mechanism),
             walked,
             asked(twin, seed),
-            Examined(named="privacy: her own walk along the billboard", sound=twin,
+            Examined(named="privacy: the bidder's own replay of the billboard", sound=twin,
                      rows=lambda it: [walked_row(it, seed).smaller(f"{PEOPLE} made-up bidders")]),
             Examined(named="goods that are counted", rows=lambda it: counted_rows(it, seed), sound=mechanism),
             *(blocks(counted(mechanism) or twin, seed)
@@ -457,8 +457,8 @@ def _of_plenty(mechanism: Market, seed: int) -> Audited:
         drawn = len(recorded(it, run().values, Noise.simulated(seed)).draws)
         for each in it.guarantees().privacy:
             yield AuditRow.of_privacy(each, math.inf if drawn else 0.0, f"a run asked its noise for {drawn} draws",
-                                      named="privacy: of releases, where there is enough of everything").holding(each)
-        yield AuditRow.at_most("what the ledger is charged, where there is enough of everything", 0.0,
+                                      named="privacy: of releases, if there is enough of everything").holding(each)
+        yield AuditRow.at_most("the charge to the ledger, if there is enough of everything", 0.0,
                                Accountant(it.events()).epsilon(0.0, calculator="basic"),
                                "the events of a run; epsilon", unit="nats", concern=Concern.BUDGET)
 
@@ -524,6 +524,6 @@ def reach_rows(mechanism: Market) -> list[AuditRow]:
         moved, _ = bids_and_reports(history.first, history.second, history.billboard)
         rows.append(AuditRow.at_most("privacy: the same along a history that attains it",
                                      float(own.counter.l1_sensitivity), float(moved),
-                                     "her own walks along that history",
+                                     "the bidders' own replays of that history",
                                      unit="bids", concern=Concern.PRIVACY))
     return rows

@@ -47,7 +47,7 @@ __all__ = [
 # ---- audited worth
 
 _ASKED = 2000
-_BETTER = "how much better a bidder with a good would do"
+_BETTER = "the gain of a bidder with a good from another good"
 
 
 def worth_rows(
@@ -70,7 +70,7 @@ def worth_rows(
     rows, own = list[AuditRow](), mechanism.guarantees()
     for part in own.of(Participation):
         rows.append(AuditRow.at_least(
-            "participation: what a bidder gets, less its price", part.utility, least, evidence,
+            "participation: the value of a bidder's goods, less their price", part.utility, least, evidence,
             unit="in value", concern=Concern.PARTICIPATION).holding(*promised.of(Participation)))
     for promise in own.of(Accuracy):
         if promise.measure.startswith(_BETTER) and most is not None:
@@ -199,7 +199,7 @@ def behaviour(mechanism: Market, seed: int = 0) -> list[Examined]:
         Examined(named="supply", sound=own, rows=lambda it: smaller([supply_row(it, seed).holding(*supplied)]),
                  faults={"an auction without a reserve or a final clearing": _RECKLESS}),
         *(Examined(named="certificate", sound=(run, False), rows=partial(claimed, place),
-                   faults={"what bidders gain left out of the bound": (certified, True)}) for place in (0, 1)),
+                   faults={"the gain of bidders left out of the bound": (certified, True)}) for place in (0, 1)),
         Examined(named="participation", rows=lambda paid: smaller(worth_rows(
             own, run().values, run().outcome, promised, paid)), faults=dear(own)),
         Examined(named="joint privacy", sound=(mechanism, lambda: None),
@@ -220,7 +220,7 @@ def decodes(run: Callable[[], _Run], seed: int = 0, among: str = "") -> Examined
         among: bidders of a run that is smaller than the campaign, in words; else empty.
     """
     return Examined(named="billboard", sound=run, rows=lambda it: [decode_row(it(), seed).smaller(among)],
-                    faults={"everybody gets her neighbour's share": lambda: _shifted(run())})
+                    faults={"everybody gets the neighbour's share": lambda: _shifted(run())})
 
 
 def decode_row(run: _Run, seed: int = 0) -> AuditRow:
@@ -236,7 +236,7 @@ def decode_row(run: _Run, seed: int = 0) -> AuditRow:
     for index in asked.tolist():
         found = run.mechanism.decode(run.values[index], index, run.outcome.billboard)
         wrong += any(shares[name][index].as_py() != found[name] for name in shares.column_names)
-    return AuditRow.at_most("billboard: shares that are not what their bidders decode", 0.0, float(wrong),
+    return AuditRow.at_most("billboard: shares that differ from those that their bidders decode", 0.0, float(wrong),
                             f"{len(asked)} of {n:,} made-up bidders decode their own",
                             unit="shares", concern=Concern.ACCURACY)
 
@@ -257,7 +257,7 @@ def supply_row(mechanism: Market, seed: int = 0) -> AuditRow:
     promise = "supply: runs that give more than there is"
     if mechanism.on_overflow == "truncate":
         over = float(run_of(mechanism, seed).over > 0)
-        return AuditRow.at_most(promise, 0.0, over, "one run on made-up bidders; what does not fit is cut off",
+        return AuditRow.at_most(promise, 0.0, over, "one run on made-up bidders; requests that do not fit are cut off",
                                 unit="runs", concern=Concern.ACCURACY)
     strict = _strict(mechanism)
     if strict is not None:

@@ -287,7 +287,7 @@ class SingleCrowd:
         if not _few(self.values):
             return [raffled]
         return [("the largest value of all first (greedy)", greedy(self.values, supply).welfare),
-                ("one after another, by lot, the best of what is left (serial dictatorship)",
+                ("everybody's best remaining choice, in a random order (serial dictatorship)",
                  serial_dictatorship(self.values, supply, seed=seed).welfare), raffled]
 
 
@@ -341,10 +341,10 @@ class BundleCrowd:
         return min(self.bound(supply, prices), self.bound(supply, np.zeros(self.goods))), False
 
     def baselines(self, supply: tuple[int, ...], seed: int) -> list[Compared]:
-        serial = "one after another, by lot, the best of what is left (serial dictatorship)"
+        serial = "everybody's best remaining choice, in a random order (serial dictatorship)"
         if self._counted:
             return [(serial, counted_serially(self._steps, sum(supply), seed)),
-                    ("as many for everybody, without asking anybody", spread_evenly(self._steps, sum(supply)))]
+                    ("the same number for everybody, without asking anybody", spread_evenly(self._steps, sum(supply)))]
         raffled = ("a lottery of each good for those who want it most, on average",
                    lottery_of_bundles(self._table, supply, self._most) if _few(self.rows) else math.nan)
         if not _few(self.rows):

@@ -158,8 +158,8 @@ def prices_loss(auction: PMatch) -> PureDP | ZCDP:
 _DOCUMENT = "Wu 2017"
 _SPEC = "allocation 3.3"
 _BATCHES = "batches; more than s' bids outbid; prices follow the counts; counts never fall"
-_SATISFIED = "the bidder ends satisfied, which the noise and the bids of all others decide"
-_LEFT_OUT = "bidders who are still outbid, or out of bids, at the end come on top, with 1 each at most"
+_SATISFIED = "the bidder ends satisfied, which depends on the noise and on the bids of all others"
+_LEFT_OUT = "bidders who are outbid or out of bids at the end add at most 1 each to the loss"
 
 
 @renamed(trivial_loss="baseline_loss")
@@ -310,8 +310,8 @@ def auction_promises(auction: PMatch) -> tuple[Guarantee, ...]:
                  baseline=float(auction.people * min(auction.bid_cap, auction.rounds)),
                  failure_probability=auction.failure_probability,
                  source=Source(document="confide", statement="bound of the tree counter", spec="allocation 2")),
-        Accuracy(bound=missed, measure="how much better a bidder with a good would do with another one, at the final "
-                 "prices", baseline=1.0, note="whether prices are charged or not",
+        Accuracy(bound=missed, measure="the gain of a bidder with a good from another good, at the final prices",
+                 baseline=1.0, note="this holds with and without charged prices",
                  source=Source(document=_DOCUMENT, statement="Lemma 4.3.7", spec=_SPEC, erratum=_BATCHES)),
     ]
     if auction.clearing is None and not auction.charge:
@@ -322,9 +322,9 @@ def auction_promises(auction: PMatch) -> tuple[Guarantee, ...]:
 
 
 def _plenty() -> tuple[Guarantee, ...]:
-    source = Source(document="confide", statement="everybody has her favourite", spec=_SPEC)
+    source = Source(document="confide", statement="everybody has their favourite", spec=_SPEC)
     return (Accuracy(bound=0.0, measure="welfare lost against the optimum", source=source),
-            Truthfulness(gain=0.0, baseline=1.0, who="everybody: nobody's good depends on what others report",
+            Truthfulness(gain=0.0, baseline=1.0, who="everybody: nobody's good depends on the others' reports",
                          source=source))
 
 
@@ -334,10 +334,10 @@ def _of_sales(auction: PMatch, promises: EquilibriumPromises) -> list[Guarantee]
     fails = min(1.0, auction.failure_probability + cut_off)
     return [
         Accuracy(bound=float(promises.shortfall), baseline=float(max(promises.supply)), failure_probability=fails,
-                 measure="copies that are left of any good with a price",
+                 measure="remaining copies of any good with a price",
                  source=Source(document=_DOCUMENT, statement="Lemma 4.3.8", spec=_SPEC, erratum=_BATCHES)),
         Accuracy(bound=promises.most_loss(), baseline=float(promises.baseline_loss), failure_probability=fails,
-                 measure="welfare lost against the optimum by all bidders who are not left outbid or out of bids",
+                 measure="welfare lost against the optimum by all bidders who do not end outbid or out of bids",
                  note=_LEFT_OUT,
                  source=Source(document=_DOCUMENT, statement="Theorem 4.3.5", spec=_SPEC,
                                erratum=f"{_BATCHES}; any reserve; prices up to alpha ceil(1/alpha)")),
@@ -349,11 +349,11 @@ def _of_payments(auction: PMatch, missed: float) -> list[Guarantee]:
     return [
         Truthfulness(gain=mean_shift(prices_loss(auction)) + missed, baseline=1.0, unit_of_gain="of value",
                      who="every bidder who ends satisfied", source=source, condition=_SATISFIED,
-                     note="in the mean, whatever the others report; the probability that she ends outbid, out of bids, "
-                     "not admitted or cut off comes on top, and has no bound"),
+                     note="in the mean over the noise, for any reports of the others; the probability that the bidder "
+                          "ends outbid, out of bids, not admitted or cut off is not included, and has no bound"),
         Participation(utility=participation(auction.increment, returns=True), source=source,
                       who="everybody, after every run",
-                      note="a good that is not worth its final price is not taken; her loss of privacy is not counted"),
+                      note="nobody takes a good that is not worth its final price; the loss of privacy is not counted"),
     ]
 
 

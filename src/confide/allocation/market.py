@@ -100,9 +100,9 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
                                              at_least=0, below=1)] = 0.02
     failure_probability: Annotated[float, Parameter(
         "probability that more copies of some good are given than there are", symbol="gamma", above=0, below=1)] = 0.01
-    on_overflow: Annotated[Overflow, Parameter("\"flag\": they are given all the same, from a stock; \"truncate\": the "
-                                               "last holders go without")] = "flag"
-    neighbours: Annotated[Neighbours, Parameter("what the row of one bidder is replaced by: any other row, or one of "
+    on_overflow: Annotated[Overflow, Parameter('"flag": they are still given, from a stock; "truncate": the last '
+                                               "holders get nothing")] = "flag"
+    neighbours: Annotated[Neighbours, Parameter("replacement of one bidder's row: any other row, or one of "
                                                 "zeros")] = "replace"
 
     phases = (Phase(name="bids", asks="one row of valuations, sealed"),)
@@ -243,7 +243,7 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
         source = Source(document="confide", statement="billboard lemma", spec="allocation 1, 3.2")
         return Guarantees((
             Privacy(loss=self.loss, neighbours=self.relation, audience=Audience.OTHERS, source=source,
-                    note="whoever sees her own good, such as its provider, learns it"),
+                    note="a person who sees a participant's own good, such as its provider, learns it"),
             Accuracy(bound=0.0, measure="copies of any good given beyond its supply", source=source,
                      failure_probability=self.overflow_probability, baseline=float(self.people)),
         ))

@@ -96,8 +96,8 @@ class PAlloc(Ascending):
     valuation: Annotated[BundleClass, Parameter("class of everybody's valuation, of `confide.allocation.bundles`")]
     bundle: Annotated[int | None, Parameter("number of goods that one bidder may hold; by default, and at most, the "
                                             "largest bundle that the class wants", symbol="b", at_least=1)] = None
-    outbid_tests: Annotated[OutbidTests, Parameter("when a bidder drops goods on which others outbid her: in her own "
-                                                   "slot, or at the end of a round")] = "slot"
+    outbid_tests: Annotated[OutbidTests, Parameter("time at which bidders drop goods on which they are outbid: in "
+                                                   "their own slot, or at the end of a round")] = "slot"
 
     phases = (Phase(name="bids", asks="one valuation of bundles, sealed"),)
 

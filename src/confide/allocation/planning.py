@@ -201,8 +201,8 @@ class AllocationPlan(Plan[PMatch | SinkhornMatch]):
         name = wire_name(by)
         said = [f"{name} for {by.people:,} bidders and {by.goods:,} goods: {by.loss} towards everybody else together"]
         if by.plentiful:
-            return (*said, "there is a copy of every good for everybody: each gets her favourite, and nothing is told "
-                           "of anybody")
+            return (*said, "there is a copy of every good for everybody: each person gets their favourite, and nothing "
+                           "is disclosed about anybody")
         some = next(iter(self.crowds.values()))
         parts = ", ".join(f"{one.welfare:.2f} ({one.lowest:.3f} to {one.highest:.3f}) on bidders of kind {kind}"
                           for kind, one in self.crowds.items())

@@ -38,7 +38,7 @@ class PriceRelease(Mechanism[B_co, WelfareCertificate | None]):
     Source: Wu 2017, section 4.5; spec allocation 6.
     """
 
-    auction: Annotated[Market[B_co], Parameter("the matching whose billboard is released")]
+    auction: Annotated[Market[B_co], Parameter("the matching with the released billboard")]
 
     phases = (Phase(name="bids", asks="one row of valuations, sealed"),)
     share_depends_on = "nobody has a share"

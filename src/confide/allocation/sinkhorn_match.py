@@ -242,12 +242,14 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
         return Guarantees((
             *common,
             Truthfulness(gain=moved + self.spread, baseline=1.0, unit_of_gain="of value", source=source,
-                         who="every bidder whose coin lets her have what she asks for",
-                         condition="her coin lets her have what she asks for, which is drawn in the run",
-                         note="in the mean, whatever the others report; the probability that her coin does not, which "
-                         "the rates tell afterwards, comes on top"),
+                         who="every bidder who gets the requested good by their public number",
+                         condition="the bidder gets the requested good by their public number, which is drawn in the "
+                                   "run",
+                         note="in the mean over the noise, for any reports of the others; the probability that the "
+                              "bidder does not get it, which the published rates show after the run, is not included"),
             Participation(utility=0.0, who="everybody, after every run", source=source,
-                          note="nobody asks for a good that is not worth its price; her loss of privacy is left out"),
+                          note="nobody asks for a good that is not worth its price; the loss of privacy is not "
+                               "counted"),
         ))
 
     @property

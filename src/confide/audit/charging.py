@@ -41,10 +41,10 @@ __all__ = ["COVERED", "NAMED", "Lost", "about_the_charge", "as_promise", "charge
 
 # ---- charging
 
-NAMED = "what the ledger is charged is what the parameters name, as a share of it"
+NAMED = "the charge to the ledger equals the cost by the parameters, as a share of it"
 """Of mechanisms whose promises are sums of their events: these say nothing of a charge that is too small."""
 
-_PROMISE = "what the ledger is charged is what is promised, as a share of it"
+_PROMISE = "the charge to the ledger equals the promised loss, as a share of it"
 
 
 def charge_rows(
@@ -75,7 +75,7 @@ def charge_rows(
     if not once:
         return row, ()
     return row, (Control(name, "everything released twice", _row((*once, *once), promised, name).flagged),
-                 Control(name, "half of what is promised is charged", _row(once, _doubled(promised), name).flagged))
+                 Control(name, "half of the promised loss is charged", _row(once, _doubled(promised), name).flagged))
 
 
 def _row(events: tuple[Event, ...], promised: Loss, name: str) -> AuditRow:
@@ -99,7 +99,7 @@ def _shares(events: tuple[Event, ...], promised: Loss) -> tuple[tuple[float, ...
             return (float(cost.epsilon) / epsilon, *((float(cost.delta) / delta,) if delta else ())), "basic"
         case ZCDP(rho=rho) if rho > 0:
             return (float(price("zcdp", events).rho) / rho,), "zcdp"
-    raise InvalidInput("promised", f"{promised} is not what a ledger is charged for")
+    raise InvalidInput("promised", f"a ledger has no charge of the form {promised}")
 
 
 def _doubled(promised: Loss) -> Loss:
@@ -110,12 +110,12 @@ def _doubled(promised: Loss) -> Loss:
             return ApproxDP(2 * epsilon, delta)
         case ZCDP(rho=rho):
             return ZCDP(2 * rho)
-    raise InvalidInput("promised", f"{promised} is not what a ledger is charged for")
+    raise InvalidInput("promised", f"a ledger has no charge of the form {promised}")
 
 
 # ---- charged for what was measured
 
-COVERED = "what a run was measured to lose, as a share of what is charged for it"
+COVERED = "the measured loss of a run, as a share of its charge"
 """Of mechanisms whose promises may be more than is charged, so that these do not say whether too little is."""
 
 
@@ -209,8 +209,8 @@ def _less(event: Event, factor: float) -> Event:
 
 # ---- charged for all
 
-_TOGETHER = "all that a run releases loses together no more than the ledger is charged"
-_SOURCE = Source(document="confide", statement="the sum of what a run spends")
+_TOGETHER = "all releases of a run together lose no more than the charge to the ledger"
+_SOURCE = Source(document="confide", statement="the sum of the costs in a run")
 
 
 def as_promise(mechanism: Mechanism, promises: Sequence[Privacy]) -> list[Privacy]:

@@ -68,7 +68,7 @@ def completed(
 Paid = Callable[[Privacy, tuple[Event, ...]], Iterable[Event]]
 """Which events pay for what is promised, of those of a whole run."""
 
-_CHARGE = "what the ledger is charged is what is promised, as a share of it"
+_CHARGE = "the charge to the ledger equals the promised loss, as a share of it"
 _FAR_TOO_LOW = 0.01
 _NOTHING = ZCDP(1e-9)
 
@@ -119,7 +119,7 @@ def promise_rows(
         controls.append(control(
             "promises of a hundredth of the loss", (_scaled(each, _FAR_TOO_LOW) for each in found), once))
         controls += [] if not alike else [
-            control("half of what is promised is charged", (_scaled(each, 2.0) for each in found), once),
+            control("half of the promised loss is charged", (_scaled(each, 2.0) for each in found), once),
             control("everything released twice", found, (*once, *once))]
     if not any(_number(each) > 0 for each in found):
         controls = []  # nothing is released, and nothing costs nothing
@@ -143,9 +143,9 @@ def _row(promise: Privacy, events: tuple[Event, ...]) -> AuditRow:
     promised, loss = _number(promise), promise.loss
     of_step = all(event.neighbours is promise.neighbours for event in events)
     charged = spent(events, loss) if of_step and isinstance(loss, Loss) else math.inf
-    note = "" if of_step else f"what is paid for is not about {promise.neighbours.words}"
+    note = "" if of_step else f"the payment is not about {promise.neighbours.words}"
     if charged < promised * (1.0 - RELATIVE):
-        note = f"more is promised than its releases cost, by {1.0 - charged / promised:.3g} of it"
+        note = f"the promised loss exceeds the cost of its releases, by {1.0 - charged / promised:.3g} of it"
     row = AuditRow.of_privacy(promise, charged, f"the price of {len(events)} kinds of releases, by the accountant's "
                               "sharpest rule", named=f"privacy: price of {promise.sentence()}", note=note)
     return row.holding(promise)

@@ -135,10 +135,10 @@ def check_devices(kind: Any, mechanism: Mechanism, roles: Sequence[Role]) -> Non
         if promise.neighbours in RECORDS:
             leaks = _leaks(mechanism, roles, promise)
             if leaks:
-                raise InvalidInput("mechanism", f"{name} promises {promise.sentence()!r}, and its `submit` lets two "
-                                                f"records be told apart: {leaks[0]}",
-                                   "draw what leaves the device from `noise`, with the record as center or input; "
-                                   "where the operator reads records, promise nothing to the collector")
+                raise InvalidInput("mechanism", f"{name} promises {promise.sentence()!r}, but its `submit` lets the "
+                                                f"collector distinguish two records: {leaks[0]}",
+                                   "draw the message of the device from `noise`, with the record as center or input; "
+                                   "if the operator reads records, promise nothing to the collector")
         if not isinstance(kind, LocalKind):
             raise InvalidInput("mechanism", f"{name} promises {promise.sentence()!r}, and records of the kind "
                                             f"{kind.name!r} are handed in as they are: no device calls its `submit`",
@@ -165,7 +165,7 @@ def _leaks(mechanism: Mechanism, roles: Sequence[Role], promise: Privacy) -> tup
 
 # ---- device runs
 
-DECODED = "people whose own device finds another share than the run gave them"
+DECODED = "people with another share on their own device than in the run"
 CHECKED = "billboards of its runs that a verifier would call forged"
 JOINTLY = "privacy: everything that others see of a run, jointly"
 

@@ -216,7 +216,7 @@ class Transcripts:
 
         controls = [
             Control(self.named, "no noise", flags(lambda data, _: self.run(data, ForcedNoise([])))),
-            Control(self.named, "the records beside what is published", flags(
+            Control(self.named, "the records beside the published values", flags(
                 lambda data, noise: _with_records(self.run(data, noise), data)))]
         together = [found for part, found in sound.items() if part not in parts]
         share = max(map(_share, together))
@@ -226,7 +226,7 @@ class Transcripts:
             if found and factor < SHARPEST * share:
                 weak = f"noise at {factor:.2g} of its scale is flagged, and at {min(1.0, 2 * factor):.2g} not"
         elif not share:
-            weak = "no loss was measured, so that no more than a lack of all noise is flagged"
+            weak = "no loss was measured, so only a lack of all noise is flagged"
         if any(map(_nearly, together)):
             controls.append(Control(self.named, "everything released twice", flags(_twice(self.run))))
         if any(_shows_again(self.run, pair) for pair in pairs):

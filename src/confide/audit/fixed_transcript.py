@@ -33,13 +33,13 @@ from confide.privacy.noise.arguments import StreamName
 
 __all__ = ["DIFFERS", "Neighbours", "TranscriptAudit", "fixed_transcript_audit"]
 
-DIFFERS = "what is published differs although all noisy answers are the same"
+DIFFERS = "the published values differ although all noisy answers are the same"
 """The leak of two neighbours that are told apart by what their runs published."""
 
 Published = Callable[[Any], bytes]
 _LAPLACE = {"laplace", "discrete_laplace", "vector_laplace"}
 _GAUSSIAN = {"gaussian", "discrete_gaussian"}
-_TOLD = "what the run tells of its progress differs although all noisy answers are the same"
+_TOLD = "the progress messages of the run differ although all noisy answers are the same"
 
 
 @dataclass(frozen=True, eq=False)

@@ -103,10 +103,10 @@ def exhibits(alpha: float = 1e-9) -> tuple[Exhibit, ...]:
                           _mean, _own_bounds, _PAIR),
         _through_the_door("a stop that depends on the data", "how many counts are above zero, by where it ends",
                           _counts, _until_empty, _SPARSE),
-        _through_the_door("a seed of its own", "the answer itself, to whoever guesses the seed",
+        _through_the_door("a seed of its own", "the answer itself, to anybody who guesses the seed",
                           _mean, _own_seed, _PAIR),
         _through_the_door(
-            "natural logarithm for levels", "1.9 times the epsilon that is promised, to whoever sees all counts",
+            "natural logarithm for levels", "1.9 times the promised epsilon, to anybody who sees all counts",
             partial(_running, scale=8 / _TREE.epsilon), partial(_running, scale=2 * math.log(8) / _TREE.epsilon), _BIDS,
             _TREE,
         ),
@@ -125,11 +125,11 @@ def exhibits(alpha: float = 1e-9) -> tuple[Exhibit, ...]:
             partial(_alarms, last=True), _own_threshold, _ALARMS, CLAIM, _UNRELEASED, _rare_alarms,
         ),
         _through_the_door(
-            "sparse vector with a tenth of its noise", "ten times the epsilon that is promised",
+            "sparse vector with a tenth of its noise", "ten times the promised epsilon",
             partial(_alarms, last=True), _faint_alarms, _ALARMS, CLAIM, _UNRELEASED, _rare_alarms,
         ),
         _through_the_door(
-            "a noisy answer shown beside the alarm", "how far above the threshold it was, beyond what was paid for",
+            "a noisy answer shown beside the alarm", "its distance above the threshold, beyond the paid cost",
             partial(_alarms, last=True), _shown_alarms, _ALARMS, CLAIM, _UNRELEASED, _rare_alarms,
         ),
         _through_the_door(
@@ -150,9 +150,9 @@ def gallery_section(alpha: float = 1e-9) -> Section:
             f"at least 1 - {max(1 - exhibit.power, 1e-15):.0e}" if exhibit.false_alarm else "1, exact",
             f"{exhibit.false_alarm:.0e}" if exhibit.false_alarm else "0",
         ))
-    columns = ("planted bug", "what it gives away", "audit", "sound form", "broken form", "verdict", "power",
+    columns = ("mutant", "its leak", "audit", "sound form", "broken form", "verdict", "power",
                "false alarm")
-    return Section(title="The gallery of planted bugs", blocks=(Table(columns=columns, rows=tuple(rows)),))
+    return Section(title="The gallery of mutants", blocks=(Table(columns=columns, rows=tuple(rows)),))
 
 
 def _short(value: float | str | None) -> str:
@@ -338,7 +338,7 @@ def _biased(alpha: float) -> Exhibit:
     least = float(stats.kstwo.isf(alpha / 2, _DRAWS))
     share = float(np.exp(-_SHIFT) / 2)
     power = float(stats.binom.cdf(np.floor((0.5 - least) * _DRAWS), _DRAWS, share))
-    return _against_its_law("a biased sampler", "estimates that lean one way, and odds beyond epsilon at the edge",
+    return _against_its_law("a biased sampler", "biased estimates, and odds beyond epsilon at the edge",
                             lambda sound: ShiftedNoise(sound, _SHIFT), power, alpha)
 
 

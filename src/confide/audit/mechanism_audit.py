@@ -52,11 +52,11 @@ _SLOTS = 150_000  # of all random pairs together, about
 _PLANTED = 8  # pairs on which planted bugs are tried, besides the worst one
 _FIRST = 4  # pairs that are walked in modules which have run nothing yet
 _LEAST_NOISE = 2.0**-40  # of a planted bug
-_NOTHING = "the mechanism says nothing of it"
+_NOTHING = "the mechanism makes no statement about it"
 _CENTRAL = (Audience.PUBLIC, Audience.OTHERS)
-_SHARES = "everybody's share follows from her own record and the public result"
-_COVERED = "what the ledger is charged covers every promise, in its own notion and for its own neighbours"
-_UNSEEN = "what a run does elsewhere (files, network, how long it takes, output past Python's own streams) is not seen"
+_SHARES = "each participant's share follows from their own record and the public result"
+_COVERED = "the charge to the ledger covers every promise, in its own notion and for its own neighbours"
+_UNSEEN = "the audit does not see effects elsewhere (files, network, duration, output past Python's own streams)"
 _MEASURED = "promises of privacy that were measured"
 
 
@@ -283,8 +283,9 @@ def _power(found: Walk, count: int, *, anew: bool, few: bool) -> str:
     chance = "" if count == 0 else (f", {count} of them random, each with noise of its own: a fault that shows in "
                                     f"{met(count):.2g} of such is met with probability .99, a rarer one may be missed")
     spoke = "; it warned, printed or logged, the same of two neighbours" if found.spoke else ""
-    there = "" if anew else "; its modules could not be imported anew, so that what they keep between runs was there"
-    own = "; of everybody few are walked, since these are many" if few else ""
+    there = "" if anew else ("; its modules could not be imported anew, so the values that they keep between runs were "
+                             "there")
+    own = "; few of these many people are compared" if few else ""
     return f"{found.pairs:,} pairs are no proof{chance}{own}; {_UNSEEN}{spoke}{there}"
 
 
@@ -345,7 +346,7 @@ def _covered(mechanism: Mechanism, promises: Guarantees) -> tuple[AuditRow, list
     if not private or found:
         return row, []
     more = [replace(each, loss=_times(each.loss, 1e6)) for each in private]
-    return row, [Control(_COVERED, "a millionth of what is promised is charged", bool(refusal(more)))]
+    return row, [Control(_COVERED, "a millionth of the promised loss is charged", bool(refusal(more)))]
 
 
 def _times(loss: Any, factor: float) -> Any:
@@ -356,11 +357,11 @@ def _times(loss: Any, factor: float) -> Any:
 
 def _why_not(promise: Guarantee, *, large: bool) -> str:
     if large and isinstance(promise, Privacy) and promise.neighbours in RECORDS and promise.audience in _CENTRAL:
-        return "so many people are more than an audit makes up: it was walked among fewer"
+        return "an audit does not make up so many people: it compared fewer"
     if isinstance(promise, Privacy) and promise.neighbours not in RECORDS:
         return f"the audit of any mechanism changes records, and this is about {promise.neighbours.words}"
     if isinstance(promise, Privacy):
-        return "what fellow participants know of each other's noise is not known to the audit of any mechanism"
+        return "the audit of a mechanism does not cover the knowledge of fellow participants about each other's noise"
     return "no audit of any mechanism can measure it; its kind does where its `measured` gives a row"
 
 

@@ -39,7 +39,7 @@ from confide.tables.column_rows import Role
 
 __all__ = ["PaidFor", "Underpaid", "paid_for", "underpaid"]
 
-_PAID = "draws that no line of the charge pays for, or beyond what it pays"
+_PAID = "draws without a line of the charge, or beyond the amount of their line"
 _PROBED = 5  # pairs on which a draw costs more than was paid, and on which is looked for whether it is published
 _CONCENTRATED = (ZCDPEvent, GDPEvent, BoundedRangeEvent)
 
@@ -218,7 +218,7 @@ class PaidFor:
             return _measured(float(len(broken)), f"{each}; {self.words(pair)}{why}")
         if unknown:
             return _not_measured(f"{unknown[0][0]}, if they are published. They are not published as they are: name "
-                                 "what is published of them in `unreleased_streams`")
+                                 "their published part in `unreleased_streams`")
         return None
 
 

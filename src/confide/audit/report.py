@@ -163,7 +163,7 @@ class AuditRow:
         one_of("side", self.side, get_args(Side))
         if self.judged is not None and (self.concern is not Concern.PRIVACY or self.promised != level_of(self.judged)):
             raise InvalidInput("judged", f"names {level_of(self.judged):g}, and the row {self.promised}",
-                               "what is promised is the promise's own number")
+                               "a promised figure is the promise's own number")
 
     @classmethod
     def at_most(
@@ -318,7 +318,7 @@ class AuditRow:
                 raise InvalidInput("promise", f"is about {Concern.of(promise)}, and the row about {self.concern}")
             if isinstance(promise, Privacy) and not self._implies(promise):
                 raise InvalidInput("promise", f"{promise.sentence()!r} does not follow from the row's {self.bound}",
-                                   "hold the promise's own number against what is measured: `AuditRow.of_privacy`")
+                                   "compare the promise's own number with the measured one: `AuditRow.of_privacy`")
         return replace(self, holds=(*self.holds, *(promise.sentence() for promise in promises)))
 
     def smaller(self, among: str) -> AuditRow:
@@ -450,7 +450,7 @@ class AuditReport:
         verdict  promise  promised   measured
         kept     privacy  at most 1      0.98
         <BLANKLINE>
-        control  planted bug
+        control  mutant
         flagged  privacy: no noise
         <BLANKLINE>
         Passed: 1 of 1 promises were measured (1 kept), 0 are vacuous, 0 were not measured.
@@ -539,7 +539,7 @@ class AuditReport:
             Table(columns=("concern", "promise", "promised", "measured", "verdict", "evidence"), note=self._legend(),
                   rows=tuple((str(row.concern), row.named, row.bound, row.found, str(row.verdict), row.reading)
                              for row in self.rows)),
-            Table(columns=("control", "planted bug", "flagged"),
+            Table(columns=("control", "mutant", "flagged"),
                   note="mechanisms broken on purpose; the audit must flag every one",
                   rows=tuple((c.name, c.mutant, "yes" if c.flagged else "NO") for c in self.controls)),
             Text((f"{self._outcome()}: {self._said()}.", *self.problems)),
@@ -557,7 +557,7 @@ class AuditReport:
                         for c in self.controls)
         return "\n\n".join(str(block) for block in (
             Table(columns=("verdict", "promise", "promised", "measured"), rows=rows),
-            Table(columns=("control", "planted bug"), rows=planted),
+            Table(columns=("control", "mutant"), rows=planted),
             Text((f"{self._outcome()}: {self._said()}.", *self.problems,
                   *(f"{row.promise}, as it was measured: {row.reading}" for row in self.rows if row.flagged)))))
 

@@ -23,15 +23,15 @@ __all__ = ["Run", "Walk", "walk"]
 Run = Callable[[Any, Noise], Any]
 """What is walked: (data, noise) -> what is published."""
 
-_ANOTHER = "what the run warns of, prints or logs differs although all noisy answers are the same"
+_ANOTHER = "the warnings, prints or logs of the run differ although all noisy answers are the same"
 _HIDEABLE = (DIFFERS, _ANOTHER)  # by noise that a mechanism adds itself
-_AGAIN = "run again on the same records with the same noisy answers, it publishes another thing: it keeps something " \
-         "between runs, or draws elsewhere"
-_LEFT = "the run leaves threads behind, and what they say later is heard by nobody"
-_ALONE = ("noise was drawn without `center=` (stream {}), and what the run publishes or says differs on equal noise: a "
-          "mechanism that adds it itself gives the value as `center`, so that the audit sees what is hidden. What "
-          "noise is added to afterwards keeps all digits below the noise's grid, and where it is added to nothing, "
-          "what differs is bare")
+_AGAIN = ("a second run on the same records with the same noisy answers publishes something else: the mechanism keeps "
+          "something between runs, or draws elsewhere")
+_LEFT = "the run leaves threads behind, and the audit does not hear their later output"
+_ALONE = ("noise was drawn without `center=` (stream {}), and the published values or messages of the run differ on "
+          "equal noise: a mechanism that adds the noise itself gives the value as `center`, so that the audit sees the "
+          "protected value. A value that gets noise afterwards keeps all its digits below the noise's grid. Without "
+          "any added noise, the difference is unprotected")
 _REPEATED = 16  # pairs whose first run is done again, and whose hidden answers are changed
 _OTHERS = 4  # ... so often; those of the others once, in another way each time
 _PROBED = 5  # pairs above the promise on which is looked for what is not published
@@ -196,8 +196,8 @@ class _Found:
         except Exception as error:
             if not self._unreleased:
                 raise
-            raise InvalidInput("unreleased_streams", f"the draws of {', '.join(self._unreleased)} are not those of "
-                               f"what they are said to be ({type(error).__name__})") from error
+            raise InvalidInput("unreleased_streams", f"the draws of {', '.join(self._unreleased)} differ from their "
+                               f"declaration ({type(error).__name__})") from error
 
     def repeat(self, pair: Neighbours, seed: int) -> None:
         """The first run of a pair once more, with the answers that it had."""
@@ -218,10 +218,10 @@ class _Found:
             return ("it is about a part of the noise, and `part_streams` does not name the streams of that part: all "
                     "noisy answers together lose more")
         if self._raw:
-            return f"it draws raw material ({' and '.join(RAW)}), of which nobody hears what it protects"
+            return f"it draws raw material ({' and '.join(RAW)}), and the audit does not see the protected values"
         names = unpublished(self._run, self._above, self._unreleased)
-        return (f"noisy answers of {', '.join(names)} are not published as they are, so that what is published may "
-                "lose less: name what is published of them in `unreleased_streams`") if names else ""
+        return (f"noisy answers of {', '.join(names)} are not published as they are, so the published values may lose "
+                "less: name their published part in `unreleased_streams`") if names else ""
 
 
 class _Steps:

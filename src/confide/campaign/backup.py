@@ -138,7 +138,7 @@ def restore(path: str | os.PathLike[str], home: str | os.PathLike[str], *, url: 
     """
     source, folder = as_path("archive", path).absolute(), as_path("home", home).absolute()
     if not source.is_file():
-        raise InvalidInput("archive", f"{source} is no file", "name what `confide backup` wrote")
+        raise InvalidInput("archive", f"{source} is no file", "name a file that `confide backup` wrote")
     check_private("archive", source)
     if folder.exists() and any(folder.iterdir()):
         raise InvalidInput("home", f"{folder} is not empty", "restore into a new folder: two ledgers do not mix")
@@ -258,7 +258,7 @@ def _extracted(source: Path, place: Path) -> dict[str, str]:
                 # A sparse one gives out more than the archive has.
                 if (not member.isfile() or member.issparse() or not parts or member.name.startswith("/")
                         or ".." in parts or member.size > largest):
-                    raise InvalidInput("archive", f"{source} holds what no backup holds")
+                    raise InvalidInput("archive", f"{source} has files that no backup has")
                 file = archive.extractfile(member)
                 if file is None:
                     continue

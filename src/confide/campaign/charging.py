@@ -65,9 +65,9 @@ def check_budget(file: CampaignFile, plan: CampaignPlan | PublicOutcome) -> None
             raise
         above = "" if file.budget.delta else ", and a delta above 0, such as delta = 1e-6"
         raise InvalidInput(
-            "budget.rule", "'basic' adds up epsilons, and the noise of this campaign has one only at a delta, which "
-            "none of its promises names", 'write rule = "zcdp" in [budget]: it turns the sum into an epsilon at the '
-            f"delta that stands there{above}") from None
+            "budget.rule", "'basic' adds up epsilons. The noise of this campaign has an epsilon only at a delta, and "
+            "no promise names one", 'write rule = "zcdp" in [budget]: it converts the sum to an epsilon at the delta '
+            f"in that table{above}") from None
     for key, budget, whose in (("delta", asked.budget, ""),
                                ("subject_delta", asked.subject_budget, "each subject of ")):
         account, fresh = f"{whose}{asked.account}", Filter(budget, asked.rule)
@@ -104,7 +104,7 @@ def ledger_says(
     charged = known is not None and store.is_charged(known.number)
     if known is not None and known.state is State.CANCELLED:
         if charged:
-            return "refuses", "The campaign was cancelled; what its opening was charged stays charged."
+            return "refuses", "The campaign was cancelled. The charge of its opening stays."
         return "refuses", "The ledger has refused the campaign, and nothing renews a budget."
     if charged:
         return "charged", "The ledger has charged the campaign: a run costs nothing more."

@@ -101,7 +101,7 @@ def _records(found: Check) -> list[Section]:
         ("usable records", found.usable),
         ("rejected rows", len(found.rejected)),
         (empty, asked - found.usable),
-        *([] if found.tolerated is None else [("lies and empty slots that truth and accuracy allow for",
+        *([] if found.tolerated is None else [("lies and empty slots allowed for in truth and accuracy",
                                                found.tolerated)]),
     ))
     absent = too_many_empty(found.slots, found.usable, found.tolerated)
@@ -109,11 +109,11 @@ def _records(found: Check) -> list[Section]:
               "A rejected participant may hand in a better record.")
     return [Section(title="The records (private: for the operator alone)", private=True, blocks=(counts, Text((
         "Nothing was charged. These numbers follow from private records: keep them to yourself.",
-        f"{better} Do not change the campaign file because of what stands here: bounds and levels that follow from "
-        "records are not covered by its promises.",
+        f"{better} Do not change the campaign file because of this check: its promises do not cover bounds and levels "
+        "that follow from records.",
         *([absent] if absent else []),
         *([f"{found.slots - found.usable:,} of {found.slots:,} records would count as {found.missing_as} in every "
-           "answer. Error bars are about that table: no bar covers what it changes."]
+           "answer. Error bars are for the table with these replacements, and do not cover the change."]
           if found.missing_as and found.slots > found.usable else ()),
     ))))]
 
@@ -194,7 +194,7 @@ def accepted(file: CampaignFile, home: Home | None = None) -> float:
     if share > first:
         raise InvalidInput("data.accept_unusable", f"{share:g} was declared after these records were first looked at, "
                            f"when it was {first:g}", "the campaign file is published and must not follow from records: "
-                           f"put back {first:g} or less, and go on all the same with --accept-unusable")
+                           f"restore {first:g} or less, and continue with --accept-unusable")
     return share
 
 
@@ -234,10 +234,11 @@ def harm(campaign: Planned, found: Check, home: Home | None = None) -> InvalidIn
         said.append("the file has no rows")
     if not said:
         return None
-    return InvalidInput("data.source", "; ".join(said), "nothing was charged. Mend the file, or what the campaign "
-                        "says of it, or go on all the same (--accept-unusable): then a record without a usable row "
-                        "counts as the null record, and a row that belongs to no record is left out. This follows from "
-                        "private records, and is for the operator alone")
+    return InvalidInput("data.source", "; ".join(said), "nothing was charged. Correct the data file or its description "
+                                                        "in the campaign file. To go on anyway, use --accept-unusable: "
+                                                        "a record without a usable row then counts as the null record, "
+                                                        "and a row that belongs to no record is left out. This message "
+                                                        "follows from private records: it is for the operator alone")
 
 
 def _of(part: int, whole: int, accepted: float) -> str:

@@ -275,8 +275,8 @@ def _path(kind: ContractKind, file: CampaignFile) -> Path:
 def _check_not_final(file: CampaignFile, home: Home) -> None:
     if home.final_round(file.digest) is not None:
         raise Refused(worded("the contracts of this campaign are final"),
-                      worded("records may have been sent on them: two records of one person would cost her twice; "
-                             "another round is another campaign"))
+                      worded("devices may have sent records on them, and a second record would cost a person twice; "
+                             "for another round, start another campaign"))
 
 
 def _stamp(path: Path) -> str | None:

@@ -82,7 +82,7 @@ def _misspelt(name: str) -> str:
 
 class _Head(Keys):
     format: Literal[1] = Field(description="of campaign files")
-    kind: str = Field(description="what is run; `confide kinds` lists them")
+    kind: str = Field(description="kind of the campaign; `confide kinds` lists all kinds")
     title: str = Field(min_length=1, description="public: it stands on every page")
     budget: BudgetTable
 
@@ -141,7 +141,7 @@ def load(path: str | os.PathLike[str]) -> CampaignFile:
         raise InvalidInput("campaign", f"{there} is a folder", "name the campaign file in it")
     if not there.exists():
         raise InvalidInput("campaign", f"{there} does not exist",
-                           "`confide kinds` lists what there is, `confide init KIND` writes a file to start from")
+                           "`confide kinds` lists all kinds, `confide init KIND` writes a file to start from")
     return parse(read_bytes("campaign", there), path)
 
 
@@ -207,7 +207,7 @@ _HINTS = {
     "Unclosed array": "a list ends with ]", "end of a table": "a table's name stands between [ and ]",
     "twice": "a table stands once; several of one name are written [[name]]",
     "Cannot overwrite": "a key stands once in its table",
-    "Expected newline": "one value stands on a line, and what is said of it begins with #; decimals have a point",
+    "Expected newline": "write one value on a line, begin a comment with #, and use a point for decimals",
     r"Unescaped '\'": "write a backslash twice, or the text between single quotes"}
 """What a message of the reader of TOML holds -> what to look for."""
 

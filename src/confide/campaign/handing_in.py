@@ -68,11 +68,11 @@ def opening_says(campaign: Planned) -> str:
     people = len(file.kind.identities(file.config))
     whom = f"all {people:,} invited people of {file.budget.data_set!r}" if people else f"{file.budget.data_set!r}"
     if when == "opening":
-        return (f"Opening charges the ledger {cost} for {whom}, whoever of them reports: each report that a device "
-                "draws is seen by who collects it. Nothing gives it back, even if the campaign is never settled. Its "
+        return (f"Opening charges the ledger {cost} for {whom}, whether they report or not, since the collector sees "
+                "each report that a device draws. No charge is given back, even if the campaign is never settled. The "
                 "settlement charges nothing more.")
-    return (f"Opening charges nothing: the {when} charges the ledger {cost} for {whom}, and nothing is set aside for "
-            "it until then.")
+    return (f"Opening charges nothing. The {when} charges the ledger {cost} for {whom}. Nothing is reserved for it "
+            "until then.")
 
 
 def open_collection(
@@ -151,8 +151,8 @@ def submit(
         private, level = kind.on_terms(file.config, plan, record, found.terms)
     if level > largest:
         unit = "nats" if kind.notion == "epsilon" else "of rho"
-        raise Refused(f"a report at level {level:g} {unit} tells more than one at {largest:g}, the largest level at "
-                      "which this device draws", "nothing was drawn; take no part, or agree to more (largest)")
+        raise Refused(f"a report at level {level:g} {unit} discloses more than one at {largest:g}, the largest level "
+                      "at which this device draws", "nothing was drawn; take no part, or agree to more (largest)")
     book, mechanism = book_of(home), plan.mechanism
     report = book.stored(person, file.digest)
     if report is None:

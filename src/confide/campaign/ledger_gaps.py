@@ -141,12 +141,12 @@ def ledger_warnings(file: CampaignFile, store: Store | None, *folders: Path) -> 
     foreign = foreign_letters(name)
     if foreign and name not in known:
         found.append(f"The data set {name!r} is new to the ledger, and mixes scripts: it has {' and '.join(foreign)}. "
-                     "Who reads the name may type another letter that looks alike, and that name has another budget.")
+                     "A reader may type another letter that looks alike, and that name has another budget.")
     contents = set() if store is None else {each.content for each in store.campaigns()}
     for folder, other, content in _packs(folders):
         if content not in contents and (other == name or near_names(name, [other])):
             found.append(f"The pack in {folder} is of a campaign on {other!r} that this ledger does not know: another "
-                         "store was charged for it. What it cost the same people is not counted here.")
+                         "store was charged for it. Its cost for the same people is not counted here.")
     return tuple(found)
 
 

@@ -136,12 +136,12 @@ def _said(literal: str) -> str:
 What = Literal["campaign", "pack", "store", "backup", "own record", "contracts", "channel"]
 
 NOTHING_TO_DO: Mapping[What, str] = {
-    "pack": "is a pack. Packs are read for ever as they are, and signed",
+    "pack": "is a pack. Packs are signed, and every version reads them as they are",
     "store": "is a store. A command that opens it brings its tables up to date",
     "backup": "is a copy of an installation. `confide restore` reads it, and brings its tables up to date",
-    "own record": "is a participant's own file. It is read for ever as it is",
-    "contracts": "holds contracts. They are read for ever as they are",
-    "channel": "is a channel file. It is read for ever as it is",
+    "own record": "is a participant's own file. Every version reads it as it is",
+    "contracts": "holds contracts. Every version reads them as they are",
+    "channel": "is a channel file. Every version reads it as it is",
 }
 """What a file may be that is no campaign file -> why it is left alone."""
 

@@ -184,8 +184,8 @@ def same_code(campaign: Planned, noise: JournalNoise) -> None:
     code = charged_code(campaign.file, campaign.plan)
     if code:
         _noted(noise, _CODE, code, "its code was changed since: that is another mechanism",
-               "put the code back as it was; the mended mechanism is another campaign, with a title and a charge of its"
-               " own. Trial runs, before the charge, are free")
+               "restore the old code; the corrected mechanism is another campaign, with its own title and charge. "
+               "Trial runs, before the charge, are free")
 
 
 def _noted(noise: JournalNoise, name: tuple[str, ...], text: str, why: str, remedy: str) -> None:
@@ -258,7 +258,8 @@ def _files(module: str) -> Iterator[tuple[str, Path]]:
     top = outermost(module)
     if top is None or (file := place(top)) is None:
         raise InvalidInput("mechanism", f"the code of {module} lies in no file",
-                           "put it into a module or a package: what is charged and what is run are compared by it")
+                           "put it into a module or a package: the source identifies the code that was charged and the "
+                           "code that runs")
     if not hasattr(top, "__path__"):
         return iter([(top.__name__, file)])
     ends = tuple(importlib.machinery.all_suffixes())

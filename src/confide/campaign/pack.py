@@ -141,7 +141,7 @@ def write_pack(folder: Path, files: Mapping[str, bytes]) -> None:
 def _compare(folder: Path, files: Mapping[str, bytes]) -> None:
     for path, data in files.items():
         if not (folder / path).is_file() or (folder / path).read_bytes() != data:
-            raise InvalidInput("out", f"{folder / path} is not what was settled",
+            raise InvalidInput("out", f"{folder / path} differs from the settled one",
                                "move the folder away, or choose another one with --out; the store has the outcome")
     more = sorted({path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()} - set(files))
     if more:

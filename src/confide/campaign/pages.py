@@ -82,40 +82,41 @@ def handed_section(goods: pa.Table, *, none: bool = False) -> Section:
 
 def contract_note(contract: Contract) -> Section:
     """The next step with a contract, and the owner of the key that signed it."""
-    state = ("It is final: with it, your device draws and hands in your record, once." if contract.final else
-             "It is not final: agree or decline. If somebody declines, everybody's contract changes.")
+    state = ("The contract is final. Your device uses it to draw and hand in your record, once." if contract.final else
+             "The contract is not final: agree or decline. If somebody declines, everybody's contract changes.")
     return Section(title=f"Round {contract.round}", private=True, blocks=(Text((
-        state, f"It is signed with the key {contract.signer}: compare it with the one in your offer.",)),))
+        state, f"The contract is signed with the key {contract.signer}: compare it with the key in your offer.",)),))
 
 
 def round_note(drawn: Round) -> Section:
     """The state of a round of contracts; the operator's alone."""
-    state = ("It is final: devices act on it, and no other round is drawn up. Who stays away now is made up for by "
-             "noise, and is not paid." if drawn.final else
-             "Show each participant hers (--id). If somebody declines or does not answer, draw up another round "
-             "(--without); once all agree, make it final (--final).")
+    state = ("The round is final: devices act on it, and there is no other round. If a participant stays away now, the "
+             "operator adds their noise, and they are not paid." if drawn.final else
+             "Show each participant their contract (--id). If somebody declines or does not answer, draw up another "
+             "round (--without). When all agree, make the round final (--final).")
     gone = f" Without {', '.join(drawn.without)}." if drawn.without else ""
     return Section(title=f"Round {drawn.number} of contracts (private: for the operator alone)", private=True,
                    blocks=(Text((state + gone,)),))
 
 
-_ERASED = ("What was handed in was erased after the settlement; this is what your record gave you, or, if you handed "
-           "in none, the empty one in its place. Type it again to see that your share follows from it and the public "
-           "result alone.")
-_NONE = "You handed in nothing: an empty record took your place, and this is what it gives."
-_UNLISTED = "whoever is in it"
-_CHARGED_FOR = ("Charged for: to whom the promises are made that the cost covers. public: everybody; others: all but "
-                "oneself, together; collector: whoever receives the reports; fellows: participants who know their own "
-                "noise. All add up in one account of the data set: whoever sees less learns no more.")
+_ERASED = ("All records were erased after the settlement. This is the share of your record, or of an empty record if "
+           "you handed in none. Type your record again to see that your share follows from it and the public result "
+           "alone.")
+_NONE = "You handed in nothing. An empty record took your place, and this is its share."
+_UNLISTED = "everybody in it"
+_CHARGED_FOR = ("Charged for: the audiences of the promises that the cost covers. public: everybody; others: all other "
+                "people together; collector: the receiver of the reports; fellows: participants who know their own "
+                "noise. All costs add up in one account of the data set, since an audience that sees less learns no "
+                "more.")
 
 
 _WAITS = {
-    State.OPEN: "open: waits for its records, and nothing is charged but what the last column says: where people's "
-                "devices report one by one, as in the service, the opening was. A run that could not read them, as "
-                "without a column of that name, leaves it so; a file that was changed since is a campaign of its own.",
-    State.CLOSED: "closed: has its records, and waits for its run, and for the charge where its opening was not "
-                  "charged.",
-    State.CHARGED: "charged: waits for the end of its run, which costs nothing more.",
+    State.OPEN: "open: the campaign waits for its records. The last column says whether the ledger was charged: the "
+                "opening is charged if people's devices report one by one, as in the service. A run that cannot read "
+                "the records leaves the campaign open. A changed file is another campaign.",
+    State.CLOSED: "closed: the campaign has its records and waits for its run. If its opening was not charged, it also "
+                  "waits for the charge.",
+    State.CHARGED: "charged: the campaign waits for the end of its run, which costs nothing more.",
 }
 """What a campaign waits for that is not over."""
 
@@ -146,7 +147,7 @@ def ledger_sections(standings: Sequence[Standing], *, elsewhere: int = 0) -> lis
     """
     gaps = [] if not elsewhere else [
         f"This installation has released {elsewhere:,} campaign{'s' * (elsewhere > 1)} that this ledger does not know: "
-        "another store was charged, or this one was put back to an earlier day. What they cost is not counted here."]
+        "another store was charged, or this store was restored from an earlier day. Their cost is not counted here."]
     if not standings:
         return [Section(title="The ledger", blocks=(Text(("Nothing has been charged yet.", *gaps)),))]
     gaps += [f"The names {' and '.join(map(repr, names))} are nearly alike. If they hold the same people, these people "
@@ -164,9 +165,9 @@ def ledger_sections(standings: Sequence[Standing], *, elsewhere: int = 0) -> lis
         Section(title="The ledger", blocks=(
             Table(columns=("data set", "protects", "spent", "left", "people", "least left of a person"),
                   rows=tuple(rows)),
-            Text(("A budget is fixed by the first campaign on a data set; nothing renews it, and no charge is given "
-                  "back. Where people's devices draw what they hand in, one by one, a campaign is charged when its "
-                  "collection is opened, whether it is ever settled or not.", *gaps)))),
+            Text(("The first campaign on a data set fixes its budget. Nothing renews the budget, and no charge is "
+                  "given back. If people's devices draw their reports one by one, a campaign is charged when its "
+                  "collection opens, even if it is never settled.", *gaps)))),
         Section(title="Debits", blocks=(
             Table(columns=("data set", "day", "campaign", "title", "charged for", "cost", "people"), rows=tuple(debits),
                   note=_CHARGED_FOR),)),
@@ -188,17 +189,18 @@ def subject_section(identity: str, found: Standing | None, data_set: Standing | 
     """
     if found is None and data_set is not None and any(not entry.subjects for entry in data_set.debits):
         return Section(title=f"Participant {identity}, {data_set.account}", private=True, blocks=(Text((
-            "The ledger lists nobody for some campaigns on this data set: a custodian holds it. Whoever is in it was "
-            f"in them, and has been exposed to at most what the data set itself has spent: {data_set.filter.spent}. "
-            "Whether she is in it, the ledger does not know.",)),))
+            "A custodian holds this data set, so the ledger lists nobody for some campaigns on it. Everybody in the "
+            "data set was in these campaigns, and was exposed to at most the spend of the whole data set: "
+            f"{data_set.filter.spent}. The ledger does not know whether this person is in it.",)),))
     if found is None:
         return Section(title=f"Participant {identity}", private=True, blocks=(Text((
-            "She was in no campaign on this data set.",)),))
+            "This person was in no campaign on this data set.",)),))
     rows = (("spent", str(found.filter.spent)), ("left", found.filter.left))
     account = found.account
     return Section(title=f"Participant {identity}, {account.name} ({account.neighbours.words})", private=True, blocks=(
-        Table(columns=("", "in all her campaigns"), rows=rows),
-        Table(columns=("all campaigns on this data set, hers or not", "day", "charged for", "cost"), rows=tuple(
+        Table(columns=("", "in all campaigns of this person"), rows=rows),
+        Table(columns=("all campaigns on this data set, with or without this "
+                       "person", "day", "charged for", "cost"), rows=tuple(
             (entry.campaign, entry.day, _charged_for(entry), entry.cost) for entry in found.debits),
               note=_CHARGED_FOR)))
 
@@ -217,15 +219,16 @@ def payout_sections(found: Payouts, *, listed: bool, commands: bool = True) -> l
     if held is not None:
         number, deposit = sum(held.values()), money(found.terms.deposit)
         every = number == sum(queue.people.values())
-        text.append(f"Each amount holds the deposit of {deposit} that was left with the report." if every else
-                    f"{number:,} of these amounts {'holds' if number == 1 else 'hold'} a deposit of {deposit} that was "
-                    "left. Nobody else's is paid out.")
+        text.append(f"Each amount includes the deposit of {deposit} that the participant left with the "
+                    "report." if every else
+                    f"{number:,} of these amounts {'includes' if number == 1 else 'include'} a deposit of {deposit}. "
+                    "No other deposit is paid out.")
     if commands and queue.code:
-        text.append(f"To approve what is queued, repeat its code: --approve {queue.code}")
+        text.append(f"To approve the queued payouts, repeat their code: --approve {queue.code}")
     if commands and queue.people["approved"]:
         text.append("Approved payouts wait for an export: --export FILE")
     if commands and queue.people["failed"]:
-        text.append("What failed is queued again by --reopen.")
+        text.append("To queue failed payouts again, use --reopen.")
     if queue.done:
         text.append("All is paid; reports, shares and single amounts have been erased." if queue.people["paid"] else
                     "Nothing is due; the reports have been erased.")
@@ -248,7 +251,7 @@ def _lists(found: Payouts) -> list[Section]:
     entries = Table(columns=("id", "amount", "state", "batch"), rows=tuple(
         (each["id"], _amount(each["coins"], found), each["state"], str(each["batch"] or ""))
         for each in found.entries.to_pylist()))
-    gone = Table(columns=("id", "deposit in her payout"), rows=tuple(
+    gone = Table(columns=("id", "deposit in their payout"), rows=tuple(
         (each["id"], found.terms.money(each["deposit"]) if each["deposit"] else "none was left")
         for each in found.withdrawn.to_pylist()))
     return [Section(title=f"{title} (private: for the operator alone)", private=True, blocks=(table,))
@@ -270,24 +273,24 @@ def withdrawn_section(identity: str, deposit: str | None, *, pays: bool = True) 
         pays: whether anybody is paid.
     """
     nothing = "nothing is paid for it" if pays else "nothing follows from it"
-    back = "" if deposit is None else " She had left no deposit." if not deposit else (
-        f" The deposit of {deposit} that she had left is returned with the payouts.")
+    back = "" if deposit is None else " They had left no deposit." if not deposit else (
+        f" Their deposit of {deposit} is returned with the payouts.")
     return Section(title=f"Participant {identity}: withdrew before the settlement", private=True, blocks=(Text((
-        f"Her record counts as empty; {nothing}.{back}",)),))
+        f"This participant's record counts as empty; {nothing}.{back}",)),))
 
 
 def verification_section(found: Verification) -> Section:
     """The findings of a verification."""
     rows = tuple((finding.check, finding.verdict, finding.detail) for finding in found.findings)
     whole = "The pack is whole." if found.complete else (
-        "What could be checked holds, but not everything could be: this does not show that the pack is right."
-        if found.passed else "The pack is not what it should be.")
+        "All checks that were possible hold, but some were not possible. So this does not show that the pack is right."
+        if found.passed else "The pack is broken: at least one check failed.")
     if found.passed and not found.complete and found.wrote:
         left = ", ".join(each.check for each in found.findings if each.verdict == "not checked")
         whole += (f" The pack says that confide {found.wrote} wrote it, and only that version can compare its own "
                   f"words and layout ({left}): verify the pack with it, too.")
     if found.passed and not found.known_signer:
-        whole += " Who made it is not shown: compare the fingerprint with the one in your offer, or pass it with --key."
-    same = (f"SHA-256 of what was signed: {found.digest}. Everybody should have been given the same.",)
+        whole += " The signer is not known: compare the fingerprint with the one in your offer, or pass it with --key."
+    same = (f"SHA-256 of the signed content: {found.digest}. Everybody should have the same one.",)
     return Section(title=f"Verification of '{found.title}'", blocks=(
         Table(columns=("check", "verdict", "found"), rows=rows), Text((*(same if found.passed else ()), whole))))

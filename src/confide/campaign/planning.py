@@ -88,8 +88,8 @@ def _named(kind: Kind, what: str) -> Iterator[None]:
             raise
         files = [str(getattr(sys.modules.get(name), "__file__", "")) for name in own_modules(kind)]
         raise InvalidInput("kind", f"`{what}` of {type(kind).__name__} fails: {fault(error, files)}",
-                           "mend it, CONFIDE_DEBUG=1 shows the traceback; no record was read, and nothing was charged "
-                           "for it") from error
+                           "correct it; CONFIDE_DEBUG=1 shows the traceback; no record was read, and nothing was "
+                           "charged for it") from error
 
 
 def _check_numbers(plan: CampaignPlan) -> None:

@@ -359,7 +359,8 @@ def _held(campaign: Planned, progress: Progress | None) -> Any:
     try:
         return as_data(_collected(campaign, progress))
     except InvalidInput as error:
-        stays = "the ledger was charged before any row was read; mend the table and run again, nothing more is charged"
+        stays = ("the ledger was charged before any row was read; correct the table and run again, nothing more is "
+                 "charged")
         raise InvalidInput(error.field, error.problem, f"{error.limit}; {stays}" if error.limit else stays) from None
 
 

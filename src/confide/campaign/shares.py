@@ -52,7 +52,7 @@ def stored_share(campaign: Planned, identity: str, store: Store | None = None) -
         slot, gone = slot_of(file, identity), there.withdrawn(known.number)
         if known.paid is not None:
             raise Refused("everybody is paid, and the shares were erased",
-                          "the public files and her own record (--record) still give hers")
+                          "the public files and the participant's own record (--record) still give their share")
         outcome, left = stored_outcome(file, there), there.deposits(known.number)
     if slot in gone:
         terms = kind.payouts(plan)
@@ -120,7 +120,7 @@ def check_handout(campaign: Planned, path: str | os.PathLike[str], folder: Path 
     kind, target = campaign.file.kind, as_path("handout", path)
     if not isinstance(kind, HandingKind):
         raise Refused(f"a campaign of the kind {kind.name!r} hands out no goods",
-                      "`confide payouts` has what is paid, `confide share` what one person gets")
+                      "`confide payouts` shows the payments, `confide share` shows one person's share")
     check_unpublished("handout", target)
     if folder is not None and folder.absolute() in target.absolute().parents:
         raise InvalidInput("handout", f"{folder} will be a pack, which is public, and the file is private",

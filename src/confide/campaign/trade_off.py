@@ -76,7 +76,7 @@ def points(campaign: Campaign, factors: Sequence[float] = FACTORS) -> tuple[Poin
     file = campaign.file
     if not _levels(file):
         raise Refused(f"a file of the kind {file.kind.name!r} states no level of privacy in [privacy]",
-                      "its plan says what there is to choose")
+                      "its plan shows the choices")
     own = campaign.plan.guarantees
     measured = _measure(own)
     return tuple(_point(file, factor, measured) for factor in factors)
@@ -110,11 +110,11 @@ def trade_off(campaign: Campaign, factors: Sequence[float] = FACTORS) -> Section
     loss = _privacy(promises)
     whom = "" if loss is None else f"The loss is that of {loss.part}, towards: {loss.audience.value}. "
     error = (f"The error is {measure.rstrip(',')}." if measure else
-             "Of the error nothing is promised here; the plan says more.")
+             "The table has no promise about the error; the plan shows more.")
     money = f"expected total, {currency}" if currency else "expected total"
     paid = any(math.isfinite(each.money) for each in found)
     columns = ("levels, times", "epsilon, nats", *(("error at most",) if measure else ()),
-               *((money,) if paid else ()), "what is wrong")
+               *((money,) if paid else ()), "problem")
     table = Table(columns=columns, rows=tuple(
         (each.factor, _cell(each.epsilon), *((_cell(each.error),) if measure else ()),
          *((_cell(each.money),) if paid else ()), _wrong(each)) for each in found),
@@ -123,8 +123,8 @@ def trade_off(campaign: Campaign, factors: Sequence[float] = FACTORS) -> Section
     drawn = _rows(found)
     if drawn:
         blocks.extend(curves(
-            drawn, title="What other levels would give", x="loss of privacy, epsilon in nats",
-            y="times what this plan promises", log_x=True, log_y=True, marks=_mark(found), alt=_alt(found, drawn)))
+            drawn, title="Results of other levels", x="loss of privacy, epsilon in nats",
+            y="multiple of this plan's promise", log_x=True, log_y=True, marks=_mark(found), alt=_alt(found, drawn)))
     else:
         blocks.append(Text(("There is no picture: neither an error nor money is promised at two of these levels.",)))
     return Section(title="Privacy, error and money", blocks=tuple(blocks))

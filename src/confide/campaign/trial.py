@@ -34,9 +34,9 @@ __all__ = ["try_out"]
 
 _DECODED = 200  # shares that are decoded again, at most
 _SEED = 0
-_ALONE = ("`run` draws noise without `center=` (stream {}). Give what is to be hidden as `center`: noise is rounded to "
-          "multiples of 2^-grid, and what it is added to afterwards keeps all digits below that, without noise; nor "
-          "can the audit see what such noise hides.")
+_ALONE = ("`run` draws noise without `center=` (stream {}). Give the value to protect as `center`: noise is rounded to "
+          "multiples of 2^-grid, so a value that is added afterwards keeps all smaller digits without noise, and the "
+          "audit cannot see the value.")
 _NOTHING = "this was a made-up crowd: no record was read, and nothing was charged for it"
 
 
@@ -92,9 +92,9 @@ def _tried(file: CampaignFile, kind: TriedKind, trial: Trial) -> list[str]:
     if not isinstance(outcome, SimulatedOutcome):
         raise _wrong(it, f"`run` returns {type(outcome).__name__} under simulated noise",
                      "end it with `return self._outcome(noise, billboard=..., shares=...)`")
-    with _told(it, "what `run` returned"):
+    with _told(it, "the outcome of `run`"):
         check_shares(outcome.shares, len(kind.identities(trial.config)))
-    with _told(it, "publishing what `run` returned"):
+    with _told(it, "publishing the outcome of `run`"):
         files = public_files(file, plan, cast("Outcome", outcome))
         found = SimulatedOutcome(**public_parts(files, release_safe=False),
                                  shares=table_from_bytes(column_bytes(outcome.shares)))
@@ -123,7 +123,7 @@ def _compare(kind: TriedKind, trial: Trial, batches: Sequence[Any], found: Simul
             hers = dict(it.decode(records.get(slot), slot, found.billboard))
         if sorted(hers) != sorted(found.shares.column_names):
             raise _wrong(it, f"shares of `run` have the columns {', '.join(found.shares.column_names)}, and `decode` "
-                             f"gives {', '.join(map(str, hers))}", "make shares of what `decode` returns")
+                             f"gives {', '.join(map(str, hers))}", "make shares with the columns that `decode` returns")
         with _told(it, "`decode`"):
             table = found.shares
             same = written(hers, table.schema) == written(table.slice(slot, 1).to_pylist()[0], table.schema)
@@ -148,7 +148,7 @@ def _told(mechanism: Mechanism, what: str) -> Iterator[None]:
     except Exception as error:
         own = getattr(sys.modules.get(type(mechanism).__module__), "__file__", None)
         raise _wrong(mechanism, f"{what} fails: {fault(error, [own] if own else [])}",
-                     "mend it, CONFIDE_DEBUG=1 shows the traceback") from error
+                     "correct it; CONFIDE_DEBUG=1 shows the traceback") from error
 
 
 def _wrong(mechanism: Mechanism, problem: str, remedy: str) -> InvalidInput:

@@ -159,27 +159,28 @@ class ChannelAnswer:
         it, risk = self.report, self.risk
         words = []
         if not self.prior_given:
-            words.append("No prior was given, so every value is taken as equally likely beforehand. Identifiability, "
-                         "information and guesses depend on it; differential privacy does not.")
+            words.append("No prior was given, so every value has the same probability before the release. "
+                         "Identifiability, information and guesses depend on it; differential privacy does not.")
         words += self._alike()
         if math.isinf(it.dp):
             words.append("There is no differential privacy: some output rules a value out for certain.")
         else:
-            words.append(f"For somebody who knows all other rows, whatever comes out changes the odds between any two "
-                         f"values of one row by a factor of {_factor(it.dp)} at most.")
+            words.append("For somebody who knows all other rows, any output changes the odds between any two values of "
+                         f"one row by a factor of {_factor(it.dp)} at most.")
         if self.records > 1 and not isinstance(self.prior, IndependentRows):
-            words.append("Under this prior rows depend on each other, so that what the others release tells about a "
-                         "row as well: " + (
+            words.append("Under this prior, rows depend on each other, so the outputs of the other rows also disclose "
+                         "something about a row: " + (
                              "for somebody who does not know the others, the odds may change by more, up to that "
                              "factor for each row." if risk.others_unknown is None else
                              f"for somebody who knows none of them, the odds change by a factor of "
                              f"{_factor(risk.others_unknown.level)} at most."))
-        words.append(f"Knowing all else, one row is guessed right with probability {number(risk.guess_after)} at most; "
-                     f"without the release it is {number(risk.guess_before)}.")
+        words.append(f"Somebody who knows all else guesses one row right with probability {number(risk.guess_after)} "
+                     f"at most; without the release, {number(risk.guess_before)}.")
         entropy = self.prior.entropy / math.log(2.0)
         if entropy > 0:
-            words.append(f"On average it gives away {number(it.bits)} of the {number(entropy)} bits that the rows hold "
-                         f"({number(100 * it.bits / entropy)}%). An average says nothing about a rare output.")
+            words.append(f"On average the release discloses {number(it.bits)} of the {number(entropy)} bits that the "
+                         f"rows hold ({number(100 * it.bits / entropy)}%). An average says nothing about a rare "
+                         "output.")
         if it.distortion is not None:
             words.append(f"It changes {number(it.distortion)} of {number(self.records)} "
                          f"{'row' if self.records == 1 else 'rows'} on average.")
@@ -193,18 +194,18 @@ class ChannelAnswer:
         for group in told_apart_by_nothing(row_table(self.channel)):
             who = [names[x] for x in group[:_NAMED]]
             more = f" and {len(group) - _NAMED} others" if len(group) > _NAMED else f" and {who.pop()}"
-            what = ("this design tells nothing." if len(group) == len(names) else
-                    "no number of reports tells them apart.")
-            found.append(f"{', '.join(who)}{more} give every report alike: {what}")
+            what = ("this design discloses nothing." if len(group) == len(names) else
+                    "no number of reports distinguishes them.")
+            found.append(f"{', '.join(who)}{more} have the same probability of every report: {what}")
         return found
 
     def _levels(self) -> Table:
         it = self.report
         rows: list[tuple[str | float | None, ...]] = [
-            ("differential privacy", it.dp, "nats", "what the release adds, at worst; needs no prior"),
-            ("identifiability", it.identifiability, "nats", "what is known afterwards, at worst"),
+            ("differential privacy", it.dp, "nats", "disclosure of the release, at worst; needs no prior"),
+            ("identifiability", it.identifiability, "nats", "knowledge after the release, at worst"),
             ("... of the prior alone", it.prior_level, "nats", "no release can be below"),
-            ("mutual information", it.mutual_information, "nats", "what is given away on average"),
+            ("mutual information", it.mutual_information, "nats", "disclosure on average"),
             ("", it.bits, "bits", ""),
             ("changed rows", it.distortion, "rows", "what it costs"),
         ]
@@ -256,8 +257,8 @@ class ChannelAnswer:
             rows.append((_NAMES[notion], level, _shown(found), _reached(found), *bounds))
         columns = ("nats", "this channel", "least possible", "reached by", "source's lower bound", "... upper bound")
         table = Table(columns=columns, rows=tuple(rows),
-                      note="Least of all releases that change as many rows on average. "
-                           "The source's bounds are those of Wang 2016, Theorem 1, where these notions are from.")
+                      note="The least level of all releases that change the same number of rows on average. The "
+                           "source's bounds are those of Wang 2016, Theorem 1, where these notions are from.")
         unknown = [f"Of {_NAMES[notion]}, {found.note}." for notion, found in self.least.items()
                    if found is not None and found.note]
         ruled = [] if self.prior.positive else [_RULED_OUT]
@@ -300,22 +301,23 @@ class ChannelAnswer:
         rows = tuple((step.quantity, f"{step.bound} {number(step.value)} {step.unit}", own.get(step.quantity),
                       step.needs) for step in shown)
         return Table(columns=("quantity", "differential privacy alone says", "this channel", "needs"), rows=rows,
-                     note="A level is a bound on a kind of channel; the column beside it is measured on this one.")
+                     note="A level is a bound on a kind of channel; the next column is measured on this channel.")
 
 
-_RULED_OUT = ("The prior gives some values no chance at all. No release makes them possible again, so that "
-              "identifiability is unlimited whatever is done; differential privacy and information are not.")
-_NO_DISTORTION = ("Outputs are not values of a row here, so that changed rows mean nothing, and no least level stands "
-                  "beside them: compare designs by their errors, below.")
-_TRUST = ("Top-k reports the k likeliest values only, and blurs each other value into one of these; water-filling "
-          "leaves out what is rarest, as far as the changed rows allow. They and randomised response can run where "
-          "each answer is. A kernel mechanism (an output is likelier the fewer rows it changes) and tables of all rows "
-          "need somebody who sees all true rows.")
+_RULED_OUT = ("The prior gives some values probability 0. No release makes them possible again, so identifiability is "
+              "unlimited for every release; differential privacy and information are not.")
+_NO_DISTORTION = ("Outputs are not values of a row here, so changed rows mean nothing, and there is no least level for "
+                  "them: compare designs by their errors, below.")
+_TRUST = ("Top-k reports only the k likeliest values, and replaces each other value by one of these; water-filling "
+          "leaves out the rarest values, as far as the changed rows allow. These two and randomised response can run "
+          "on each person's device. A kernel mechanism (an output is likelier the fewer rows it changes) and tables of "
+          "all rows need somebody who sees all true rows.")
 _ATTACKER = ("The attacker knows the channel, the prior and all rows but one, and tests which of two values that row "
              "has.")
-_ALONE = "Where rows are independent, nobody who knows less does better."
-_UNKNOWN = ("Here rows depend on each other: somebody who knows no other row, but the prior, tests with the outputs of "
-            "all, and may have more hits. Both are exact. The last column is a bound for who knows all others.")
+_ALONE = "If rows are independent, less knowledge never helps."
+_UNKNOWN = ("Here rows depend on each other: somebody who knows the prior and no other row tests with the outputs of "
+            "all rows, and may have more hits. Both are exact. The last column is a bound for somebody who knows all "
+            "others.")
 _TOGETHER = ("Here rows depend on each other: somebody who does not know the others tests with their outputs, too, and "
              "may have more hits than these.")
 

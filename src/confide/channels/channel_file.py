@@ -221,7 +221,7 @@ def _forced(response: Mapping[str, Any], m: int) -> NDArray[np.float64]:
                            "probabilities", f"must be {m} numbers >= 0, one for each letter")
     if not forced.sum() <= 1.0 + 1e-9:
         raise InvalidInput("response.forced", f"sums to {forced.sum():.10g}",
-                           "must sum to at most 1: the truth is told otherwise")
+                           "must sum to at most 1: the rest is the probability of the truth")
     return forced + max(0.0, 1.0 - float(forced.sum())) * np.eye(m)
 
 

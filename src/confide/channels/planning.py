@@ -150,7 +150,7 @@ def plan(
     it = found.mechanism
     if it is None:
         raise Refused(f"no table of probabilities for {law.letters}^{law.records} databases would fit",
-                      "use RandomizedResponse, whose rows are drawn one by one, or rows that are independent")
+                      "use RandomizedResponse, which draws rows one by one, or independent rows")
     return ChannelPlan(mechanism=it, notion=kind, prior=law, level=level, changed=changed, found=found,
                        baseline=_baseline(kind, law, level, changed, by_level=error is None))
 

@@ -324,7 +324,7 @@ class ReportMeanings:
         """The report that tells two values apart best."""
         output, high, low = self.worst
         if self.factor <= 1.0 + 1e-12:
-            return "Every report is as likely from each value: it tells nothing."
+            return "Every report is equally likely from each value: it discloses nothing."
         report, likelier, less = self.outputs[output], self.names[high], self.names[low]
         if math.isinf(self.factor):
             return f"The most telling report is {report}: it can come from {likelier}, and never from {less}."
@@ -332,8 +332,8 @@ class ReportMeanings:
                 f"from {less}. This ratio is e^epsilon of differential privacy.")
 
 
-_ASKED = ("How likely is each true value once a report is seen? For one person of whom only the prior is known, and "
-          "nothing of the others.")
+_ASKED = ("How likely is each true value after a report? The table is for one person. The reader knows only the prior, "
+          "and nothing about the others.")
 
 
 def report_meanings(

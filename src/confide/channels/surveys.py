@@ -96,7 +96,7 @@ def survey_shares(
     rule = _rule(given, prior)
     if rule.apart:
         groups = "; ".join(", ".join(_names(group, names)) for group in rule.apart)
-        raise InvalidInput("table", f"these answers cannot be told apart by any number of reports: {groups}",
+        raise InvalidInput("table", f"no number of reports distinguishes these answers: {groups}",
                            "each answer needs a row that is no mixture of the others'")
     found = decoded(observed, given, rule.decoder)
     return replace(found, misfit=_misfit(observed, given, found.shares))
@@ -375,7 +375,8 @@ class Usefulness:
                          _cell(float(self.response.max()))))
         rows.append(("randomised response, as small an error", self._truth(self.as_useful), self.as_useful, largest))
         table = Table(columns=("design", "truth told with", "epsilon", "largest error of a share"), rows=tuple(rows),
-                      note="Randomised response tells the truth with this probability, else another value, each alike.")
+                      note="Randomised response gives the true value with this probability, and otherwise another "
+                      "value, each with the same probability.")
         if self.as_useful < self.epsilon * (1.0 - 1e-6):
             verdict = ("Randomised response is better: it has as small an error at a lower epsilon, so that this "
                        "design needs another reason.")
@@ -400,9 +401,9 @@ class Usefulness:
     def _words(self) -> list[str]:
         if self.together:
             many = "One group" if self.groups == 1 else f"{self.groups:,} independent groups"
-            words = [f"{many} of {self.people:,} people who are drawn together, and have to do with each other as the "
-                     "prior says, report once each. The table has the standard error of each share in the population, "
-                     "and among these people: the randomisation alone. Levels and risk are those of one group."]
+            words = [f"{many} of {self.people:,} people who are drawn together, with the dependence of the prior, "
+                     "report once each. The table has the standard error of each share in the population, and among "
+                     "these people: the randomisation alone. Levels and risk are those of one group."]
         else:
             who = f"{self.people * self.groups:,} people" if self.people * self.groups > 1 else "One person"
             words = [f"{who} drawn at random from a population with these shares report once each. The table has the "
@@ -412,15 +413,17 @@ class Usefulness:
                          "number.")
         some = np.flatnonzero((self.direct > 0) & np.isfinite(self.errors))
         if np.isinf(self.errors).any():
-            words.append("Some values answer so much alike that no number of reports tells their shares.")
+            words.append("Some values give such similar reports that no number of reports gives their shares.")
         elif some.size:
             worth = (self.direct[some] / self.errors[some]) ** 2
             worst = np.lexsort((self.shares[some], worth.round(9)))[0]  # two letters are worth the same
             words.append(f"At worst, for the share of {self.names[some[worst]]}, asking "
-                         f"{number(100 * float(worth[worst]))}% as many people directly would tell as much.")
+                         f"{number(100 * float(worth[worst]))}% as many people directly would give as much "
+                         "information.")
         if self.least:
-            words.append("Beside them are the mechanisms that reach the least levels at as many changed rows. They may "
-                         "turn rare values into likely ones, or all into one, and then tell nothing about shares.")
+            words.append("The table also has the mechanisms with the least levels at the same number of changed rows. "
+                         "They may turn rare values into likely ones, or all into one, and then give no information "
+                         "about shares.")
         return words
 
 

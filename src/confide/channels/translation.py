@@ -29,7 +29,7 @@ __all__ = ["Step", "composed_level", "translate"]
 
 Bound = Literal["at most", "at least"]
 
-_ANY = "any prior, whatever its rows have to do with each other"
+_ANY = "any prior, with any dependence between its rows"
 _INFORMED = "an attacker who knows the channel and all rows but one"
 _KNOWN = "the attacker's prior is this one, and all databases are possible under it"
 _BOTH = f"{_INFORMED}; {_KNOWN}"
@@ -86,7 +86,7 @@ def translate(notion: Measure, level: float, prior: Prior | ArrayLike) -> tuple[
     law = as_prior(prior)
     own = prior_level(law)
     if notion == "identifiability" and level < own - 1e-9 * (1.0 + own):
-        raise InvalidInput("level", f"{level:g} is below what the prior gives away without a release",
+        raise InvalidInput("level", f"{level:g} is below the disclosure of the prior without a release",
                            tried("must be at least {level}", lambda level: translate(notion, level, law), digits=10,
                                  level=own))
     return {"dp": _from_dp, "identifiability": _from_identifiability, "mutual-information": _from_information,
@@ -139,7 +139,7 @@ def _from_dp(level: float, prior: Prior, own: float) -> tuple[Step, ...]:
     information = _information(n * level, prior, _ANY)
     if math.isinf(own):
         return (_step("identifiability", "at most", math.inf, "nats",
-                      "nothing follows: the prior rules some databases out, whatever is released", "spec 9"),
+                      "nothing follows: the prior rules some databases out, for every release", "spec 9"),
                 advantage, information)
     return (
         _step("identifiability", "at most", level + own, "nats", _KNOWN, "Theorem 1, (2.19)"),
@@ -170,9 +170,10 @@ def _from_information(level: float, prior: Prior, own: float) -> tuple[Step, ...
     laws, _ = prior.marginals()
     average = min(1.0, float(laws.max()) + math.sqrt(0.5 * level))
     return (
-        _step("differential privacy", "at most", math.inf, "nats", "nothing follows: a rare output may tell all",
+        _step("differential privacy", "at most", math.inf, "nats", "nothing follows: a rare output may disclose "
+              "everything",
               "section 1.3.2"),
-        _step("identifiability", "at most", math.inf, "nats", "nothing follows: a rare output may tell all",
+        _step("identifiability", "at most", math.inf, "nats", "nothing follows: a rare output may disclose everything",
               "section 1.3.2"),
         _step("guess of a row, averaged over outputs", "at most", average, "probability",
               "an attacker who knows no other row; the prior is this one", "Pinsker"),

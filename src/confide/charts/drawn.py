@@ -51,7 +51,7 @@ def fault(spec: Mapping[str, Any], drawing: str, *, first: bool = False, retitle
 def _fault(spec: str, drawing: str, first: bool, retitled: bool) -> str:
     it = plotted(json.loads(spec))
     if it is None:
-        return "its shape is none whose marks can be held against numbers"
+        return "its shape has no marks that could be compared with numbers"
     try:
         parts = elements(drawing, _TAGS)
         if len(parts) != 1 or isinstance(parts[0], str):

@@ -56,7 +56,8 @@ def rows(
         emit(output.RowsOutput(pack=str(pack), title=file.title, out=str(target), rows=table.num_rows,
                                columns=table.column_names))
         return
-    print(f"wrote {table.num_rows:,} rows to {target}; nothing was spent: they follow from what is public")
+    print(f"wrote {table.num_rows:,} rows to {target}; no privacy was spent, since the rows follow from the public "
+          "result")
 
 
 def answer(
@@ -64,8 +65,8 @@ def answer(
     queries: Annotated[list[str], typer.Argument(
         metavar="QUERIES", help="Each query in quotes, its literals between commas, such as 'job = none, not smoker'; "
         "or a .toml file with queries = [['job = none', 'not smoker'], ...].")],
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write them to a new file: .csv, or "
-                                                                           ".parquet.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help=
+        "Write them to a new file: .csv, or .parquet.")] = None,
     key: Key = None,
     as_json: AsJson = False,
 ) -> None:
@@ -88,7 +89,7 @@ def answer(
                                  answers=[output.AnswerModel(**each) for each in found]))
         return
     headings = {"plus_minus": "+-", "added": "measured answers in it"}
-    note = "Shares of the records. They follow from what is public: nothing was spent, and "
+    note = "Answers are shares of the records. They follow from the public result, so no privacy was spent, and "
     note += ("a bar covers the noise of that answer alone, with 95%. Answers are cut to [0, 1]: add up the uncut ones."
              if "plus_minus" in table.column_names else "nothing is promised of them.")
     first = f"The first {_SHOWN} of {len(found):,}. " if len(found) > _SHOWN else ""
@@ -132,7 +133,8 @@ def _target(out: Path) -> Path:
     if out.suffix not in (".parquet", ".csv"):
         raise InvalidInput("out", f"{out} has another ending", "must be .parquet or .csv")
     if any((folder / NOTE).exists() for folder in out.absolute().parents):
-        raise InvalidInput("out", f"{out} would lie in a pack, whose files are signed", "choose another folder")
+        raise InvalidInput("out", f"{out} would lie in a pack, and the files of a pack are signed",
+                           "choose another folder")
     if out.exists():
         raise InvalidInput("out", f"{out} exists", "choose another file with --out")
     return out

@@ -178,7 +178,7 @@ def offer(
     with waiting("planning"):
         parts = it.offer()
     if html is not None:
-        lead = "What taking part means. Everything on this page is public."
+        lead = "The offer to participants. Everything on this page is public."
         write_public("html", html, page(it.file.title, lead, parts))
     if as_json:
         from confide.cli import output
@@ -234,7 +234,7 @@ def check(
     show_title(it.file.title)
     show(check_sections(found))
     if gone:
-        print(f"\n{gone:,} withdrew: in a run their records count as empty, whatever the file says.")
+        print(f"\n{gone:,} withdrew: in a run their records count as empty, even if the file has them.")
     print(f"\n{ledger}")
     if anew:
         print(f"\n{as_sentence(anew)}")
@@ -264,8 +264,8 @@ def run(
     seed: Annotated[int | None, typer.Option(help="Seed of a simulated run; a secure run takes none.")] = None,
     out: OutFolder = None,
     handout: Annotated[Path | None, typer.Option(
-        "--handout", metavar="FILE", help="Write who is handed what to a new CSV file, for the operator alone; of "
-                                          "kinds that hand out goods.")] = None,
+        "--handout", metavar="FILE", help="Write the list of goods and their receivers to a new CSV file, for the "
+                                          "operator alone; for kinds that hand out goods.")] = None,
     another: Another = False,
     accept_unusable: Annotated[bool, typer.Option(
         "--accept-unusable", help="Go on where too many rows of the file cannot be used: they count as null "
@@ -327,7 +327,7 @@ def run(
     show([*result, where(folder, study=not safe, shares=not it.held)])
     print(f"\n{'wrote' if fresh else 'found'} {folder}; open {folder / REPORT}")
     if handout is not None:
-        print(f"wrote {handout} (private: who is handed what, for the operator alone)")
+        print(f"wrote {handout} (private: goods and their receivers, for the operator alone)")
 
 
 def _check_handout(it: Campaign, handout: Path | None, noise: NoiseKind, out: Path | None) -> None:
@@ -352,7 +352,8 @@ def _tell_of_empty_slots(it: Campaign, there: Store, settled: Settled) -> None:
     known = there.get(settled.number)
     told = too_many_empty(known.slots, there.submitted(known.number), tolerated(it.file.config))
     if told:
-        print(f"confide: {told} This follows from private records, and is for the operator alone.", file=sys.stderr)
+        print(f"confide: {told} This message follows from private records: it is for the operator "
+              "alone.", file=sys.stderr)
 
 
 def _check_seed(noise: NoiseKind, seed: int | None) -> None:
@@ -371,10 +372,11 @@ def share(
     out: OutFolder = None,
     store: StoreUrl = None,
     record: Annotated[list[str] | None, typer.Option(
-        metavar="COLUMN=VALUE,...", help="Her own record; then only public files are read. - reads it from the input."
+        metavar="COLUMN=VALUE,...", help="The participant's own record; then only public files are read. - reads it "
+                                         "from the input."
     )] = None,
-    write: Annotated[Path | None, typer.Option("--write", metavar="FILE", help="Keep her record and share in a file of "
-                                               "hers, for `confide verify`; needs --record.")] = None,
+    write: Annotated[Path | None, typer.Option("--write", metavar="FILE", help=
+        "Keep the participant's record and share in their own file, for `confide verify`; needs --record.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show what one participant gets and why, from their record and the billboard."""

@@ -29,23 +29,23 @@ class Budget:
     __pydantic_config__ = ConfigDict(extra="forbid")  # it stands in `PlanOutput` as it is
 
     data_set: str
-    asks: Annotated[str, Field(description="what this campaign asks for")]
-    left: Annotated[str, Field(description="what is left, in words")]
+    asks: Annotated[str, Field(description="the amount that this campaign asks for")]
+    left: Annotated[str, Field(description="the remaining budget, in words")]
     source: Annotated[Literal["ledger", "file"], Field(
-        description="whose word that is: the ledger's, where earlier campaigns were charged, or the campaign file's "
-                    "own [budget]")]
+        description="source of that figure: the ledger, if earlier campaigns were charged, or the campaign file's own "
+                    "[budget]")]
     store: Annotated[str | None, Field(description="the ledger's database, without its password; null where it is the "
                                                    "file")]
-    charged: Annotated[bool, Field(description="whether this campaign is charged already: then `left` is what is left "
-                                               "after it")]
-    says: Annotated[str | None, Field(description="what the ledger says of a run, where the campaign is charged, or a "
+    charged: Annotated[bool, Field(description="whether this campaign is charged already: then `left` is the remaining "
+                                               "budget after it")]
+    says: Annotated[str | None, Field(description="the ledger's answer to a run, if the campaign is charged or a "
                                                   "custodian holds the data")]
-    another: Annotated[str | None, Field(description="the campaign as it was before its file was changed, and what a "
-                                                     "run would charge anew; null where there is none")]
+    another: Annotated[str | None, Field(description="the campaign before its file was changed, and the new charge of "
+                                                     "a run; null if there is none")]
 
 
 _FROM = {
-    "ledger": "the ledger: what all campaigns so far have left of it",
+    "ledger": "the ledger: the remaining budget after all campaigns so far",
     "file": "[budget] of the campaign file: no ledger here knows this data set",
 }
 

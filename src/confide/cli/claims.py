@@ -22,16 +22,17 @@ __all__ = ["claims"]
 
 def claims(
     name: Annotated[str | None, typer.Argument(metavar="ID", help="One claim; without one, list them.")] = None,
-    family: Annotated[str | None, typer.Option("--family", help="Of this family alone, such as market, or "
-                                       "of a part of one, such as threshold.")] = None,
-    document: Annotated[str | None, typer.Option("--document", help="Of this source alone, such as Wang.")] = None,
-    verdict: Annotated[str | None, typer.Option("--verdict", help="With this verdict alone: holds, false, "
-                                                "holds-with-correction, vacuous-at-practical-size.")] = None,
-    search: Annotated[str | None, typer.Option("--search", metavar="TEXT", help="With this text in the row, in any "
-                                               "case.")] = None,
+    family: Annotated[str | None, typer.Option("--family", help=
+        "Only claims of this family, such as market, or of a part of a family, such as threshold.")] = None,
+    document: Annotated[str | None, typer.Option("--document", help=
+        "Only claims of this source, such as Wang.")] = None,
+    verdict: Annotated[str | None, typer.Option("--verdict", help=
+        "Only claims with this verdict: holds, false, holds-with-correction, vacuous-at-practical-size.")] = None,
+    search: Annotated[str | None, typer.Option("--search", metavar="TEXT", help=
+        "Only claims with this text in the row, in upper or lower case.")] = None,
     verify: Annotated[bool, typer.Option("--verify", help="Recompute the evidence; all of it takes a minute or two.")
                       ] = False,
-    slow: Annotated[bool, typer.Option("--slow", help="Recompute also what takes long, in place of citing its stored "
+    slow: Annotated[bool, typer.Option("--slow", help="Also recompute slow evidence, instead of citing its stored "
                                                       "figures.")] = False,
     write: Annotated[Path | None, typer.Option("--write", metavar="FILE", help="Write them as a page in Markdown.")
                      ] = None,
@@ -87,7 +88,7 @@ def _one(row: Claim) -> Section:
 
     facts = (("family", row.family),
              ("source", f"{row.document}, {row.statement}, line {row.line} of the text that we read"),
-             ("claim", row.claim), ("verdict", row.verdict), ("what we found", row.correction),
+             ("claim", row.claim), ("verdict", row.verdict), ("our finding", row.correction),
              ("evidence", str(row.evidence)), ("recompute it", row.command), *_stored(row))
     return Section(title=row.id, blocks=(Table(columns=("", ""), rows=facts),))
 
@@ -142,10 +143,10 @@ def _verified(found: Sequence[Verified]) -> Section:
         stored = tuple((each.claim.id, each.claimed, each.found, str(each.claim.measured and each.claim.measured.day),
                         each.seconds, each.claim.command) for each in cited)
         blocks.append(Table(columns=("not recomputed", "claimed", "found", "on", "s", "command"), rows=stored,
-                            note="These take long: their stored figures are cited."))
+                            note="These take long, so their stored figures are cited."))
     seconds = sum(each.seconds for each in fresh)
     blocks.append(Text((f"{len(fresh):,} recomputed in {number(round(seconds, 1))} s: "
-                        f"{f'{len(changed):,} changed' if changed else 'every verdict is what its evidence says'}"
+                        f"{f'{len(changed):,} changed' if changed else 'every verdict agrees with its evidence'}"
                         f"{f'; the figures of {len(drifted):,} moved' if drifted else ''}.",)))
     return Section(title="Evidence", blocks=tuple(blocks))
 

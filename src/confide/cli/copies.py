@@ -31,9 +31,9 @@ def backup(
 
 
 def restore(
-    archive: Annotated[Path, typer.Argument(metavar="FILE", help="What `confide backup` wrote.")],
-    home: Annotated[Path, typer.Option(metavar="FOLDER", help="A new folder for the installation; name it in "
-                                                              "CONFIDE_HOME from then on.")],
+    archive: Annotated[Path, typer.Argument(metavar="FILE", help="File that `confide backup` wrote.")],
+    home: Annotated[Path, typer.Option(metavar="FOLDER", help=
+        "A new folder for the installation; name it in CONFIDE_HOME from then on.")],
     store: StoreUrl = None,
 ) -> None:
     """Make an installation from a copy, in a new folder; a copy of PostgreSQL goes into an empty database."""
@@ -42,9 +42,9 @@ def restore(
     found = load(archive, home, url=store)
     print(f"restored {found.store} of {found.day}, with {found.campaigns} campaign"
           f"{'' if found.campaigns == 1 else 's'}; use it with CONFIDE_HOME={found.home}")
-    print("What was charged since that day is not in this ledger, and what was erased since is in it again: run "
-          "nothing on data sets that were charged since, and repeat withdrawals. All sessions and codes have ended; "
-          "whoever was an operator that day is one again, with that day's password: look at `confide operators list`.")
+    print("Charges since that day are not in this ledger, and data that was erased since is in it again: run nothing "
+          "on data sets that were charged since, and repeat withdrawals. All sessions and codes have ended. The "
+          "operators of that day are operators again, with that day's passwords: look at `confide operators list`.")
     if found.held:
         print(f"Held until you say that the original neither settled nor paid it: {found.held} "
               f"campaign{'' if found.held == 1 else 's'}; see `confide restored`.")
@@ -73,7 +73,7 @@ def restored(
 
 def migrate(
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Campaign files.", show_default=False)],
-    check: Annotated[bool, typer.Option("--check", help="Say what would be rewritten, and write nothing.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="List the changes, and write nothing.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Rewrite campaign files in today's words: each stays the same campaign, and a copy of it as it was lies beside it.

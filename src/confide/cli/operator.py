@@ -32,8 +32,8 @@ def campaigns(store: StoreUrl = None, as_json: AsJson = False) -> None:
 
 
 def ledger(
-    data_set: Annotated[str | None, typer.Option("--data-set", help="This data set alone.")] = None,
-    identity: Annotated[str | None, typer.Option("--id", help="This person of the data set; private.")] = None,
+    data_set: Annotated[str | None, typer.Option("--data-set", help="Only this data set.")] = None,
+    identity: Annotated[str | None, typer.Option("--id", help="Only this person of the data set; private.")] = None,
     store: StoreUrl = None,
     as_json: AsJson = False,
 ) -> None:
@@ -97,25 +97,28 @@ def withdraw(
 
         emit(output.WithdrawOutput(**head(it), before_settlement=before))
     elif before:
-        print("withdrawn: her record counts as empty")
+        print("withdrawn: the participant's record counts as empty")
     else:
-        print("erased: her record and her share; the published result and the ledger stay")
+        print("erased: the participant's record and share; the published result and the ledger stay")
 
 
 def payouts(
     campaign: CampaignPath,
-    approve: Annotated[str | None, typer.Option(metavar="CODE", help="Approve what is queued, by its code.")] = None,
-    export: Annotated[Path | None, typer.Option(metavar="FILE", help="Write what is approved: .csv, or .xml for "
-                                                                     "ISO 20022 pain.001.")] = None,
+    approve: Annotated[str | None, typer.Option(metavar="CODE", help=
+        "Approve the queued payouts by their code.")] = None,
+    export: Annotated[Path | None, typer.Option(metavar="FILE", help=
+        "Write the approved payouts: .csv, or .xml for ISO 20022 pain.001.")] = None,
     again: Annotated[int | None, typer.Option("--batch", help="Write this batch again instead.")] = None,
     payees: Annotated[Path | None, typer.Option(metavar="FILE", help="CSV of id,name,iban,bic; .xml needs it.")] = None,
-    payer: Annotated[str | None, typer.Option(metavar="NAME,IBAN,BIC", help="Who pays; .xml needs it.")] = None,
-    text: Annotated[str | None, typer.Option(help="What .xml writes on bank statements [Payment for taking "
-                                                  "part].")] = None,
-    read: Annotated[Path | None, typer.Option("--import", metavar="FILE", help="What the bank says: CSV or "
-                                                                               "pain.002.")] = None,
-    reopen: Annotated[bool, typer.Option("--reopen", help="Queue again what the bank could not pay.")] = False,
-    listed: Annotated[bool, typer.Option("--list", help="List every payout, and who withdrew; private.")] = False,
+    payer: Annotated[str | None, typer.Option(metavar="NAME,IBAN,BIC", help=
+        "Name of the payer; .xml needs it.")] = None,
+    text: Annotated[str | None, typer.Option(help="Text of .xml on bank statements [Payment for taking part].")] = None,
+    read: Annotated[Path | None, typer.Option("--import", metavar="FILE", help=
+        "The bank's answer: CSV or pain.002.")] = None,
+    reopen: Annotated[bool, typer.Option("--reopen", help=
+        "Queue the payouts again that the bank could not pay.")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="List every payout, and the participants who withdrew; "
+                                                        "private.")] = False,
     store: StoreUrl = None,
     as_json: AsJson = False,
 ) -> None:

@@ -60,7 +60,7 @@ class _Campaign(_Model):
 
 
 _PROMISES = ("each promise: its fields, in_full with its condition and its note, and whether it says anything")
-_GROUPS = ("what one person, and groups of 2, 5 and 10, lose together towards each audience; none where nothing is "
+_GROUPS = ("losses of one person, and of groups of 2, 5 and 10 together, towards each audience; none if nothing is "
            "stated")
 
 
@@ -95,20 +95,20 @@ class CheckOutput(_Campaign):
     command: Literal["check"] = "check"
     private: Literal[True] = Field(default=True, description="follows from private records: for the operator alone")
     slots: int = Field(description="invited slots; public")
-    asked: int | None = Field(description="the invited who are asked for a record; null where all are")
+    asked: int | None = Field(description="number of invited people who are asked for a record; null if all are asked")
     rows: int = Field(description="rows that were read")
     usable: int = Field(description="records that a run would use")
     rejected: int = Field(description="all other rows")
     reasons: dict[str, int] = Field(description="rejected rows by reason")
-    cells: list[str] = Field(description="what is wrong with cells, by column and reason, with counts")
+    cells: list[str] = Field(description="problems of cells, by column and reason, with counts")
     stop: str | None = Field(description="why a run stops before the charge, unless unusable rows are accepted; null "
                                          "where it does not")
     first: list[Rejected] = Field(description="the first rejected rows")
     written: str | None = Field(description="file that lists all of them, where --write asked for it")
-    withdrawn: int = Field(description="who withdrew before the run: their records count as empty in it")
-    ledger: Literal["admits", "refuses", "charged"] = Field(description="what the ledger says to a run now")
-    another: str | None = Field(description="the campaign as it was before its file was changed, and what a run would "
-                                            "charge anew; null where there is none")
+    withdrawn: int = Field(description="participants who withdrew before the run: their records count as empty in it")
+    ledger: Literal["admits", "refuses", "charged"] = Field(description="the ledger's answer to a run now")
+    another: str | None = Field(description="the campaign before its file was changed, and the new charge of a run; "
+                                            "null if there is none")
 
 
 class RunOutput(_Campaign):
@@ -119,8 +119,8 @@ class RunOutput(_Campaign):
     release_safe: bool
     stored: bool = Field(description="true when the campaign was settled before and the stored outcome is shown")
     out: str = Field(description="folder of the outcome")
-    files: dict[str, str] = Field(description="what lies there: name -> path")
-    handout: str | None = Field(description="file that says who is handed what, private, where --handout asked for it")
+    files: dict[str, str] = Field(description="its files: name -> path")
+    handout: str | None = Field(description="file of the goods and their receivers, private, if --handout asked for it")
     guarantees: list[dict[str, Any]] = Field(description=_PROMISES)
     groups: list[dict[str, Any]] = Field(description=_GROUPS)
     sections: list[SectionModel]
@@ -132,10 +132,10 @@ class SubmitOutput(_Campaign):
     command: Literal["submit"] = "submit"
     id: str
     report: dict[str, str]
-    spent: float = Field(description="in all about this question, by her book")
-    notion: Literal["epsilon", "rho"] = Field(description="of what was spent: epsilon in nats, or rho")
-    drawn_before: bool = Field(description="true: this is the draw of the record that was given first; what was given "
-                                           "now was not used")
+    spent: float = Field(description="in all about this question, by the participant's book")
+    notion: Literal["epsilon", "rho"] = Field(description="unit of the spend: epsilon in nats, or rho")
+    drawn_before: bool = Field(description="true: this is the report of the record that was given first; the record of "
+                                           "this call was not used")
 
 
 class ContractsOutput(_Campaign):
@@ -180,8 +180,8 @@ class AuditRowModel(_Model):
                                          "where nothing is promised")
     side: Literal["", "at most", "at least", "exactly"] = Field(description="of the promised number")
     unit: str = Field(description='of both numbers, such as "nats" or a currency; empty where they have none')
-    among: str = Field(description='what it was measured on, where that is smaller than the campaign, such as "8 '
-                                   'made-up bidders"; empty at the campaign\'s own size')
+    among: str = Field(description='the data of the measurement, if smaller than the campaign, such as "8 made-up '
+                                   "bidders\"; empty at the campaign's own size")
 
 
 class ControlModel(_Model):
@@ -251,8 +251,8 @@ class ReproduceOutput(_Model):
     seconds: float = Field(description="of the computation")
     cached: bool = Field(description="whether it was computed before, and kept")
     out: str = Field(description="folder of the pictures and tables")
-    files: dict[str, str] = Field(description="what lies there: name -> path")
-    undrawn: str = Field(description="what installs the drawing of pictures, where it is missing; else empty")
+    files: dict[str, str] = Field(description="its files: name -> path")
+    undrawn: str = Field(description="command that installs the drawing of pictures, if it is missing; else empty")
     sections: list[SectionModel]
 
 
@@ -263,17 +263,17 @@ class ReproducedModel(_Model):
     quick: bool
     seconds: float = Field(description="of the computation")
     cached: bool = Field(description="whether it was computed before, and kept")
-    quantity: str = Field(description="what the number is")
-    published: float | str | None = Field(description="what is set beside it, as `kind` says")
+    quantity: str = Field(description="name of the number")
+    published: float | str | None = Field(description="the number to compare with, as `kind` says")
     ours: float | str = Field(description="an infinity is a string")
-    relation: str = Field(description="of ours to what is set beside it, in words")
+    relation: str = Field(description="comparison of our number with the other, in words")
     kind: Literal["printed number", "evaluated from the printed formula", "read off a printed figure",
-                  "stated in words", ""] = Field(description="how the source says what is set beside it; empty where "
-                                                             "it does not")
-    origin: str = Field(description="the same with the place in the source; empty where nothing is set beside it")
-    stand: int = Field(description="how many of the numbers, bounds and statements beside the study's stand")
+                  "stated in words", ""] = Field(description=
+                      "the source's wording of the other number; empty if it has none")
+    origin: str = Field(description="the same with the place in the source; empty if there is no comparison")
+    stand: int = Field(description="number of compared numbers, bounds and statements that hold")
     differ: int = Field(description="how many differ")
-    files: dict[str, str] = Field(description="what was written: name -> path")
+    files: dict[str, str] = Field(description="written files: name -> path")
 
 
 class ReproduceAllOutput(_Model):
@@ -283,7 +283,7 @@ class ReproduceAllOutput(_Model):
     quick: bool
     out: str | None = Field(description="folder with a folder for each; null where a gallery was written")
     written: list[str] = Field(description="the gallery's page, the file of times")
-    undrawn: str = Field(description="what installs the drawing of pictures, where it is missing; else empty")
+    undrawn: str = Field(description="command that installs the drawing of pictures, if it is missing; else empty")
     studies: list[ReproducedModel]
     failed: dict[str, str] = Field(description="name -> why it could not be computed")
 
@@ -322,7 +322,7 @@ class ClaimModel(_Model):
     line: int = Field(description="of the document's text as it was read")
     claim: str = Field(description="in our words")
     verdict: ClaimVerdict
-    ours: str = Field(description="what holds instead, and the figures that show it")
+    ours: str = Field(description="the corrected claim, and its figures")
     evidence: str = Field(description="dotted name of the function that recomputes it")
     cost: Literal["fast", "slow"]
     command: str = Field(description="recomputes this row alone")
@@ -336,9 +336,10 @@ class ClaimsOutput(_Model):
     command: Literal["claims"] = "claims"
     counts: dict[str, int] = Field(description="verdict -> rows")
     claims: list[ClaimModel]
-    changed: list[str] | None = Field(description="ids whose evidence gives another verdict; null without --verify")
-    drifted: list[str] | None = Field(description="ids whose verdict or figures are not the pinned ones; null without "
+    changed: list[str] | None = Field(description="ids of claims with another verdict of the evidence; null without "
                                                   "--verify")
+    drifted: list[str] | None = Field(description="ids of claims with another verdict or other figures than the pinned "
+                                                  "ones; null without --verify")
     written: str | None = Field(description="the page that was written, where --write asked for it")
 
 
@@ -374,7 +375,7 @@ class VerifyOutput(_Model):
     title: str
     signer: str = Field(description="fingerprint of the key that signed; empty where the signature is broken")
     known_signer: bool = Field(description="whether it is the key that was passed")
-    digest: str = Field(description="SHA-256 of what was signed; empty where the signature is broken")
+    digest: str = Field(description="SHA-256 of the signed content; empty if the signature is broken")
     passed: bool = Field(description="nothing is broken")
     complete: bool = Field(description="every check was made, and holds")
     findings: list[FindingModel]
@@ -417,7 +418,7 @@ class WithdrawOutput(_Campaign):
     """`confide withdraw --json`."""
 
     command: Literal["withdraw"] = "withdraw"
-    before_settlement: bool = Field(description="true: her record counts as empty; false: it was erased")
+    before_settlement: bool = Field(description="true: the participant's record counts as empty; false: it was erased")
 
 
 class BatchModel(_Model):
@@ -427,7 +428,7 @@ class BatchModel(_Model):
     format: str = Field(description="csv or pain.001")
     written: str = Field(description="when, UTC")
     people: dict[str, int] = Field(description="sent, paid, failed, reopened -> number of payments")
-    coins: str | None = Field(description="what was not reopened, in the smallest coin; null once erased")
+    coins: str | None = Field(description="the amount that was not reopened, in the smallest coin; null once erased")
 
 
 class PayoutModel(_Model):
@@ -443,7 +444,7 @@ class WithdrawnModel(_Model):
     """A participant who withdrew before the settlement."""
 
     id: str
-    deposit: str = Field(description="in her payout, in the smallest coin; 0 where she had left none")
+    deposit: str = Field(description="in the participant's payout, in the smallest coin; 0 if they left none")
 
 
 class PayoutsOutput(_Campaign):
@@ -451,12 +452,12 @@ class PayoutsOutput(_Campaign):
 
     command: Literal["payouts"] = "payouts"
     private: Literal[True] = Field(default=True, description="totals follow from private records")
-    done: dict[str, int] = Field(description="what this call did")
+    done: dict[str, int] = Field(description="result of this call")
     currency: str
     minor_units: int
     people: dict[str, int] = Field(description="state -> number of payouts")
     coins: dict[str, str] = Field(description="state -> sum in the smallest coin")
-    code: str = Field(description="approves what is queued; empty where nothing is")
+    code: str = Field(description="approves the queued payouts; empty if none is queued")
     batches: list[BatchModel]
     entries: list[PayoutModel] | None = Field(description="every payout, with --list")
     withdrawn: list[WithdrawnModel] | None = Field(description="before the settlement, with --list")
@@ -474,15 +475,16 @@ class ChannelOutput(_Model):
     levels: dict[str, Any] = Field(description="differential privacy, identifiability, mutual information; "
                                    "information_privacy is the largest |ln| of how an output's probability given a "
                                    "database differs from that without")
-    risk: dict[str, Any] = Field(description="what the strongest attacker can do, who knows all other rows; "
-                                 "others_unknown: one who knows none, null where that is the same or not computed")
+    risk: dict[str, Any] = Field(description="success of the strongest attacker, who knows all other rows; "
+                                             "others_unknown: that of one who knows none, null if it is the same or "
+                                             "not computed")
     prior: dict[str, Any] = Field(description="constants of the prior; null where it takes minutes")
     least: dict[str, Any] = Field(description="least levels at this distortion, with the class of the mechanism that "
                                   "reaches them; a note says why only bounds are known. Null where there is none")
-    reports: dict[str, Any] | None = Field(description="what each report says: how likely each value is after it, one "
-                                           "row for each output; null where rows go together")
+    reports: dict[str, Any] | None = Field(description="meaning of each report: the probability of each value after "
+                                                       "it, one row for each output; null if rows go together")
     usefulness: dict[str, Any] | None = Field(description="standard errors of shares; null where rows go together")
-    translation: list[dict[str, Any]] = Field(description="what its differential privacy says in other notions")
+    translation: list[dict[str, Any]] = Field(description="its differential privacy in other notions")
     sections: list[SectionModel]
 
 

@@ -22,13 +22,15 @@ def submit(
     campaign: CampaignPath,
     identity: Annotated[str, typer.Option("--id", help="The participant's id.")],
     record: Annotated[list[str], typer.Option(
-        metavar="COLUMN=VALUE,...", help="What she is asked, such as answer=VALUE, and worth=AMOUNT where a campaign "
-        "needs that; what is drawn from it leaves this computer, nothing else. - reads it from the input.")],
+        metavar="COLUMN=VALUE,...", help="The participant's answers, such as answer=VALUE, and worth=AMOUNT if a "
+                                         "campaign needs it. Only the report that is drawn from them leaves this "
+                                         "computer. - reads them from the input.")],
     contract: Annotated[str | None, typer.Option(
-        metavar="CONTRACT", help="Her contract, where there are contracts: its text, or the file that holds it; "
-        "without it she hands in her report.")] = None,
+        metavar="CONTRACT", help="The participant's contract, if the campaign has contracts: its text, or its file. "
+                                 "Without it, the participant hands in their first report.")] = None,
     key: Annotated[str | None, typer.Option(
-        metavar="FINGERPRINT", help="The operator's key, from the offer; no other one's contract is acted on.")] = None,
+        metavar="FINGERPRINT", help="The operator's key, from the offer. Contracts with another key are "
+                                    "refused.")] = None,
     total: Total = None,
     largest: Annotated[float | None, typer.Option(
         "--largest", metavar="LEVEL", help="Draw nothing above this level, in nats, or as rho of a number with noise "
@@ -56,13 +58,13 @@ def submit(
 
     written = csv.writer(sys.stdout, lineterminator="\n")  # a name with a comma stands in quotes
     written.writerows([row.keys(), row.values()])
-    notes = ["the second line above is what she hands in"]
+    notes = ["the participant hands in the second line above"]
     if before:
-        notes = ["this was drawn before, from what was given first, and that draw stands: what was given now was not "
-                 "used, whether or not it differs; a second draw would tell more", *notes]
+        notes = ["this report was drawn before, from the answers that were given first, and it stands: the answers of "
+                 "this call were not used, even if they differ; a second report would disclose more", *notes]
     elif caution:
         notes = [caution, *notes]
-    print("\n".join([*notes, f"her book has {spent} in all about this question"]), file=sys.stderr)
+    print("\n".join([*notes, f"the participant's book has {spent} in all about this question"]), file=sys.stderr)
 
 
 def _contract(text: str) -> str:
@@ -78,11 +80,12 @@ def _contract(text: str) -> str:
 def contracts(
     campaign: CampaignPath,
     without: Annotated[list[str] | None, typer.Option(
-        metavar="ID,...", help="Who declined or stayed away; draws up another round without them.")] = None,
+        metavar="ID,...", help="People who declined or stayed away; draws up another round without them.")] = None,
     again: Annotated[list[str] | None, typer.Option(
-        "--with", metavar="ID,...", help="Who was left out and takes part after all.")] = None,
+        "--with", metavar="ID,...", help="People who were left out and take part after all.")] = None,
     final: Annotated[bool, typer.Option("--final", help="All have agreed: devices may act on this round.")] = False,
-    identity: Annotated[str | None, typer.Option("--id", help="Show one person's contract, for her alone.")] = None,
+    identity: Annotated[str | None, typer.Option("--id", help=
+        "Show one person's contract, for this person alone.")] = None,
     write: Annotated[Path | None, typer.Option("--write", metavar="FILE", help="Write that contract to a file of one "
                                                "line.")] = None,
     another: Another = False,

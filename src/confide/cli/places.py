@@ -14,10 +14,10 @@ _HOLDS = {
     PICTURES: ("the data of the page's pictures", True),
     "manifest.json": ("parameters, billboard, guarantees; its arrays are in columns/", True),
     NOTE: ("the signed list of these files", True),
-    EVENTS: ("what the operator did, as a hash chain", True),
+    EVENTS: ("the operator's actions, as a hash chain", True),
     "campaign.toml": ("the campaign file", True),
-    "shares": ("what each participant gets", False),
-    f"{OPERATOR}/{REJECTED}": ("whose records were rejected, and why", False),
+    "shares": ("each participant's share", False),
+    f"{OPERATOR}/{REJECTED}": ("rejected records, and the reasons", False),
 }
 
 
@@ -37,5 +37,5 @@ def where(folder: Path, *, study: bool, shares: bool) -> Section:
     """The list of files in an outcome's folder, and their readers."""
     rows = tuple((name, holds, "public" if public and not study else "the operator alone")
                  for name, (holds, public) in _found(folder, shares).items())
-    table = Table(columns=("file", "what it holds", "for"), rows=rows)
+    table = Table(columns=("file", "list of contents", "for"), rows=rows)
     return Section(title="Files of the outcome", study=study, blocks=(table,))

@@ -34,7 +34,7 @@ def reproduce(
     everything: Annotated[bool, typer.Option("--all", help="Every study.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Smaller sizes, fewer repetitions; all of them in a minute or "
                                                         "two.")] = False,
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Compute again what was kept, and keep nothing.")
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Compute stored results again, and store nothing.")
                         ] = False,
     out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder of one study; of several, each has "
                                              "one in it [out/studies/NAME, or NAME-quick].")] = None,
@@ -147,8 +147,8 @@ def _full(name: str) -> str:
 
 def _say_what_is_missing() -> None:
     if _undrawn():
-        print(f"no picture was drawn: {_undrawn()} installs what draws them; their data and specifications are in "
-              "figure-*.csv and figure-*.vl.json")
+        print(f"no picture was drawn: {_undrawn()} installs the drawing of pictures; their data and specifications are "
+              "in figure-*.csv and figure-*.vl.json")
 
 
 def _undrawn() -> str:
@@ -246,11 +246,11 @@ def _summary(done: Sequence[Reproduced]) -> Section:
                  for each in done for told in (each.findings.headline,))
     fresh = sum(each.seconds for each in done if not each.cached)
     return Section(title="Studies", blocks=(Table(
-        columns=("study", "its first number", "set beside", "ours", "relation", "what is set beside", "stand", "differ",
+        columns=("study", "its first number", "set beside", "ours", "relation", "compared with", "stand", "differ",
                  "s", "kept"), rows=rows,
-        note=f"{len(done):,} studies; {sum(not each.cached for each in done):,} computed now, in "
-             f"{_seconds(fresh)} s. Stand and differ count all numbers, bounds and statements that are set beside "
-             "a study's; each one's relation and origin is in its numbers.csv."),))
+        note=f"{len(done):,} studies; {sum(not each.cached for each in done):,} computed now, in {_seconds(fresh)} s. "
+             "Stand and differ count all numbers, bounds and statements that are compared with a study's; the relation "
+             "and origin of each is in its numbers.csv."),))
 
 
 def _model(each: Reproduced, files: dict[str, Path]) -> ReproducedModel:

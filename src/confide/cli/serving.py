@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["operators", "serve"]
 
-operators = typer.Typer(name="operators", help="Who may run campaigns in the service.", no_args_is_help=True)
+operators = typer.Typer(name="operators", help="The people who may run campaigns in the service.", no_args_is_help=True)
 
 
 _SHORTEST_TOKEN = 20  # letters
@@ -58,16 +58,17 @@ def serve(
     workers: Annotated[int, typer.Option(min=1, max=64, help="Processes that answer.")] = 1,
     settling: Annotated[bool, typer.Option(help="Whether they settle and audit, too.")] = True,
     behind: Annotated[str, typer.Option(
-        metavar="ADDRESS", help="Address of a reverse proxy, whose word on who asks is taken.")] = "",
+        metavar="ADDRESS", help="Address of a reverse proxy; the service trusts its word on the client's "
+                                "address.")] = "",
     oidc_issuer: Annotated[str | None, typer.Option(
         "--oidc-issuer", metavar="URL", help="A provider (OpenID Connect) by which operators may log in, too.")] = None,
     oidc_client: Annotated[str, typer.Option(
-        "--oidc-client", metavar="ID", help="What the provider calls this service.")] = "",
+        "--oidc-client", metavar="ID", help="The provider's name for this service.")] = "",
     oidc_secret_file: Annotated[Path | None, typer.Option(
         "--oidc-secret-file", metavar="FILE", help="Read the provider's secret for this service from the first line "
                                                    "of a file; default the variable CONFIDE_OIDC_SECRET.")] = None,
     oidc_name: Annotated[str, typer.Option(
-        "--oidc-name", metavar="NAME", help="What the log-in page calls the provider; default its host.")] = "",
+        "--oidc-name", metavar="NAME", help="Name of the provider on the log-in page; default its host.")] = "",
     attempts: Annotated[int, typer.Option(
         min=1, help="Failures to log in under one name from one address, in five minutes, before more are refused."
     )] = 10,
@@ -75,8 +76,8 @@ def serve(
         "--attempts-at-ease", min=1, help="Failures from one address, or under one name, in five minutes, before each "
                                           "takes longer.")] = 100,
     metrics_token: Annotated[Path | None, typer.Option(
-        "--metrics-token", metavar="FILE", help="Answer at /metrics to whoever sends the token in the first line of a "
-                                                "file; default to nobody.")] = None,
+        "--metrics-token", metavar="FILE", help="Answer at /metrics to clients that send the token in the first line "
+                                                "of a file; default to nobody.")] = None,
     store: StoreUrl = None,
 ) -> None:
     """Serve campaigns: the API, for several operators, participants and the public; until it is stopped."""
@@ -127,13 +128,14 @@ def list_(store: StoreUrl = None) -> None:
 
 @operators.command()
 def add(
-    name: Annotated[str, typer.Argument(help="By which she logs in.")],
+    name: Annotated[str, typer.Argument(help="Name for the log-in.")],
     role: Annotated[RoleName, typer.Option(help="viewer looks, operator runs campaigns, admin names operators.")
                     ] = RoleName.operator,
     password_file: PasswordFile = None,
     issuer: Annotated[str | None, typer.Option(
-        metavar="URL", help="Another service that says who she is (OpenID Connect), instead of a password.")] = None,
-    subject: Annotated[str | None, typer.Option(metavar="SUB", help="What that service calls her.")] = None,
+        metavar="URL", help="Another service that identifies the operator (OpenID Connect), instead of a "
+                            "password.")] = None,
+    subject: Annotated[str | None, typer.Option(metavar="SUB", help="The operator's name at that service.")] = None,
     store: StoreUrl = None,
 ) -> None:
     """Make somebody an operator; their password is asked for, or an issuer says who they are."""
@@ -154,8 +156,8 @@ def add(
 @operators.command()
 def change(
     name: Annotated[str, typer.Argument(help="Hers.")],
-    role: Annotated[RoleName | None, typer.Option(help="What she may do from now on.")] = None,
-    active: Annotated[bool | None, typer.Option(help="Whether she may do anything.")] = None,
+    role: Annotated[RoleName | None, typer.Option(help="The operator's rights from now on.")] = None,
+    active: Annotated[bool | None, typer.Option(help="Whether the operator may do anything.")] = None,
     password: Annotated[bool, typer.Option("--password", help="Ask for a new password.")] = False,
     password_file: PasswordFile = None,
     store: StoreUrl = None,

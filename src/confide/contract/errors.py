@@ -169,14 +169,14 @@ class RunFailed(ConfideError):
 
     def __init__(self, mechanism: str, *, own: bool = False) -> None:
         self.mechanism, self.own = mechanism, own
-        again = (" and with the same noise. So what disturbed it from outside (memory, a full disk) is put right and "
-                 "run again, which costs nothing more; what it does by itself it does again, and mended code is "
-                 "another campaign, with a title and a charge of its own" if own
-                 else ", so mend what is broken and run it again, which costs nothing more")
+        again = (" and with the same noise. If an outside cause (memory, a full disk) stopped it, remove the cause and "
+                 "run it again, at no further cost. A fault of the code repeats itself: corrected code is another "
+                 "campaign, with its own title and charge" if own
+                 else ", so remove the cause and run it again, at no further cost")
         super().__init__(
             f"the run of {mechanism} failed after the ledger was charged. The charge stays, and is the only one: the "
-            f"same campaign goes on under the same debit{again}. What went wrong may tell of records and is not shown "
-            "(CONFIDE_DEBUG=1 shows it, private values and all)")
+            f"same campaign goes on under the same debit{again}. The error may disclose records and is not shown "
+            "(CONFIDE_DEBUG=1 shows it, with private values)")
 
 
 class SolverFailed(ConfideError):

@@ -327,7 +327,7 @@ class Truthfulness(Guarantee):
     def sentence(self) -> str:
         text = f"no lie gains more than {self.gain:.4g}{' ' + self.unit_of_gain if self.unit_of_gain else ''}"
         if not math.isnan(self.radius):
-            text += f", and no lie that moves her prediction by more than {self.radius:.4g} can pay"
+            text += f", and no lie that moves the liar's prediction by more than {self.radius:.4g} can pay"
         return f"{text}, for {self.who}"
 
 
@@ -460,7 +460,7 @@ def in_full(promise: Guarantee, sentence: Sentence = _own_words) -> str:
         >>> print(in_full(Truthfulness(gain=0.25, baseline=1.0, who="every bidder", condition="the bidder is served",
         ...                            note="in the mean", source=Source(document="a", statement="b"))))
         No lie gains more than 0.25, for every bidder. Condition: the bidder is served. Nobody can know this \
-beforehand, so that the promise tells a participant nothing when they decide. Note: in the mean.
+before the run, so the promise does not help a participant to decide. Note: in the mean.
     """
     return " ".join(sentences_of(promise, sentence))
 
@@ -474,17 +474,17 @@ def sentences_of(promise: Guarantee, sentence: Sentence = _own_words) -> tuple[s
     """
     said = as_sentence(sentence(promise).rstrip("."))
     if promise.failure_probability:
-        said = worded("%(promise)s, but with probability %(failure)s.", promise=said[:-1],
+        said = worded("%(promise)s, except with probability %(failure)s.", promise=said[:-1],
                       failure=f"{promise.failure_probability:g}")
     parts = [said]
     if not promise.claimable:
-        parts.append(worded("This is a printed claim, and it is false."))
+        parts.append(worded("The source claims this, and the claim is false."))
     elif promise.vacuous:
         parts.append(worded("It says nothing at these sizes."))
     if promise.condition:
         parts.append(worded("Condition: %(condition)s.", condition=promise.condition.rstrip(".")))
-        parts.append(worded("Nobody can know this beforehand, so that the promise tells a participant nothing when "
-                            "they decide."))
+        parts.append(worded("Nobody can know this before the run, so the promise does not help a participant to "
+                            "decide."))
     if promise.note:
         parts.append(worded("Note: %(note)s.", note=promise.note.rstrip(".")))
     return tuple(parts)
@@ -497,10 +497,10 @@ def says_something(promise: Guarantee) -> str:
         promise: the promise of a mechanism.
     """
     if not promise.claimable:
-        return "no: as printed, and false"
+        return "no: the claim in the source is false"
     if promise.vacuous:
         return "no: vacuous at these sizes"
-    return "to participants nothing: they cannot know its condition beforehand" if promise.condition else "yes"
+    return "no for participants: they cannot know its condition before the run" if promise.condition else "yes"
 
 
 def promises_table(

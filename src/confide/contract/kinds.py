@@ -463,15 +463,15 @@ def kind(name: str) -> Kind:
     entries = _ours() if name in _ours() else _entries()
     if name not in entries:
         raise InvalidInput("kind", f"{name!r} is not installed",
-                           did_you_mean(name, entries, f"known kinds: {', '.join(entries)}; `confide kinds` tells of "
-                                        "each, and of those of one's own, once their package is installed",
+                           did_you_mean(name, entries, f"known kinds: {', '.join(entries)}; `confide kinds` describes "
+                                        "each, and your own kinds after you install their package",
                                         cutoff=_ALIKE))
     entry = entries[name]
     try:
         sound = isinstance(loaded := entry.load(), Kind)  # looks at all that a kind has
     except (Exception, SystemExit) as error:
         raise InvalidInput("kind", f"{name!r}, which {_named(entry)} brings, cannot be used: {fault(error)}",
-                           "mend or remove that package; CONFIDE_DEBUG=1 shows the traceback") from error
+                           "repair or remove that package; CONFIDE_DEBUG=1 shows the traceback") from error
     if not sound:
         raise InvalidInput("kind", f"the entry point {name!r}, which {_named(entry)} brings, does not name a Kind",
                            f"missing: {', '.join(each for each in _MEMBERS if not hasattr(loaded, each))}")

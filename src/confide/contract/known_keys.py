@@ -39,8 +39,8 @@ class FileTable(Keys):
     """A table of a campaign file that names a file of records."""
 
     accept_unusable: float | None = Field(default=None, ge=0, le=1, allow_inf_nan=False, description=(
-        f"share of the file's rows that may be unusable; default {MOST_UNUSABLE:g}. A run of more stops before the "
-        "charge. It must stand here before the file is first looked at"))
+        f"share of the file's rows that may be unusable; default {MOST_UNUSABLE:g}. A run with more stops before the "
+        "charge. Set it before anybody looks at the file"))
 
 
 def keys_of(

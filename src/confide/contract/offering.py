@@ -33,12 +33,12 @@ class Question(StrEnum):
     WITHDRAWING = "How to withdraw"
 
 
-NO_TRUTH = "Nothing is promised of what a lie could gain."
+NO_TRUTH = "The campaign makes no promise about the gain from a lie."
 """Where no guarantee speaks of it."""
 
 CUSTODIANS_WITHDRAWAL = (
-    "Nobody was invited, so that nobody can withdraw by herself: ask the custodian to leave out what it holds of you "
-    "before the run. How many there are stays as it was published.")
+    "A custodian holds the data and invited nobody, so you cannot withdraw by yourself. Ask the custodian before the "
+    "run to leave out its data about you. The published number of records stays the same.")
 """Where a custodian holds the data."""
 
 
@@ -125,7 +125,7 @@ def withdrawing(*more: str, absent: str = "your record counts as empty, and nobo
         absent: the fate of their record before the publication.
         deposit: whether the participant leaves one.
     """
-    back = " A deposit that you left is returned." if deposit else ""
-    return (*more, "You can withdraw at any time and without a reason: on your own page, where you have one, or by "
-            f"telling the operator. Before the result is published {absent}.{back} After it your record and your share "
-            "are erased, and the result stays as it was published.")
+    back = " If you left a deposit, you get it back." if deposit else ""
+    return (*more, "You can withdraw at any time and without a reason: on your own page, if you have one, or with a "
+                   f"message to the operator. Before the result is published, {absent}.{back} After the publication, "
+                   "your record and your share are erased, and the result stays as it was published.")

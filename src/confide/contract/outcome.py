@@ -117,7 +117,7 @@ def as_billboard(given: object) -> Billboard:
     if isinstance(given, Billboard):
         return given
     raise InvalidInput("billboard", f"{'None' if given is None else type(given).__name__} is no billboard",
-                       "give what the run published: outcome.billboard, or Billboard.load(folder)")
+                       "give the published billboard of the run: outcome.billboard, or Billboard.load(folder)")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -175,8 +175,8 @@ class _Public(Generic[B_co, C_co]):
             if name == "diagnostics":
                 raise AttributeError(
                     f"{type(self).__name__} has no diagnostics: they are computed from private data, and exist under "
-                    "simulated noise only, run(data, Noise.simulated(seed)).diagnostics; what may be said of a secure "
-                    "run is in its certificate and guarantees", name=name, obj=self)
+                    "simulated noise only, run(data, Noise.simulated(seed)).diagnostics; the public statements about a "
+                    "secure run are its certificate and guarantees", name=name, obj=self)
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 
     def public(self) -> tuple[dict[str, Any], dict[str, bytes]]:
@@ -326,8 +326,8 @@ def settled_coins(outcome: Outcome | SimulatedOutcome, index: int, column: str =
     except LookupError:  # the file of another mechanism, or of fewer people
         paid = ""
     if paid is None:
-        raise Refused("this participant withdrew, and her share was erased",
-                      "the public files and her own record (--record) still give it")
+        raise Refused("this participant withdrew, and their share was erased",
+                      "the public files and the participant's own record (--record) still give it")
     if not isinstance(paid, int):
         raise InvalidInput("shares", "hold no payment of this participant", "must be this campaign's own")
     return paid
@@ -345,6 +345,6 @@ def settled_share(outcome: Outcome | SimulatedOutcome, index: int) -> dict[str, 
     """
     share: dict[str, Any] = outcome.shares.slice(index, 1).to_pylist()[0]
     if any(value is None for value in share.values()):
-        raise Refused("this participant withdrew, and her share was erased",
-                      "the public files and her own record (--record) still give it")
+        raise Refused("this participant withdrew, and their share was erased",
+                      "the public files and the participant's own record (--record) still give it")
     return share

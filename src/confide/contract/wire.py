@@ -128,8 +128,8 @@ def _checked(kind: type, said: Wire, names: list[str]) -> Wire:
     if without:
         before = f"\"{unused[0] if unused else 'its former name'}\""
         raise TypeError(f"{what}: the field {without[0]!r} has no wire name. If it was renamed, write "
-                        f"{without[0]}={before} in the declaration; if it is new, add it to the list of names, and to "
-                        "`absent` what files without it mean")
+                        f"{without[0]}={before} in the declaration; if it is new, add it to the list of names, and its "
+                        "meaning in files without it to `absent`")
     if unused:
         raise TypeError(f"{what}: no field is written as {unused[0]!r}. If that field is gone, take it from the list, "
                         "raise the version, and upgrade older files in confide/contract/upgrades.py")

@@ -51,7 +51,7 @@ __all__ = ["FALSE_ALARM", "TOO_COARSE", "majority", "pairs", "unknown_costs"]
 FALSE_ALARM = 1e-9
 """Probability with which the statistical row says "broken" of a kept promise."""
 
-TOO_COARSE = "a coin is worth more than what truth earns over reports that ignore the bit"
+TOO_COARSE = "a coin is worth more than the gain of truth over reports that ignore the bit"
 
 _VISIBLE = 1e-3  # share of a market's margin that a fault must be worth to count as found
 _TRUTH = "truth: gain of the best other way of reporting"
@@ -210,7 +210,7 @@ def _audited(
         Laws(draws=lambda: heard(one_device.run, (1, worths[0]), seed)[:1], samples=_DRAWS, false_alarm=FALSE_ALARM,
              seed=seed, factor=drawn / wrong),
         Examined(named=DECODED, sound=collection.run, rows=partial(_decoded, collection, seed), faults={
-            "a coin more for whoever comes after somebody who reported 1": partial(_paid_by_the_last, collection)}),
+            "a coin more for a person after somebody who reported 1": partial(_paid_by_the_last, collection)}),
         Examined(named=CHECKED, sound=collection.run, rows=partial(_checked, collection, seed), faults={
             "a coin more for each 1 than the counts pay": partial(_dearer, collection)}),
         jointly, Examined(named="truth", sound=truth, faults=faults, rows=_computed),
@@ -377,9 +377,10 @@ def _insiders(collection: BitCollection, groups: Sequence[tuple[str, int, int]])
         return []
     names, sizes, ones = zip(*groups, strict=True)
     return [AuditRow(
-        f"truth: gain of the best other way of reporting of who knows that she is in group {row.group}", "no promise",
-        row.gain, "the exact best reply to peers of her group alone", Verdict.VACUOUS,
-        f"her best reply is {row.best.name}" + ("" if row.truthful else ": truth does not pay her"),
+        f"truth: gain of the best other way to report for people who know that they are in group {row.group}",
+        "no promise",
+        row.gain, "the exact best reply to peers of the same group alone", Verdict.VACUOUS,
+        f"the best reply is {row.best.name}" + ("" if row.truthful else ": truth does not pay"),
         unit=collection.currency, concern=Concern.INCENTIVES)
         for row in audit_groups(collection.market, sizes, ones, list(names))]
 

@@ -159,12 +159,12 @@ class BitCollection(Mechanism[BitBillboard, None]):
         True
     """
 
-    market: Annotated[Any, Parameter("market whose payments are made: MajorityMarket, ThresholdMarket or PairMarket")]
+    market: Annotated[Any, Parameter("market that sets the payments: MajorityMarket, ThresholdMarket or PairMarket")]
     currency: Annotated[str, Parameter("currency of the payments")] = ""
     minor_units: Annotated[int, Parameter("smallest coins that make one unit of the currency; each payment is rounded "
                                           "up to a whole number of them", at_least=1,
                                           at_most=10**18)] = 100
-    groups: Annotated[int, Parameter("groups of peers; everybody is paid by the counts of her own group",
+    groups: Annotated[int, Parameter("groups of peers; the counts of a participant's own group give their payment",
                                      at_least=1)] = 1
 
     share_depends_on: ClassVar[str] = "one's own report, one's group of peers, and the public counts"
@@ -173,7 +173,8 @@ class BitCollection(Mechanism[BitBillboard, None]):
         super().__post_init__()
         _check_market(self.market)
         if not getattr(self.market, "average", True):
-            raise InvalidInput("average", "is false: public counts do not say what one peer each pays", "must be true")
+            raise InvalidInput("average", "is false: public counts do not give payments by one peer "
+                                          "each", "must be true")
         most = max(map(abs, self.market.payment_range())) * self.minor_units
         if not most <= LARGEST:
             raise InvalidInput("minor_units", f"{self.minor_units:,} makes payments of up to {most:.3g} coins",
@@ -191,7 +192,7 @@ class BitCollection(Mechanism[BitBillboard, None]):
         if not self.market.people:
             return ()
         if math.isinf(level):
-            raise NotGuaranteed("a level of the reports", "people whose privacy is worth little to them choose any",
+            raise NotGuaranteed("a level of the reports", "people with a low cost of privacy choose any",
                                 "give a ceiling")
         return (PureEvent(epsilon=level, neighbours=Relation.BIT, label=_REPORT),)
 
@@ -247,12 +248,12 @@ class BitCollection(Mechanism[BitBillboard, None]):
 
     def _report(self, private: Any, noise: NoiseSource | None, stream: Stream) -> int:
         if isinstance(private, tuple) and len(private) != 2:
-            raise InvalidInput("private", "is no pair", "must be a bit, or (bit, what a nat of privacy is worth)")
+            raise InvalidInput("private", "is no pair", "must be a bit, or (bit, value of a nat of privacy)")
         bit, worth = private if isinstance(private, tuple) else (private, None)
         worth = None if worth is None else positive("worth", worth)
         if bit is not None and worth is None and hasattr(self.market, "cost_law"):
-            raise InvalidInput("worth", "is missing", "where costs are unknown, must be what a nat of privacy is worth "
-                               "to each person, above 0")
+            raise InvalidInput("worth", "is missing", "with unknown costs, must be the value of a nat of privacy to "
+                                                      "each person, above 0")
         level = math.nan if bit is None else self.market.level_of(worth)
         if math.isnan(level):
             return NONE
@@ -410,7 +411,7 @@ class BitCollection(Mechanism[BitBillboard, None]):
                 # Another processor may round the other way where the amount is a whole coin to within its last digits.
                 exact, slack = amount * self.minor_units, abs(amount) * self.minor_units * _DIGITS
                 if not math.ceil(exact - slack) <= int(getattr(billboard, name)[k]) <= math.ceil(exact + slack):
-                    raise InvalidInput(f"billboard.{name}", "is not what the counts pay")
+                    raise InvalidInput(f"billboard.{name}", "differs from the payments of the counts")
 
 
 def _check_market(market: Any) -> None:
@@ -485,7 +486,7 @@ def _grouped(fields: Mapping[str, NDArray[np.float64]], people: int) -> Reports:
     report, group = as_reports(_cells(fields["report"]), people), fields["group"]
     here = report != NONE
     if not np.all(np.isfinite(group[here])) or np.any(group[here] != np.floor(group[here])):
-        raise InvalidInput("group", "is missing, or no whole number", "who reports is in one group of peers")
+        raise InvalidInput("group", "is missing, or no whole number", "everybody who reports is in one group of peers")
     return Reports(np.flatnonzero(here), report[here].astype(np.uint8), group[here].astype(np.int64))
 
 

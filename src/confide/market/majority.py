@@ -248,7 +248,7 @@ class MajorityMarket(PlainNumbers, KnownLevel):
     cost: Annotated[Cost, Parameter("everybody's cost of a privacy level", symbol="g")]
     epsilon: Annotated[float, Parameter("level that is bought from each", unit="nats", above=0,
                                         at_most=LARGEST_LEVEL)]
-    presence: Annotated[float, Parameter("probability with which each of the others takes part, independently of her "
+    presence: Annotated[float, Parameter("probability with which each of the others takes part, independently of their "
                                          "bit; below 1 the payments rise by 1/(1 - (1-p)^(N-1)), so that the best "
                                          "reply is epsilon exactly", symbol="p", above=0, at_most=1)] = 1.0
 
@@ -473,25 +473,27 @@ def known_cost_guarantees(market: MajorityMarket) -> Guarantees:
     quote, signal_model = market.quote(), market.signal_model
     theorem = Source(document=_DOCUMENT, statement="Theorem 4", spec="data_market 2.2",
                      erratum="needs at least two people; the equilibrium is strict with a margin that is stated")
-    others = "each person while all others play the same strategy and all hold the design's prior"
+    others = "each person, if all others play the same strategy and everybody has the prior of the plan"
     attended = market.people * market.presence
     return Guarantees((
         Privacy(loss=PureDP(market.epsilon), neighbours=Relation.BIT, audience=Audience.COLLECTOR, part="one report",
                 source=Source(document=_DOCUMENT, statement="Definition 5", spec="data_market 1"),
-                note="of the randomiser that runs on her side, never of the payments; towards everybody, since counts, "
-                     "payments and decisions are made from the report; levels of repeated reports add up"),
+                note="the level of the randomiser on the participant's device, never of the payments; it holds towards "
+                     "everybody, since counts, payments and decisions are made from the report; levels of repeated "
+                     "reports add up"),
         Truthfulness(gain=0.0, baseline=quote.participation, who=others, source=theorem,
-                     note=f"over all channels; the best report that ignores the bit earns {quote.margin:.6g} less. Not "
-                          "the only equilibrium: everybody reporting the same is one too, and usually pays more"),
+                     note="this covers every way to report; the best report that ignores the bit earns "
+                          f"{quote.margin:.6g} less. There are other equilibria: everybody gives the same report, "
+                          "which usually pays more"),
         Participation(utility=quote.participation, who=others, source=theorem, note="in expectation; no payment is "
                       "negative"),
         Accuracy(bound=market.error_probability(), baseline=min(signal_model.prior_one, signal_model.prior_zero),
                  source=Source(
             document="confide", statement="maximum a posteriori rule", spec="data_market 2.5"),
             measure="the probability, before anybody reports, of guessing the state wrongly",
-            note="exact, when all play the equilibrium and take part as expected"),
+            note="exact, if everybody plays the equilibrium and takes part as expected"),
         Budget(expected=attended * quote.expected_payment, lowest=0.0, highest=market.worst_payment()[0],
-               source=theorem, note="in this equilibrium; largest payment over all numbers of participants"),
+               source=theorem, note="in this equilibrium; the largest payment is over all numbers of participants"),
     ))
 
 

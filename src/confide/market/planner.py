@@ -53,7 +53,7 @@ _TRIED = 32  # of many ranges, the most promising
 _MOST_PEOPLE = 2**40  # that a refusal names
 _LEAST_ERROR = 1e-280
 _CLOSE = 1e-5  # relative, within which the least error for a budget is found
-_PLOTTED = "What more people buy"
+_PLOTTED = "Accuracy of more people"
 _AT_ONCE = 2048  # rows of levels: 1 MiB for each array
 
 

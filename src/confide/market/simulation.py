@@ -202,7 +202,7 @@ class _Pairs:
     def __init__(self, market: PairMarket, signal_model: object, rounds: int, source: Any) -> None:
         law = market.prior if signal_model is None else signal_model
         if not market.average:
-            raise Refused("counts do not say what one peer each pays", "use average=True")
+            raise Refused("counts do not give payments by one peer each", "use average=True")
         if not isinstance(law, PairPrior) or law.people != market.people:
             raise InvalidInput("signal_model", "is not a law of this market's bits",
                                f"a PairPrior of {market.people} people")

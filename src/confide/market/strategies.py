@@ -162,9 +162,9 @@ class Strategy(Declared):
         [[0.0, 0.0], [0.0, 0.0], [1.0, 1.0]]
     """
 
-    channel: Annotated[NDArray[np.float64], Parameter("(3, 2) probabilities of the reports 0, 1, none (rows) given her "
+    channel: Annotated[NDArray[np.float64], Parameter("(3, 2) probabilities of the reports 0, 1, none (rows) given the "
                                                       "bit 0, 1 (columns)")]
-    name: Annotated[str, Parameter("what reports call it")] = ""
+    name: Annotated[str, Parameter("name in reports")] = ""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -175,7 +175,7 @@ class Strategy(Declared):
         if table.shape != (3, 2) or not np.all(np.isfinite(table)):
             raise InvalidInput("channel", "is not a table of 3 reports by 2 bits", "rows are the reports 0, 1, none")
         if np.any(table < 0) or np.any(np.abs(table.sum(axis=0) - 1.0) > 1e-12):
-            raise InvalidInput("channel", "has columns that are no probabilities", "each must sum to 1")
+            raise InvalidInput("channel", "has columns that are not probabilities", "each must sum to 1")
         table.setflags(write=False)
         object.__setattr__(self, "channel", table)
 
@@ -337,7 +337,7 @@ def as_interim(interim: ArrayLike) -> NDArray[np.float64]:
         table = np.vstack([table, np.zeros(2)])
     if table.shape != (3, 2) or not np.all(np.isfinite(table)):
         raise InvalidInput("interim", "is not a table of finite numbers, 3 reports by 2 bits",
-                           "rows are the reports 0, 1, none; columns her bit 0, 1")
+                           "rows are the reports 0, 1, none; columns the bit 0, 1")
     return table
 
 

@@ -304,7 +304,7 @@ def _check_bundle(bundle: Bundle) -> None:
         if delta >= 0 and price("basic", parts, delta).epsilon <= written(paid.epsilon) * (1 + _ROUNDING):
             return
     raise InvalidInput("lines", f"the event of {bundle.name!r} does not cover its parts",
-                       "the ledger must be charged for at least what is drawn")
+                       "the ledger must be charged for at least the cost of the draws")
 
 
 _ROUNDING = Fraction(1, 10**9)

@@ -62,15 +62,15 @@ def check_covered(events: Iterable[Event], promises: Iterable[Privacy]) -> None:
         >>> check_covered([PureEvent(epsilon=1e-9, neighbours=Relation.REPLACE)], [promise])
         Traceback (most recent call last):
         confide.contract.errors.InvalidInput: events: cost epsilon 1e-09, and epsilon = 50 is promised to the public; \
-the ledger must be charged for at least what is promised
+the ledger must be charged for at least the promised loss
     """
     spent = tuple(events)
     claimed = [promise for promise in promises if promise.claimable and not promise.loss.vacuous]
     if not spent:
-        raise InvalidInput("events", "are none", "a run that releases anything says what the ledger is charged for it")
+        raise InvalidInput("events", "are none", "a run that releases anything must name its charge to the ledger")
     if not claimed:
         raise InvalidInput("guarantees", "promise nothing about privacy that can be claimed",
-                           "what is charged has to be held against something")
+                           "a charge needs a promise that it covers")
     compared = _guarded(claimed)
     for promise in compared:
         for event in spent:
@@ -143,10 +143,10 @@ def _compare(events: tuple[Event, ...], promise: Privacy) -> None:
         cost, enough = _priced(events, promise)
     except InvalidInput as error:
         raise InvalidInput("events", f"have no price that {promise.loss} could be held against ({error})",
-                           "promise what the events cost, in their own notion") from None
+                           "promise the cost of the events, in their own notion") from None
     if not enough:
         raise InvalidInput("events", f"cost {_words(cost)}, and {promise.loss} is promised to the "
-                           f"{promise.audience.value}", "the ledger must be charged for at least what is promised")
+                           f"{promise.audience.value}", "the ledger must be charged for at least the promised loss")
 
 
 def largest_delta(promises: Iterable[Privacy]) -> float:
@@ -166,9 +166,9 @@ def _check_whole(compared: Sequence[Privacy]) -> None:
         if not any(each.whole and promise.audience in each.audience.sees for each in compared):
             raise InvalidInput("guarantees", f"promise the {promise.audience.value} something of {promise.part}, and "
                                "nothing of the whole outcome",
-                               "parts lose up to their sum together, and what is in none of them anything: add a "
-                               f"`Privacy` without `part` to the {promise.audience.value}, with what all releases of a "
-                               "run lose together, and let `events` cost as much")
+                               "the parts together lose up to their sum, and the rest of the outcome has no bound: add "
+                               f"a `Privacy` without `part` to the {promise.audience.value}, with the loss of all "
+                               "releases of a run together, and let `events` cost as much")
 
 
 def _check_delta(events: tuple[Event, ...], promises: Sequence[Privacy]) -> None:
@@ -179,10 +179,10 @@ def _check_delta(events: tuple[Event, ...], promises: Sequence[Privacy]) -> None
     for promise in promises:
         if not any(promise.audience in each.audience.sees and (each.whole or each.part == promise.part)
                    for each in pure):
-            raise InvalidInput("events", f"are charged without any delta, and {promise.loss} is promised to the "
-                               f"{promise.audience.value} of {promise.part}: what that leaves open nothing is charged "
-                               "for", "promise them the epsilon that is charged, as `PureDP`, too; or charge in the "
-                               "notion that is promised")
+            raise InvalidInput("events", "are charged without any delta, but the promise to the "
+                               f"{promise.audience.value} of {promise.part}, {promise.loss}, has one: no charge covers "
+                               "it", "promise them the charged epsilon, as `PureDP`, too; or charge in the notion of "
+                               "the promise")
 
 
 def _is_pure(promise: Privacy) -> bool:

@@ -199,7 +199,7 @@ def check_instructions(instructions: Mapping[str, Any]) -> None:
         ...                    )  # doctest: +ELLIPSIS
         Traceback (most recent call last):
         ...
-        confide.contract.errors.InvalidInput: instructions: her answer is no measure of what privacy is worth to her...
+        confide.contract.errors.InvalidInput: instructions: an answer is no measure of the value of privacy...
     """
     if instructions.get("law") not in ("response", "lattice"):
         raise _wrong("a law that no device knows", 'must be "response" or "lattice"')
@@ -230,8 +230,9 @@ def _check_response(instructions: Mapping[str, Any]) -> None:
     told: Mapping[str, Any] = levels if isinstance(levels, Mapping) else {}
     _named("worth", told.get("worth"))
     if told["worth"] == instructions["input"]:
-        raise _wrong("her answer is no measure of what privacy is worth to her",
-                     "whether she takes part, which everybody sees, would follow from it: name another field")
+        raise _wrong("an answer is no measure of the value of privacy",
+                     "the answer would decide whether a participant takes part, which everybody sees: name another "
+                     "field")
     least, _, ceiling = (_finite(name, told.get(name)) for name in ("epsilon", "threshold", "ceiling"))
     if not 0 <= least <= ceiling:
         raise _wrong("the least level is above the ceiling", "must be at least 0, and at most the ceiling")

@@ -230,18 +230,20 @@ def guess_in_words(
     made = tuple(promises)
     units = _compared(made)
     right = max(right_at_most(mechanism, made, each) for each in audiences)
-    your, yours = ("somebody's", "somebody") if somebody else ("your", "yours")
-    between = f"{thing}s of {yours}"
+    your = "a person's" if somebody else "your"
+    between = f"{your} {thing} is one of two"
     if units == (Relation.BIT,):
-        between += " that differ in one bit"
+        between = f"{your} {thing} is one of two that differ in one bit"
     elif units == (Relation.EDGES_OF_ONE,):
-        between = f"versions of {your} contacts"
-    said = (f"Anybody who must guess between two {between}{seen}, even money beforehand, is right at most "
-            f"{percent(right)} of the time by the mechanism's own loss, whatever else they know.")
+        between = f"{your} contacts are one of two sets"
+    guess = f"{seen.strip().capitalize()}, they guess" if seen else "They guess"
+    said = (f"Example: somebody knows that {between}, and thinks at first that both are equally likely. {guess} right "
+            f"at most {percent(right)} of the time, whatever else they know.")
     if Relation.ADD_OR_REMOVE not in units:
         return said
     there = max(_right(mechanism, made, each, Relation.ADD_OR_REMOVE, 1) for each in audiences)
-    return f"{said} Between {your} {thing} and none, they are right at most {percent(there)} of the time."
+    return (f"{said} If they guess whether {your} {thing} is there at all, they are right at most {percent(there)} of "
+            "the time.")
 
 
 def _compared(promises: Sequence[Privacy]) -> tuple[Relation, ...]:
@@ -343,16 +345,15 @@ def _as_read(loss: Any, delta: float) -> PureDP | ApproxDP:
 
 
 _OWN = {
-    Relation.REPLACE: "A group is so many records: of the people of a household, or of one person who has several.",
-    Relation.ADD_OR_REMOVE: "A group is so many records that are added or removed together: of the people of a "
-                            "household, or of one person who has several. A record that is replaced counts twice, once "
-                            "removed and once added.",
-    Relation.EDGES_OF_ONE: "A group is so many protected people, such as a household without a member of the group "
-                           "that is searched for. All their contacts change together, those with each other too. A "
-                           "household with a member of that group in it is not protected as one: nothing is stated of "
-                           "it.",
-    Relation.BIT: "A group is so many people who send one report each. Where their answers go together, as in a "
-                  "household, this is also what all their reports together may tell about one of them.",
+    Relation.REPLACE: "A group is a number of records: those of the people of a household, or those of one person.",
+    Relation.ADD_OR_REMOVE: "A group is a number of records that are added or removed together: those of the people of "
+                            "a household, or those of one person. A replaced record counts twice, once removed and "
+                            "once added.",
+    Relation.EDGES_OF_ONE: "A group is a number of protected people, such as a household without a member of the group "
+                           "that is searched for. All their contacts change together, including those with each other. "
+                           "A household with such a member is not protected as a group: the table does not cover it.",
+    Relation.BIT: "A group is a number of people who send one report each. If their answers go together, as in a "
+                  "household, the figures also bound how much all their reports together disclose about one of them.",
 }
 
 _TOWARDS = {
@@ -362,8 +363,8 @@ _TOWARDS = {
 _BELOW = math.nextafter(1.0, 0.0)
 """No loss that says something lets a guess be right always, though its bound may round to 1."""
 
-_NOT_STATED = ("What a group loses together, such as a household, is not stated: nothing is promised of all that an "
-               "audience sees.")
+_NOT_STATED = ("The loss of a group, such as a household, is not stated, since no promise covers all that an audience "
+               "sees.")
 
 
 def group_blocks(mechanism: Mechanism, promises: Iterable[Privacy]) -> tuple[Block, ...]:
@@ -389,12 +390,13 @@ def group_blocks(mechanism: Mechanism, promises: Iterable[Privacy]) -> tuple[Blo
     units = {each.neighbours for each in made if each.claimable and each.whole and not each.loss.vacuous}
     own = [text for unit, text in _OWN.items() if unit in units]
     if any(each.audience is Audience.OTHERS for each in found):
-        own.append("Each member of the group sees their own share, which may tell of the group: that is not covered.")
+        own.append("Each member of the group sees their own share, which may disclose something about the group. The "
+                   "figures do not cover this.")
     return (Table(
-        columns=("people changed together", "towards", "epsilon", "delta", "whoever guesses is right, at most"),
+        columns=("people changed together", "towards", "epsilon", "delta", "a guess is right, at most"),
         rows=rows,
-        note=" ".join((*own, "The figures follow from the mechanism's own loss. The last column is about somebody who "
-                       "must guess between two versions of the whole group, even money beforehand."))),)
+        note=" ".join((*own, "The figures follow from the mechanism's own loss. For the last column, somebody guesses "
+                             "between two versions of the whole group that are equally likely at first."))),)
 
 
 def groups_section(mechanism: Mechanism, promises: Iterable[Privacy]) -> Section:

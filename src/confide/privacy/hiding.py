@@ -83,8 +83,8 @@ def hides_next_to_nothing(promises: Iterable[Privacy]) -> tuple[str, ...]:
         >>> hides_next_to_nothing([promised(PureDP(10.0))])
         ()
         >>> print(*hides_next_to_nothing([promised(PureDP(20.0))]))
-        epsilon = 20 towards the public, for the whole outcome, hides next to nothing: who must guess between two \
-records of somebody, even money beforehand, may be right in 99.9999998% of all cases
+        epsilon = 20 towards the public, for the whole outcome, hides next to nothing: a guess between two \
+records of somebody that are equally likely at first may be right in 99.9999998% of all cases
     """
     least: dict[tuple[str, str, str], tuple[float, str]] = {}
     for each in promises:
@@ -95,8 +95,8 @@ records of somebody, even money beforehand, may be right in 99.9999998% of all c
     for (who, part, between), (guess, loss) in least.items():
         if guess > weakest.get(who, (best_guess(NEXT_TO_NOTHING),))[0]:
             weakest[who] = (guess, loss, part, between)
-    return tuple(f"{loss} towards {who}, for {part}, hides next to nothing: who must guess between {between}, even "
-                 f"money beforehand, may be right in {percent(guess)} of all cases"
+    return tuple(f"{loss} towards {who}, for {part}, hides next to nothing: a guess between {between} that are equally "
+                 f"likely at first may be right in {percent(guess)} of all cases"
                  for who, (guess, loss, part, between) in weakest.items())
 
 

@@ -371,7 +371,7 @@ def _walked(
 def _rows(mechanism: Dude, own: Dude, found: _Walk) -> list[AuditRow]:
     fewer = "" if own.program.people == mechanism.program.people else f"{own.program.people:,} people"
     stops = own.flags.stop_delta if isinstance(own, RoundDude) and own.truncate else 0.0
-    evidence = found.leak or (f"{own.program.people:,} made-up people, one of whom hands in something else: published "
+    evidence = found.leak or (f"{own.program.people:,} made-up people, and one hands in something else: published "
                               "alike on equal noise; loss exact along one path")
     note = "" if found.leak else f"noise would be flagged below {found.shows:.2g} of its scale"
     if found.flags is None:

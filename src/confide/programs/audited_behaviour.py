@@ -126,7 +126,7 @@ def promised_rows(
                     scale=abs(found[0].dual), unit=_unit(own.measure), concern=Concern.ACCURACY).holding(*same)
         elif isinstance(own, Participation) and _EACH in own.who and found[0].least is not None:
             yield AuditRow.at_least(
-                "participation: the value of what anybody gets, less its price", own.utility,
+                "participation: the value of a participant's part, less its price", own.utility,
                 min(one.least for one in found if one.least is not None), evidence.replace("the best of ", "each of "),
                 unit="in value", concern=Concern.PARTICIPATION).holding(*same)
 
@@ -200,7 +200,7 @@ _RUNS = 24  # of what is broken, until it shows: noise hides it in about half of
 _PART = 3  # of a shard, in people: prime to their number as a rule
 
 _CERTIFIED: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6, "rounds": 60, "burn_in": 30}
-_SUPPLIES = ("excess of any row, of what is delivered", "excess of every row")
+_SUPPLIES = ("excess of any row, for the delivered parts", "excess of every row")
 _SUPPLY = "supply: runs that deliver more than there is"
 _INTEGRAL = RoundDude | TightDude | TightenAndAudit
 
@@ -309,7 +309,7 @@ def behaviour(
     early = {} if mechanism.averages_all_rounds else {"averages over the burn-in": over_the_burn_in}
     return [
         examined("billboard", lambda: [decode_row(first(), seed)], **{
-            "everybody gets her neighbour's share": lambda: [decode_row(_shifted(mechanism, pool, seed))], **early}),
+            "everybody gets the neighbour's share": lambda: [decode_row(_shifted(mechanism, pool, seed))], **early}),
         examined("certificate", lambda: certificate_rows(first()), **{"no term for the noise's deviation": forgetful}),
         examined("supply", lambda: [row.holding(*excess) for row in supply_rows(mechanism, pool, seed)], **supplies),
         examined("promised before the run", lambda: _promised(mechanism, pool, seed, promised)),
@@ -367,8 +367,8 @@ def decode_row(run: Run, seed: int = 0) -> AuditRow:
         given = {name: shares[name][index].as_py() for name in shares.column_names}
         own = (found(run.mechanism, record, index, run.outcome.billboard) for found in (_decoded, own_share))
         wrong += any(given != each for each in own)
-    return AuditRow.at_most("billboard: shares that are not what their owners decode", 0.0, float(wrong),
-                            f"{len(asked)} of {n:,} made-up people, by her decode and round by round",
+    return AuditRow.at_most("billboard: shares that differ from those that their owners decode", 0.0, float(wrong),
+                            f"{len(asked)} of {n:,} made-up people, by their own decode and round by round",
                             unit="shares", concern=Concern.ACCURACY)
 
 
@@ -398,7 +398,7 @@ def certificate_rows(run: Run, claimed: Any = None) -> list[AuditRow]:
     supply = limit.supply_units / LOAD_UNIT
     over = np.abs(mean - supply) if program.two_sided else np.maximum(0.0, mean - supply)
     evidence = f"one run, by bounds that fail with probability {FALSE_ALARM:g}"
-    rows = [AuditRow.at_most("certificate: excess of a row beyond what is claimed", 0.0,
+    rows = [AuditRow.at_most("certificate: excess of a row beyond its bound", 0.0,
                              float((over - found.excess).max()), f"{evidence}; exact averages",
                              false_alarm=FALSE_ALARM, scale=float(np.abs(supply).max()),
                              unit="units of supply", concern=Concern.ACCURACY)]
@@ -508,7 +508,7 @@ def order_row(run: Run) -> AuditRow:
         wrong += not np.array_equal(getattr(mixed_up.billboard, name), getattr(outcome.billboard, name))
     if isinstance(mechanism, PrivDude):
         wrong += not mixed_up.shares.equals(outcome.shares.take(order))
-    return AuditRow.at_most("billboard: what changes with the order of people, or with threads", 0.0, float(wrong),
+    return AuditRow.at_most("billboard: changes with the order of people, or with threads", 0.0, float(wrong),
                             "the same run with people in another order, and in other parts",
                             unit="outcomes", concern=Concern.ACCURACY)
 

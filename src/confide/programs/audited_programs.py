@@ -376,8 +376,8 @@ def _beyond_rows(mechanism: Dude, pool: Pool, prices: list[NDArray[np.int64]]) -
         if not np.array_equal(pool.program.load_at(table, price) / LOAD_UNIT, each.sum(axis=0)):
             worst = np.inf  # a run counts something else
     return [AuditRow.at_most(
-        "sensitivity: what a record beyond its bounds adds, as a share of the most that one may", 1.0, worst,
-        f"{table.people} records with numbers that none may hold, read as in a release, at {len(prices)} price vectors",
+        "sensitivity: the addition of a record beyond its bounds, as a share of the largest allowed one", 1.0, worst,
+        f"{table.people} records with numbers out of range, read as in a release, at {len(prices)} price vectors",
         unit="times the most", concern=Concern.PRIVACY)]
 
 

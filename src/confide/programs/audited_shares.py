@@ -261,7 +261,7 @@ def lie_rows(mechanism: Charging, pool: Pool, measured: float, seed: int = 0, *,
     else:
         gain = additive_gain(best, one.most_value, moved(measured))
     return [path, AuditRow.at_most(
-        "truthfulness: what a lie gains, in the mean", mechanism.gain, gain,
+        "truthfulness: the gain from a lie, on average", mechanism.gain, gain,
         "the best lie on a path, and the total variation of the measured loss of "
         + ("path and audit" if isinstance(mechanism, TightenAndAudit) else "the path"),
         unit="in value", concern=Concern.INCENTIVES)]
@@ -301,7 +301,8 @@ def path_row(mechanism: Charging, pool: Pool, seed: int = 0) -> AuditRow:
             worst, asked = max(worst, most - honest, *gains), asked + len(gains)
     return AuditRow.at_most("truthfulness: the best lie on a path that stays as it is, against alpha",
                             float(mechanism.alpha or 0.0),
-                            worst, f"{asked} lies, and her favourite, on {_PATHS} paths; utilities by the true record",
+                            worst, f"{asked} lies, and the participant's favourite, on {_PATHS} paths; utilities by "
+                            "the true record",
                             scale=float(mechanism.program.constants.most_value),
                             unit="in value", concern=Concern.INCENTIVES)
 

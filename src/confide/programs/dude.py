@@ -84,7 +84,7 @@ class Dude(Mechanism[P_co, PathCertificate]):
     _: KW_ONLY
     burn_share: Annotated[float, Parameter(
         "of the path's squared budget for the burn-in", above=0, below=1)] = 0.1
-    step: Annotated[Step | None, Parameter("of prices; by default what the family's usual step is")] = None
+    step: Annotated[Step | None, Parameter("of prices; by default the family's usual step")] = None
     law: Annotated[Law, Parameter(
         "of the noise: Gaussian, accounted as Gaussian DP, or discrete, as zCDP with a little more noise")] = "gaussian"
     failure_probability: Annotated[float, Parameter(
@@ -255,7 +255,7 @@ class Dude(Mechanism[P_co, PathCertificate]):
                         erratum="exact Gaussian DP in place of strong composition; any epsilon")
         return Guarantees((
             Privacy(loss=self.loss, neighbours=self.relation, audience=Audience.OTHERS, source=source,
-                    note="whoever provides what she gets learns it"),
+                    note="the provider of a participant's part learns this part"),
             Privacy(loss=self.loss, neighbours=self.relation, audience=Audience.PUBLIC, source=source,
                     part="the billboard"),
             *self._accuracy(),
@@ -386,7 +386,7 @@ class Dude(Mechanism[P_co, PathCertificate]):
         """
         board = self._own(billboard)
         if not np.array_equal(self.descent.path(board.slacks), board.prices):
-            raise InvalidInput("prices", "do not follow from what was released")
+            raise InvalidInput("prices", "do not follow from the release")
 
     def natural(self, units: int) -> float:
         """A value, or a price, in natural units.

@@ -200,7 +200,7 @@ class Flags:
         if least <= self.reserve:
             fixed = self.batch * self.unit
             half = least / 2.0
-            kept = ", of which about half is kept back"
+            kept = ", with about half of it in reserve"
             larger = (tried("a supply {factor} times as large" + kept, self._at, digits=3,
                             factor=2.0 * self.reserve / least) if least > 0 else
                       tried("a supply of {supply}" + kept, self._at, digits=5, supply=2.0 * self.reserve / LOAD_UNIT))

@@ -98,7 +98,7 @@ class Constants(Declared):
     packing: Annotated[bool, Parameter(
         "whether values and contributions are never negative, and everybody may have nothing")] = True
     step_scale: Annotated[tuple[float, ...] | None, Parameter(
-        "(k,) what the usual step of each row is divided by; None where no public scale is known", above=0)] = None
+        "(k,) divisor of the usual step of each row; None if no public scale is known", above=0)] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -61,8 +61,8 @@ def check_payments(program: Program, rounds: int) -> None:
         raise InvalidInput("program", f"{type(program).__name__} is no packing program: {program.not_packing}",
                            "to charge prices it must be one, such as UnitDemand")
     if not program.always_answered:
-        raise InvalidInput("program", "is answered by a solver, and whose response it does not prove has nothing: no "
-                           "promise about lies would hold of her",
+        raise InvalidInput("program", "is answered by a solver, and a participant without a proven response gets "
+                                      "nothing: no promise about lies would hold for them",
                            "a mode that charges nothing, or a shape that is recognised")
     if rounds * _most_units(program) > 2**62:
         raise InvalidInput("rounds", f"utilities of {rounds} rounds add up to too much",
@@ -283,11 +283,12 @@ def participation(utility: float, when: str, source: Source, *, note: str = "") 
         note: about its reach.
 
     Example:
-        >>> participation(-0.01, "after every run", Source(document="a", statement="b")).sentence()
-        'the value of what she gets, less its price, is at least -0.01, for every truthful participant, after every run'
+        >>> print(participation(-0.01, "after every run", Source(document="a", statement="b")).sentence())
+        the value of the participant's part, less its price, is at least -0.01, for every truthful participant, after \
+every run
     """
     return Participation(utility=utility, who=f"every truthful participant, {when}", source=source, note=note,
-                         of="the value of what she gets, less its price,")
+                         of="the value of the participant's part, less its price,")
 
 
 def truthfulness(gain: float, most_value: float, *, note: str = "", statement: str = "Theorem 6.2.11") -> Truthfulness:
@@ -301,6 +302,6 @@ def truthfulness(gain: float, most_value: float, *, note: str = "", statement: s
     """
     return Truthfulness(
         gain=gain, baseline=most_value, unit_of_gain="of value", note=note,
-        who="everybody, whatever the others report, where contributions are verified",
+        who="everybody, whatever the others report, if contributions are verified",
         source=Source(document="Wu 2017", statement=statement, spec="convex_programs 6.1",
                       erratum="total variation of the path in place of e^epsilon; no bound on prices is needed"))

@@ -122,7 +122,7 @@ class ProgramPlan(Plan[Dude]):
 
     @property
     def predicted(self) -> Mapping[str, Predicted]:
-        share = "share of what rows hold"
+        share = "share of the supplies"
         first = {"reserve": Predicted(self.unused_share, share)} if self.certain else {
             "excess": Predicted(self.excess_share, share, "rule of thumb")}
         gain = {"gain of a lie": Predicted(self.gain, "units of value", "bound")} if math.isfinite(self.gain) else {}
@@ -175,7 +175,8 @@ class ProgramPlan(Plan[Dude]):
                         f"{rounds:,} main rounds would do, or prices to start from, or step 'adagrad', which loses "
                         f"more value")
         if self.mode == "TrueDude":
-            said.append("whoever prefers something else gets it, beyond supply: the certificate says how many at most")
+            said.append("participants who prefer something else get it, even beyond supply: the certificate bounds "
+                        "their number")
         return tuple(said)
 
     def plot(self) -> Picture:
@@ -189,7 +190,7 @@ class ProgramPlan(Plan[Dude]):
                     lambda path, mode: _of_mode(path, mode, self.alpha, self.options)), self.mode))
         rows = [row for row in rows if math.isfinite(row[1])]
         (picture,) = curves(
-            rows, title="How much supply the noise costs", x="epsilon (nats)", y=f"{first} (share of what rows hold)",
+            rows, title="How much supply the noise costs", x="epsilon (nats)", y=f"{first} (share of the supplies)",
             log_x=True, alt=f"The share that is {first} falls as epsilon grows; the plan is marked.",
             marks=[(now, self.predicted[first].value, "this plan")])
         return picture
@@ -276,25 +277,25 @@ class ProgramPlan(Plan[Dude]):
         if self.certain:
             sure = ", for sure" if getattr(self.mechanism, "truncate", False) else (
                 f" with probability {1 - self.path.failure_probability:g}")
-            said.append(f"no row is over{sure}; margins keep back at most {self.unused_share:.2%} of what all rows "
-                        "hold")
+            said.append(f"no row is over{sure}; margins keep at most {self.unused_share:.2%} of all supplies in "
+                        "reserve")
         elif not self.limits:
-            said.append("no row can be over: each of them holds what everybody together can use")
+            said.append("no row can be over its supply: each row holds enough for everybody together")
         else:
             said.append(f"the averages exceed all rows together by {self.expected_excess:.4g} or so; the certificate "
-                        f"will claim at most about {self.certified_excess:.4g}, {self.excess_share:.2%} of what they "
-                        f"hold, with probability {1 - self.path.failure_probability:g}")
+                        f"will state at most {self.certified_excess:.4g} or so, {self.excess_share:.2%} of the "
+                        f"supplies, with probability {1 - self.path.failure_probability:g}")
         said += self.warnings
         proved = [one for one in self.path._accuracy() if not one.vacuous]
         sure = f"before the run it is proved, with probability {1 - self.path.failure_probability:g}"
-        said += [f"{sure}: {one.sentence()}, where it cannot be above {one.baseline:,.6g} whatever is done"
+        said += [f"{sure}: {one.sentence()}, where it cannot be above {one.baseline:,.6g} in any case"
                  for one in proved] or [
-            "before the run nothing is proved of value and excess: the certificate after it will tell"]
+            "value and excess have no proven bound before the run: the certificate after the run states one"]
         if math.isfinite(self.gain):
-            said.append(f"no lie gains more than {self.gain:.3g} on average, nor does another choice than her share "
-                        f"gain more than {self.alpha or 0.0:g} at the prices that are charged")
+            said.append(f"no lie gains more than {self.gain:.3g} on average, and no other choice gains a participant "
+                        f"more than {self.alpha or 0.0:g} above their share at the charged prices")
         else:
-            said.append("nothing is promised against lies: shares are not priced")
+            said.append("there is no promise against lies: shares have no prices")
         said.append(f"{self.path.schedule.total:,} rounds, {self.draws:,} draws of noise; about {self.seconds:.3g} "
                     f"seconds and {self.megabytes:,.0f} megabytes")
         return tuple(said)
@@ -367,7 +368,7 @@ def plan(
         >>> plan(UnitDemand(1_000, 50, goods=10), epsilon=1.0, delta=1e-6)  # doctest: +ELLIPSIS
         Traceback (most recent call last):
         ...
-        confide.contract.errors.Refused: ... 35.4% of what rows hold, more than 5% (an epsilon of 8.89, or ...
+        confide.contract.errors.Refused: ... 35.4% of the supplies, more than 5% (an epsilon of 8.89, or ...
     """
     if (epsilon is None) == (error is None):
         raise InvalidInput("epsilon", "and error are both given", "give either epsilon or error")
@@ -545,9 +546,9 @@ def _worth(
     if now <= most:
         return
     name = names.modes[mode]
-    reason = (f"the margins of {name} would keep back all that a row holds" if now == math.inf else
-              f"the margins of {name} would keep back {now:.1%} of what rows hold, more than {most:.0%}" if certain else
-              f"the certificate of {name} would claim an excess of {now:.1%} of what rows hold, more than {most:.0%}")
+    reason = (f"the margins of {name} would reserve the whole supply of a row" if now == math.inf else
+              f"the margins of {name} would reserve {now:.1%} of the supplies, more than {most:.0%}" if certain else
+              f"the certificate of {name} would state an excess of {now:.1%} of the supplies, more than {most:.0%}")
     if mode == "TightDude" and now == math.inf:
         try:
             made(path, mode)

@@ -149,7 +149,7 @@ class Program(Declared, ABC):
         "of each coupling row, or one number for all of them", symbol="b")]
     tau: Annotated[float | tuple[float, ...] | None, Parameter(
         "dual bound of each row, or one for all: by how much a unit of excess may raise the value of the optimum; by "
-        "default what holds of the family", above=0, at_most=MOST_TAU)] = field(default=None, kw_only=True)
+        "default the family's bound", above=0, at_most=MOST_TAU)] = field(default=None, kw_only=True)
 
     two_sided: ClassVar[bool] = False
     """Whether rows are equations, whose prices may be negative."""

@@ -91,13 +91,13 @@ class RoundDude(Dude[FlagBillboard]):
     _: KW_ONLY
     flag_share: Annotated[float, Parameter("of epsilon for the flags", above=0, below=1)] = 0.4
     truncate: Annotated[bool, Parameter(
-        "whether supplies are kept for sure: flags also rise, whatever their noise, where the next batch could break a "
-        "supply. It takes a part of delta, and about twice the margin")] = False
+        "whether supplies are kept for sure: flags also rise, for any noise, if the next batch could break a supply. "
+        "It takes a part of delta, and about twice the margin")] = False
     stop_share: Annotated[float, Parameter(
         "of delta for that; nothing is spent on it without", above=0, below=1)] = 0.5
     batch: Annotated[int | None, Parameter(
-        "people between two queries of the flags; by default what leaves the least margin, at most 2^13 queries of a "
-        "row", at_least=1)] = None
+        "people between two queries of the flags; by default the number with the least margin, at most 2^13 queries of "
+        "a row", at_least=1)] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -170,11 +170,11 @@ class RoundDude(Dude[FlagBillboard]):
         # has its probability but for a share of coin_slip: a share of x, no worse than the same share of OPT.
         rounding = coin_slip(self.rounds) * self.baseline_gap + math.sqrt(2.0 * most * self.baseline_gap * log)
         return (
-            Accuracy(bound=0.0, measure="excess of any row, of what is delivered", baseline=self._most_excess,
+            Accuracy(bound=0.0, measure="excess of any row, for the delivered parts", baseline=self._most_excess,
                      failure_probability=0.0 if self.truncate else self.failure_probability, source=source),
-            Accuracy(bound=unserved, measure="participants who go without because of a flag",
+            Accuracy(bound=unserved, measure="participants who get nothing because of a flag",
                      baseline=float(self.program.people), failure_probability=self.failure_probability, source=source),
-            Accuracy(bound=regret + rounding + most * unserved, measure="optimum less the value of what is delivered",
+            Accuracy(bound=regret + rounding + most * unserved, measure="optimum less the value of the delivered parts",
                      baseline=self.baseline_gap, failure_probability=self.failure_probability, source=source),
         )
 

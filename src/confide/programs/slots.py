@@ -285,7 +285,7 @@ def named(field_name: str, names: tuple[str, ...], *, without: str = "") -> tupl
         if name in names[:place]:
             raise InvalidInput(field_name, f"{name!r} stands twice", "every one needs a name of its own")
         if not name or name != name.strip() or not name.isprintable():
-            raise InvalidInput(field_name, f"{name!r} is empty, padded, or holds what does not show")
+            raise InvalidInput(field_name, f"{name!r} is empty, or has spaces around it or invisible characters")
         inside = next((sign for sign in without if sign in name), None)
         if inside is not None:
             raise InvalidInput(field_name, f"{name!r} holds a {inside!r}", "it joins names in files: use another")

@@ -242,7 +242,8 @@ def row(name: str, record: Any, shape: tuple[int, ...], low: float, high: float)
     """
     found = one_row(name, record, shape)
     if not bool(((found >= low) & (found <= high)).all()):
-        raise InvalidInput(name, "holds what is not a number in its range", f"each must be in {within(low, high)}")
+        raise InvalidInput(name, "has a value that is not a number in its "
+                                 "range", f"each must be in {within(low, high)}")
     return found
 
 

@@ -134,12 +134,13 @@ class TightDude(Dude[PathBillboard]):
     """
 
     alpha: Annotated[float, Parameter(
-        "whoever would gain more than this by another choice at the charged prices gets her favourite",
+        "a participant who gains more than this from another choice at the charged prices gets their favourite",
         above=0)] = field(default=0.01, kw_only=True)
     payments: Annotated[Payments, Parameter(
-        "average: the price of what a participant gets, at the charged prices; on some draws it is more than the part "
-        "is worth. scaled: as much of the part's value as the average would cost of its own; nobody pays more than the "
-        "part is worth by their own record, and a participant whose average is not worth its price gets nothing",
+        "average: the price of the participant's part, at the charged prices; on some draws it is more than the value "
+        "of the part. scaled: the same share of the part's value as the average's price of the average's value; nobody "
+        "pays more than the value of the part by their own record, and a participant gets nothing if their average is "
+        "not worth its price",
         )] = field(default="average", kw_only=True)
 
     public_randomness = True
@@ -170,7 +171,7 @@ class TightDude(Dude[PathBillboard]):
             kept = np.maximum(kept, needed)
             self._refuse_empty(program, regret, kept)
             program = replace(self.program, supply=tuple((supplies - kept).tolist()))
-        raise Refused("no margin covers what it causes itself", "a larger supply, or more rounds")
+        raise Refused("no margin covers its own effect", "a larger supply, or more rounds")
 
     def _margins(self, program: Program, regret: float) -> NDArray[np.float64]:
         """(k,) what has to be kept back of each row, where this is the regret."""
@@ -188,13 +189,14 @@ class TightDude(Dude[PathBillboard]):
         most = self.program.people * entry
         b = float(supplies[j])
         much = f"{kept[j] / b:,.3g} times its supply" if b > 0.0 else "more than its supply, nothing"
-        problem = f"would keep back {much}"
+        problem = f"would reserve {much}"
         name = self.program.row_names[j]
         if least >= most:
             beyond = f" {least / most:.3g} times" if math.isfinite(least) else ""
-            raise EmptyRow(j, name, problem, f"the least supply that covers a margin is{beyond} what all participants "
-                           "together can use: more rounds, more people for each row, or a larger alpha")
-        again, much = partial(scaled, self), ", and many times that so that not nearly all is kept back"
+            raise EmptyRow(j, name, problem, f"the least supply that covers a margin is{beyond} the use of all "
+                                             "participants together: more rounds, more people for each row, or a "
+                                             "larger alpha")
+        again, much = partial(scaled, self), ", and many times that if less of it must be in reserve"
         large = (tried("supplies {factor} times as large" + much, again, digits=5, factor=least / b) if b > 0.0
                  else tried("supplies of {supply}" + much, again, digits=5, supply=least))
         raise EmptyRow(j, name, problem, [*large, "more rounds", "a larger alpha"])
@@ -245,17 +247,17 @@ class TightDude(Dude[PathBillboard]):
 
     def guarantees(self) -> Guarantees:
         source = Source(document="Wu 2017", statement="Lemma 6.2.6", spec="convex_programs 6.2",
-                        erratum="of a rounded part in the mean over the coin alone")
+                        erratum="of a rounded part on average over the draw alone")
         scaled = self.payments == "scaled"
         after = 0.0 if scaled else -self.highest_price
         return Guarantees((
             *super().guarantees(),
             truthfulness(self.gain, self.program.constants.most_value, statement="Corollary 6.3.3",
-                         note="in the mean over the prices and the public coin"),
-            participation(0.0 if scaled else -self._short, "in the mean over the public coin", source),
+                         note="on average over the prices and the public draw"),
+            participation(0.0 if scaled else -self._short, "on average over the public draw", source),
             participation(after, "after every run", source,
-                          note="" if scaled else "a whole part may cost more than it is worth; "
-                          "scaled payments never do"),
+                          note="" if scaled else "a whole part may cost more than its value; with scaled payments it "
+                                                 "never does"),
         ))
 
     def _accuracy(self) -> tuple[Accuracy, ...]:
@@ -270,7 +272,7 @@ class TightDude(Dude[PathBillboard]):
                      baseline=float(people), failure_probability=self.failure_probability, source=source),
             Accuracy(bound=0.0, measure="excess of every row", baseline=self._most_excess,
                      failure_probability=self.failure_probability, source=source),
-            self._value(lost, source, self.failure_probability, "optimum less the value of what is handed out"),
+            self._value(lost, source, self.failure_probability, "optimum less the value of the parts"),
         )
 
     def _lost(self, log: float) -> float:
@@ -286,7 +288,7 @@ class TightDude(Dude[PathBillboard]):
         scaled = self.payments == "scaled"
         return Accuracy(bound=math.inf if scaled else lost, measure=measure, baseline=self.baseline_gap, source=source,
                         failure_probability=failure,
-                        note="no bound covers those who get nothing because their average is not worth its price"
+                        note="no bound covers participants who get nothing because their average is not worth its price"
                         if scaled else "")
 
     def claims(self, certificate: PathCertificate | None) -> Guarantees:
@@ -313,13 +315,13 @@ class TightDude(Dude[PathBillboard]):
         return Guarantees((
             Accuracy(bound=many, measure="participants who were not satisfied and got their favourite",
                      baseline=float(self.program.people), failure_probability=failure_probability, source=source),
-            Accuracy(bound=max(0.0, float(over.max())), measure="excess of each row, of what was handed out",
+            Accuracy(bound=max(0.0, float(over.max())), measure="excess of each row, for the parts",
                      baseline=self._most_excess,
                      failure_probability=min(1.0, 3.0 * failure_probability), source=source),
             # Averages may be worth more than OPT where they exceed supplies; what is drawn is then compared with OPT.
             self._value(max(0.0, certificate.gap) + one.most_value * many + self._lost(
                 math.log(1.0 / failure_probability)), source, min(1.0, 3.0 * failure_probability),
-                        "optimum less the value of what was handed out"),
+                        "optimum less the value of the parts"),
         ))
 
     # ---- the run

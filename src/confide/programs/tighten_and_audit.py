@@ -109,10 +109,10 @@ class TightenAndAudit(Dude[AuditedBillboard]):
     audit_share: Annotated[float, Parameter(
         "of the squared budget for the audit", symbol="f_a", above=0, below=1)] = 0.5
     slack: Annotated[float, Parameter(
-        "room for the public draw, slack_j = slack z sqrt(Cinf b_j); no promise rests on it", at_least=0)] = 0.1
+        "room for the public draw, slack_j = slack z sqrt(Cinf b_j); no promise depends on it", at_least=0)] = 0.1
     alpha: Annotated[float | None, Parameter(
-        "whoever would gain more than this by another choice at the charged prices gets her favourite; None to charge "
-        "nothing", above=0)] = None
+        "a participant who gains more than this from another choice at the charged prices gets their favourite; None "
+        "to charge nothing", above=0)] = None
     payments: Annotated[Payments, Parameter(
         "as of `TightDude`; scaled needs the step gradient")] = "average"
 
@@ -195,7 +195,7 @@ class TightenAndAudit(Dude[AuditedBillboard]):
         root = self.slack * self.quantile * math.sqrt(self.program.constants.largest_entry)
         least = (root + math.sqrt(root * root + 2.0 * fixed)) ** 2
         spare = supply / 2.0 - root * math.sqrt(max(0.0, supply))
-        half, again = ", of which about half is kept back", partial(scaled, self)
+        half, again = ", with about half of it in reserve", partial(scaled, self)
         larger = (tried("a supply {factor} times as large" + half, again, digits=3, factor=least / supply)
                   if supply > 0.0 else tried("a supply of {supply}" + half, again, digits=5, supply=least))
         more = 1.01 * self.epsilon * fixed / spare if spare > 0.0 else None
@@ -218,11 +218,12 @@ class TightenAndAudit(Dude[AuditedBillboard]):
         reassigned = 0.0 if self.alpha is None else most * min(
             float(self.program.people), regret / exact_alpha(self.program, self.alpha))
         return (
-            Accuracy(bound=0.0, measure="excess of any row, of what is delivered", baseline=self._most_excess,
+            Accuracy(bound=0.0, measure="excess of any row, for the delivered parts", baseline=self._most_excess,
                      failure_probability=self.failure_probability, source=source),
-            Accuracy(bound=lost + regret + rounding + reassigned, measure="optimum less the value of what is given",
-                     baseline=self.baseline_gap, failure_probability=self.failure_probability, source=source,
-                     note="where the audit accepts it"),
+            Accuracy(bound=lost + regret + rounding + reassigned,
+                     measure="optimum less the value of the delivered parts", baseline=self.baseline_gap,
+                     failure_probability=self.failure_probability, source=source,
+                     note="if the audit accepts the run"),
         )
 
     # ---- what lies gain
@@ -257,9 +258,9 @@ class TightenAndAudit(Dude[AuditedBillboard]):
         return Guarantees((
             *super().guarantees(),
             truthfulness(self.gain, self.program.constants.most_value, statement="Corollary 6.3.3",
-                         note="in the mean over prices, public coins and the audit"),
+                         note="on average over the prices, the public draw and the audit"),
             participation(0.0 if scaled else -self.highest_price, "after every run", source, note="" if scaled else
-                          "a whole part may cost more than it is worth; scaled payments never do"),
+                          "a whole part may cost more than its value; with scaled payments it never does"),
         ))
 
     # ---- the run

@@ -82,7 +82,7 @@ class TrueDude(PrivDude):
     """
 
     alpha: Annotated[float, Parameter(
-        "whoever would gain more than this by another choice at the charged prices gets her favourite",
+        "a participant who gains more than this from another choice at the charged prices gets their favourite",
         above=0)] = field(default=0.01, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -127,9 +127,10 @@ class TrueDude(PrivDude):
     def guarantees(self) -> Guarantees:
         source = Source(document="Wu 2017", statement="Lemma 6.2.6", spec="convex_programs 6.1")
         promises: tuple[Truthfulness | Participation, ...] = (
-            truthfulness(self.gain, self.program.constants.most_value, note="in the mean over the prices"),
+            truthfulness(self.gain, self.program.constants.most_value, note="on average over the prices"),
             participation(-self._short, "after every run", source,
-                          note="of her average at the charged prices: it may cost alpha more than it is worth"),
+                          note="this is about the participant's average at the charged prices, which may cost alpha "
+                               "more than its value"),
         )
         return Guarantees((*super().guarantees(), *promises))
 
@@ -141,9 +142,9 @@ class TrueDude(PrivDude):
             Accuracy(bound=left, measure="participants who are not satisfied and get their favourite",
                      baseline=float(self.program.people), failure_probability=self.failure_probability, source=source),
             Accuracy(bound=self.regret / min(self.program.taus) + one.largest_entry * left,
-                     measure="excess of each row, of what is handed out", baseline=self._most_of_a_row,
+                     measure="excess of each row, for the parts", baseline=self._most_of_a_row,
                      failure_probability=self.failure_probability, source=source),
-            Accuracy(bound=self.regret + one.most_value * left, measure="optimum less the value of what is handed out",
+            Accuracy(bound=self.regret + one.most_value * left, measure="optimum less the value of the parts",
                      baseline=self.baseline_gap, failure_probability=self.failure_probability, source=source),
         )
 
@@ -173,10 +174,10 @@ class TrueDude(PrivDude):
                      baseline=float(self.program.people), failure_probability=certificate.failure_probability,
                      source=source),
             Accuracy(bound=float(certificate.excess.max()) + one.largest_entry * many,
-                     measure="excess of each row, of what was handed out", baseline=self._most_of_a_row,
+                     measure="excess of each row, for the parts", baseline=self._most_of_a_row,
                      failure_probability=failure, source=source),
             Accuracy(bound=certificate.gap + one.most_value * many,
-                     measure="optimum less the value of what was handed out", baseline=self.baseline_gap,
+                     measure="optimum less the value of the parts", baseline=self.baseline_gap,
                      failure_probability=failure, source=source),
         ))
 

@@ -412,7 +412,7 @@ def regression(mechanism: PrivateTruthfulRegression, seed: int = 0) -> Audited:
     """
     runs = int(np.clip(2_000_000 // (mechanism.setting.people * mechanism.setting.features), 3, 25))
     clipped = mechanism.payment.clip is not None
-    bent = {"peers whose predictions have the wrong sign": partial(wrong_signs, mechanism, seed)}
+    bent = {"peers with predictions of the wrong sign": partial(wrong_signs, mechanism, seed)}
     return Audited(
         promises=mechanism.guarantees() if mechanism.claims_privacy else Guarantees(()), paid=paid_of,
         events=mechanism.events if mechanism.claims_privacy else tuple,
@@ -422,7 +422,7 @@ def regression(mechanism: PrivateTruthfulRegression, seed: int = 0) -> Audited:
                 "the printed sensitivity without the ball (n = 10,000, gamma = 10)":
                     partial(printed_audit, 1.0, Noise.simulated(seed))}),
             Examined(named="incentives", sound=mechanism, rows=lambda it: [own_score_row(it, seed)], faults={
-                "paid by the estimate of her own group": planted(PaidByHerOwnGroup, mechanism)}),
+                "paid by the estimate of the person's own group": planted(PaidByHerOwnGroup, mechanism)}),
             Examined(named="range of payments", sound=mechanism, rows=lambda it: [range_row(it)] if clipped else [],
                      faults={"predictions that are not clipped": planted(Unbounded, mechanism)} if clipped else {}),
             Examined(named="incentives", rows=lambda rows: rows(), sound=partial(

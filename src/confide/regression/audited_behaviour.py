@@ -139,7 +139,7 @@ def own_score_row(mechanism: PrivateTruthfulRegression, seed: int) -> AuditRow:
         due = fine.decode((people.X[index], lie[index]), index, truth.billboard)["payment"]
         worst = max(worst, abs(paid - due) / fine.payment.minor_units)
     return AuditRow.at_most(
-        "her answer moves her payment only through its own score", 0.0, worst,
+        "an answer moves its payment only through its own score", 0.0, worst,
         f"{setting.people} people without noise, one answer turned around: new payment against the old billboard's",
         unit=mechanism.payment.currency, concern=Concern.INCENTIVES)
 
@@ -231,7 +231,7 @@ def _far_row(
 ) -> AuditRow:
     """Whether a lie pays that moves her prediction by more than the truth radius."""
     currency = mechanism.payment.currency
-    promise = f"no lie pays that moves her prediction by more than {truth.radius:.4g}"
+    promise = f"no lie that moves the liar's prediction by more than {truth.radius:.4g} pays"
     if math.isinf(far):
         return AuditRow(promise, 0.0, None, "", Verdict.NOT_MEASURED, f"no answer of {types} drawn people moves it so "
                         "far", unit=currency, concern=Concern.INCENTIVES, side="at most").holding(truth)
@@ -250,7 +250,8 @@ def wrong_signs(mechanism: PrivateTruthfulRegression, seed: int) -> list[AuditRo
         seed: seed of everything that is drawn.
     """
     bent = _best_lie(mechanism, 1.0 + 2.0 / mechanism.stretch, seed, _BENT, lambda: None)
-    return [AuditRow.at_most("no lie pays that moves her prediction far", 0.0, bent.far, "peers of the wrong sign",
+    return [AuditRow.at_most("no lie that moves the liar's prediction far pays", 0.0, bent.far,
+                             "peers of the wrong sign",
                              scale=mechanism.figures.highest, concern=Concern.INCENTIVES)]
 
 

@@ -167,7 +167,7 @@ class QuadraticCosts(Declared):
     """
 
     per_nat: Annotated[ParetoCosts | ExponentialCosts | EmpiricalCosts, Parameter(
-        "law of what a nat costs a person", symbol="c", unit="the currency")]
+        "law of the cost of a nat to a person", symbol="c", unit="the currency")]
 
     def survival(self, cost: float) -> float:
         return self.per_nat.survival(cost / 4.0)
@@ -201,7 +201,7 @@ class QuadraticCosts(Declared):
                                "choose a release with pure epsilon")
         if not epsilon <= LARGEST_EPSILON:
             raise InvalidInput("epsilon", f"{epsilon:g} in total is above {LARGEST_EPSILON:g}",
-                               "quadratic costs rest on e^epsilon <= 1 + 2 epsilon: lower it, or assume other costs")
+                               "quadratic costs need e^epsilon <= 1 + 2 epsilon: lower it, or assume other costs")
         return non_negative("epsilon", epsilon)
 
 

@@ -44,8 +44,8 @@ __all__ = [
 
 # ---- estimator input
 
-_WHY_BOUNDS = ("bounds are public: give what can be said without a look at this data. The smallest and the largest "
-               "value in it would tell on whoever has them")
+_WHY_BOUNDS = ("bounds are public: give bounds that you know without this data. The smallest and the largest value in "
+               "the data would disclose the people who have them")
 
 
 @dataclass(frozen=True, eq=False)

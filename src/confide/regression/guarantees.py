@@ -44,11 +44,11 @@ PAYMENT_FAILURE = 1e-6
 """Probability with which some payment may leave its stated range where predictions are not clipped."""
 
 
-EMPTY = "at these sizes the bound is no less than the most that a lie could cost: it would say nothing"
+EMPTY = "at these sizes, the bound on the gain is not below the largest cost of a lie, so it says nothing"
 """Why truth is not promised where the bound is empty."""
 
-CUT = ("the bounds of the answer cut off answers that the model allows (predictions up to R0, residuals up to M): no "
-       "theorem covers that; widen the bounds, or lower parameter_bound and noise_bound")
+CUT = ("the bounds of the answer cut off answers that the model allows (predictions up to R0, residuals up to M), and "
+       "no theorem covers this case: widen the bounds, or lower parameter_bound and noise_bound")
 """Why truth and accuracy are not promised where honest answers may not be given."""
 
 
@@ -193,7 +193,8 @@ def privacy_guarantees(mechanism: PrivateTruthfulRegression) -> tuple[Privacy, .
     return (
         Privacy(loss=loss, neighbours=Relation.REPLACE, audience=Audience.OTHERS, source=together,
                 part="the billboard and everybody else's payments",
-                note="holds for every data set, whether or not the priors are right; n is public"),
+                note="this holds for every data set, whether or not the priors are right; the number of people is "
+                     "public"),
         Privacy(loss=loss, neighbours=Relation.REPLACE, audience=Audience.PUBLIC, source=together,
                 part="the billboard", note="coefficients, payment estimates and the random split"),
         Privacy(loss=mechanism.payment_claim, neighbours=Relation.REPLACE, audience=Audience.PUBLIC, source=PRIVACY,
@@ -209,7 +210,7 @@ def regression_guarantees(mechanism: PrivateTruthfulRegression) -> Guarantees:
     setting, rule = mechanism.setting, mechanism.payment.rule
     f = mechanism.figures
     currency = mechanism.payment.currency
-    covered = f"players whose privacy cost is at most {f.threshold:.4g} epsilon^2 {currency}"
+    covered = f"participants with a privacy cost of at most {f.threshold:.4g} epsilon^2 {currency}"
     cut = setting.cuts
 
     def noted(note: str) -> str:
@@ -223,8 +224,9 @@ def regression_guarantees(mechanism: PrivateTruthfulRegression) -> Guarantees:
             failure_probability=f.failure_probability, vacuous=cut,
             source=Source(document=DOCUMENT, statement="Theorem 3", spec="truthful_regression 7.1",
                           erratum="group size, peer error and total epsilon corrected; stated with a truth radius"),
-            note=noted("on average over everybody else's data, split and noise, given one's own record; a small move "
-                       "of the prediction can be a large lie where the prediction is flat in the answer"),
+            note=noted("on average over everybody else's data, the split and the noise, for the participant's own "
+                       "record; a small move of the prediction can be a large lie if the prediction hardly depends on "
+                       "the answer"),
         ),
         Participation(
             utility=rule.a - f.least_constant, who=covered, vacuous=cut,
@@ -238,14 +240,14 @@ def regression_guarantees(mechanism: PrivateTruthfulRegression) -> Guarantees:
             failure_probability=min(1.0, f.failure_probability + f.accuracy.failure_probability),
             source=f.accuracy.source, vacuous=cut,
             note=noted("" if f.accuracy.bound < setting.parameter_bound**2 else
-                       "nothing useful is proved beforehand at these sizes; read the intervals of the result"),
+                       "at these sizes, nothing useful is proved before the run; read the intervals of the result"),
         ),
         Budget(
             expected=f.expected_total, lowest=f.lowest, highest=f.highest, currency=currency,
             failure_probability=f.range_failure_probability,
             source=Source(document=DOCUMENT, statement="Theorem 6", spec="truthful_regression 7.1",
                           erratum="inequality reversed in print; liars included"),
-            note="what was really paid in all is a function of private records and is not published",
+            note="the real total depends on private records and is not published",
         ),
     ]
     return Guarantees(tuple(items))

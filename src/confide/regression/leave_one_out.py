@@ -178,6 +178,7 @@ def leave_one_out(
     h = leverages(rows, fit.factor)
     alone = np.flatnonzero(~(1 - h >= WITNESS))
     if alone.size:
-        raise Refused(f"row {index[alone[0]]} is the only witness of some direction: nobody else predicts her answer",
-                      "leave out a feature that only she has, or invite more people who have it")
+        raise Refused(f"row {index[alone[0]]} is the only witness of some direction: nobody else's record predicts the "
+                      "answer",
+                      "leave out a feature that only this person has, or invite more people with it")
     return np.asarray((ordered_dot(rows, fit.theta) - h * responses) / (1 - h))

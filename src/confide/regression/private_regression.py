@@ -364,7 +364,7 @@ class PrivateRegression:
             raise InvalidInput("account", "is missing", "must be the confide.privacy.Account that the ledger charges")
         if self.account.audience is not Audience.PUBLIC:
             raise InvalidInput("account", f"{self.account} has the audience {self.account.audience.value!r}",
-                               "must have the audience 'public': what a fit publishes, everybody may see")
+                               "must have the audience 'public', since everybody may see a published fit")
         if self.account.neighbours is not Relation.REPLACE:
             raise InvalidInput("account", f"{self.account} has the relation {self.account.neighbours.value!r}",
                                "must have the relation 'replace': a fit is proved for one row that is replaced")

@@ -179,7 +179,7 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
     """
 
     setting: Annotated[Setting, Parameter("the public facts; privacy needs only its bounds")]
-    payment: Annotated[PaymentScheme, Parameter("how people are paid, and what that costs in privacy")]
+    payment: Annotated[PaymentScheme, Parameter("rule of the payments, and their cost in privacy")]
     release: Annotated[RidgeRelease | Averaged | SufficientStatistics | AdaSSP, Parameter(
         "the estimator of the public coefficients, with its own privacy statement")]
     behaviour: Annotated[Behaviour, Parameter("costs and the tolerated share of misreports")]
@@ -415,7 +415,7 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
                                    ("estimate", now.estimate, said.estimate), ("ridge", now.ridge, said.ridge),
                                    ("coef", self.coefficients(said.estimate), billboard.coef)):
             if np.shape(mine) != np.shape(theirs) or not np.allclose(mine, theirs, rtol=_ROUNDING, atol=_ROUNDING):
-                raise InvalidInput(f"billboard.{name}", "does not follow from the noisy numbers beside it")
+                raise InvalidInput(f"billboard.{name}", "does not follow from the published noisy numbers")
 
     def _pay(self, batches: Any, split: np.ndarray, peers: np.ndarray) -> np.ndarray:
         """(n,) int64, the second pass: each row's payment from that row and the billboard."""

@@ -116,7 +116,7 @@ class Setting(Declared):
     largest_eigenvalue: Annotated[float | None, Parameter(
         "public upper bound on the spectrum of E[x x'], where one is known", above=0)] = None
     spectrum_tolerance: Annotated[float, Parameter(
-        "how far the sample spectrum may deviate, relatively, in what is promised", symbol="xi", above=0,
+        "largest relative deviation of the sample spectrum that the promises cover", symbol="xi", above=0,
         below=1)] = 0.2
 
     def __post_init__(self) -> None:

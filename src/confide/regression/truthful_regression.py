@@ -199,10 +199,10 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
     minor_units: Annotated[int, Parameter(
         "how many of the smallest coin make one unit; shares are whole numbers of that coin", at_least=1)] = 100
     smallest_eigenvalue: Annotated[float | None, Parameter(
-        "public lower bound on the spectrum of E[x x']; None for x uniform in the unit ball. Only the accuracy that is "
-        "promised beforehand rests on it", symbol="mu", above=0)] = None
+        "public lower bound on the spectrum of E[x x']; None for x uniform in the unit ball. Only the accuracy promise "
+        "before the run depends on it", symbol="mu", above=0)] = None
     spectrum_tolerance: Annotated[float, Parameter(
-        "how far the sample spectrum may deviate, relatively, in what is promised", symbol="xi", above=0,
+        "largest relative deviation of the sample spectrum that the promises cover", symbol="xi", above=0,
         below=1)] = 0.2
 
     phases: ClassVar[tuple[Phase, ...]] = (Phase(name="report", asks="verified features and one answer"),)

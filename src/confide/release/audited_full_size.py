@@ -122,7 +122,7 @@ def _row(pair: _Pair, found: _Walk) -> AuditRow:
     it: Any = pair.it
     asked = f", {pair.queries:,} queries" if pair.queries else ""
     return AuditRow.at_most(
-        "privacy: at its own size, each part of the noise, as a share of what is charged for it", 1.0,
+        "privacy: at its own size, each part of the noise, as a share of its charge", 1.0,
         math.inf if found.leak else found.share,
         found.leak or f"{it.records:,} made-up records{asked}, one record replaced; loss exact along one history",
         note=f"noise would be flagged below these shares of its scale: {shown}" if not found.leak else "",

@@ -430,19 +430,19 @@ def games(seed: int = 1, kind: Kind = DualQuery) -> list[Examined]:
     """
     parts: list[tuple[str, Callable[[Kind], AuditRow], dict[str, type[DualQuery]]]] = [
         ("pure loss, enumerated", lambda one: law_rows(one, rounds=4, claims=("pure",))[0], {
-            "a step twice as large as what is charged": TwiceTheStep,
+            "a step twice as large as the charged one": TwiceTheStep,
             "each round played as the next one": OneRoundLater,
             "weights for half of the people": HalfThePeople,
             "every round charged as round 2": CountsOneLevel,
         }),
         ("Renyi divergences, enumerated", lambda one: law_rows(one, claims=("zcdp",))[0], {
-            "a step twice as large as what is charged": TwiceTheStep,
+            "a step twice as large as the charged one": TwiceTheStep,
             "every round charged as round 2": CountsOneLevel,
         }),
         ("run on neighbours", lambda one: transcript_row(one, seed), {
             "the best response sees the data": SeesTheData,
             "as many samples as the true error asks for": DataDependentSize,
-            "a step twice as large as what is charged": TwiceTheStep,
+            "a step twice as large as the charged one": TwiceTheStep,
         }),
         ("law of the samples", lambda one: samples_row(one, seed), {
             "sampling without replacement": WithoutReplacement,

@@ -292,7 +292,7 @@ def solve(
         raise InvalidInput("delta", f"the calculator {calculator!r} proves nothing at delta = 0",
                            'give delta > 0, or the calculator "pure"')
     if besides and calculator != "zcdp":
-        raise InvalidInput("calculator", f"{calculator!r} adds up nothing besides the draws", 'use "zcdp"')
+        raise InvalidInput("calculator", f"{calculator!r} adds up only the draws", 'use "zcdp"')
     records, step, count, size = checked(records, 1.0 if eta is None else eta, 1 if rounds is None else rounds,
                                     1 if samples is None else samples)
 
@@ -335,8 +335,8 @@ def solve(
         near = _largest_eta(lambda e: about(e, count, size), target, 0.0)
         step = _largest_eta(lambda e: cost(e, count, size), budget, near)
         if step == 0:
-            raise refuse(f"{count:,} rounds of {size:,} samples cost more than epsilon = {budget:g} whatever the step "
-                         "size, for the room of 2^-37 of each draw and what is spent besides",
+            raise refuse(f"{count:,} rounds of {size:,} samples cost more than epsilon = {budget:g} for any step size, "
+                         "because of the margin of 2^-37 for each draw and the other costs",
                          cost(_LEAST_ETA, count, size), 0.0, "take fewer rounds or samples")
     return RoundsAndCost(
         records=records, eta=step, rounds=count, samples=size, epsilon=cost(step, count, size), delta=delta,

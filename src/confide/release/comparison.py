@@ -114,7 +114,7 @@ def compare(
     for name, outcome in given.items():
         if not isinstance(outcome, SimulatedOutcome):
             raise InvalidInput("releases", f"{name!r} is no simulated outcome",
-                               "the true errors of a release are not to be told")
+                               "the true errors of a release must stay secret")
     if schema is None and isinstance(data, Iterator):
         raise InvalidInput("data", "is an iterator, which is read once", "give its blocks as one array or PackedBits")
     records: Any = records_of(data, schema, attributes=workload.attributes, one_hot=True)

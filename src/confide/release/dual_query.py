@@ -532,7 +532,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
             raise InvalidInput(where, "its upper bound is below the value, or above all samples")
         if bound < self._least_bound(samples, value):
             raise InvalidInput(where, "its upper bound is lower than this oracle proves one",
-                               "must be all samples that are left, or what a linear program proves")
+                               "must be all remaining samples, or the figure of a linear program")
 
     def _least_bound(self, samples: Netted, value: int) -> float:
         """What an upper bound of a round cannot be below: of our own oracles it is known what they prove."""

@@ -47,7 +47,7 @@ __all__ = ["Prediction", "ReleasePlan", "candidates", "dual_query", "plan", "pre
 # ---- predicted
 
 LAW, RULE, NOTHING = "the law of the noise", "a rule of thumb from measured runs", "nothing: it depends on the data"
-TIES = f"{RULE}; beyond the noise it depends on how columns hang together, which nothing public tells"
+TIES = f"{RULE}; beyond the noise, it depends on the relation between columns, which is not public"
 
 HOPELESS = 0.25
 """Of the average error: what answering 1/2 to everything gives where answers are spread over [0, 1]."""
@@ -292,7 +292,7 @@ class ReleasePlan(Plan[Advised]):
             return "its errors are predicted to be larger"
         if self.method in _ROWS and other.method not in _ROWS:
             return "it gives no rows"
-        return "its errors are a rule of thumb, and those of noise are known beforehand"
+        return "its errors are a rule of thumb, and those of noise are known before the run"
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -451,7 +451,7 @@ def _reasons(
         second = rest[0]
         if best.certain and not second.certain and second.uncut < best.uncut:
             found.append(f"{second.method} is predicted to be about as good, by {second.basis}; noise is preferred, "
-                         "as its errors are known beforehand.")
+                         "since its errors are known before the run.")
         also = "; rows were asked for, which it does not give" if rows and second.method not in _ROWS else ""
         found.append(f"Next: {second.method}, about {second.average:.2g} on average and {second.largest:.2g} at worst"
                      f"{also}.")

@@ -78,8 +78,8 @@ def read_records(
         raise InvalidInput("records", "are not given", "a column of ids needs the public list of ids, or their number")
     if id == "row" and roster is not None and not source.ordered:
         raise InvalidInput("id", 'the rows of a query have no order, and id="row" makes the i-th row record i',
-                           'name the column that tells whose row it is, id="...", or end the query with '
-                           '.order_by(a column that is different in every row)')
+                           'name the column of ids, id="...", or end the query with .order_by(a column that is '
+                           "different in every row)")
     first = FirstRows(roster if roster is not None else Roster(2**62), id)
     least = 0 if roster is None else roster.count
     more = () if id == "row" else (id,)

@@ -170,7 +170,7 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
                                               "\"private\"")] = "public"
     rho_sel: Annotated[float, Parameter("zCDP cost of the choices; 0 unless these are \"private\"", at_least=0)] = 0.0
     listed: Annotated[tuple[int, ...] | None, Parameter(
-        "positions in the workload, fixed beforehand, with \"public\"", at_least=0)] = None
+        'positions in the workload, fixed before the run, with "public"', at_least=0)] = None
     rule: SelectionRule = field(default_factory=MostDrawn)
     seed: Annotated[int, Parameter("public seed of the choice", at_least=0)] = 0
     prior: Annotated[float | None, Parameter("weight of even weights in the fit; None for 100 a round", symbol="lambda",
@@ -381,8 +381,8 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
                                    audience=Audience.PUBLIC,
                                    source=source, note="by zCDP"))
         game = self.dual_query.planned_certificate
-        return Guarantees((*privacy, answers_accuracy(game, source, "of the records with even weights and optimal best "
-                           "responses; the certificate adds what the weights change")))
+        return Guarantees((*privacy, answers_accuracy(game, source, "this is for the records with even weights and "
+                           "optimal best responses; the certificate adds the effect of the weights")))
 
     # ---- the run
 

@@ -421,8 +421,8 @@ class Schema:
         lost = codes.records - usable
         if lost > MOST_UNUSABLE * codes.records:
             warnings.warn(f"{lost:,} of {codes.records:,} records have no usable row and count as the null record: a "
-                          "release of them says nothing of these people. `rejected` lists the rows and what is wrong. "
-                          "This follows from private records", stacklevel=2)
+                          "release of them says nothing about these people. `rejected` lists the rows and their "
+                          "faults. This follows from private records", stacklevel=2)
         return codes
 
 

@@ -63,7 +63,8 @@ _LISTS = 20  # of simulated runs, that are checked as a verifier does
 _SHARES = (0.0, 0.001, 0.01, 0.1, 0.5)  # of all vertices: who knows somebody that was found
 _UNPROMISED = {
     Concern.INCENTIVES: "nobody reports anything: a custodian holds the contacts, and lies about them are not treated",
-    Concern.ACCURACY: "how many targets are found depends on the network; what noise costs is planned on made-up ones",
+    Concern.ACCURACY: "the number of found targets depends on the network; the plan gives the cost of the noise for "
+               "made-up ones",
     Concern.PARTICIPATION: "nobody is invited or paid, so that nobody has to be willing",
 }
 
@@ -118,7 +119,7 @@ def _few(*rows: AuditRow) -> list[AuditRow]:
 
 def _left(left: Mapping[str, str], *faults: str) -> str:
     """Which faults are not injected, and why."""
-    return "; ".join(f"{_FAULTS[each]} is not planted: {left[each]}" for each in faults if each in left)
+    return "; ".join(f"{_FAULTS[each]} is not injected: {left[each]}" for each in faults if each in left)
 
 
 def _planted(left: Mapping[str, str], faults: Sequence[tuple[str, str, Any]]) -> dict[str, Any]:
@@ -269,7 +270,7 @@ def settled(mechanism: PTarget, seed: int, charged: float) -> list[Examined]:
     forged = [replace(each, calls=each.calls - 1, epsilon_spent=(each.calls - 1) * mechanism.epsilon)
               for each in boards if each.calls]
     return [
-        Examined(named="what the ledger is charged is what is planned, as a share of it", sound=mechanism.events(),
+        Examined(named="the charge to the ledger equals the planned cost, as a share of it", sound=mechanism.events(),
                  rows=partial(_spends, mechanism.delta, charged), faults={
                      "everything released twice": 2 * mechanism.events()}),
         Examined(named="lists of its runs that a verifier would call forged", sound=boards,
@@ -278,7 +279,7 @@ def settled(mechanism: PTarget, seed: int, charged: float) -> list[Examined]:
 
 def _spends(delta: float, charged: float, events: Sequence[Event]) -> list[AuditRow]:
     cost = price("basic", tuple(events), delta)
-    return [AuditRow.at_most("what the ledger is charged is what is planned, as a share of it", 1.0 + 1e-9,
+    return [AuditRow.at_most("the charge to the ledger equals the planned cost, as a share of it", 1.0 + 1e-9,
                              float(cost.epsilon) / charged, f"the price of all its releases, delta = {delta:g}",
                              unit="times the plan", concern=Concern.BUDGET)]
 

@@ -324,7 +324,7 @@ def unplanted(mechanism: PTarget) -> dict[str, str]:
         one = fitted(mechanism, hub_bridge() if counts_each(mechanism) else shared_bridge()).call
         base = lifted(mechanism)
         if value - base > 2 * one.noise_scale:
-            why = f"the threshold {value:g} is far above what anybody has in a made-up network"
+            why = f"the threshold {value:g} is far above all values in a made-up network"
             found |= {"noise": why, "fake": why, "cap": why}
         elif misses(one, base, value) ** 30 < _NEVER:
             found["fake"] = f"a fake of the fixed value {value:g} never comes first, so that nobody learns from it"

@@ -175,5 +175,6 @@ def random_order(
     free = Guarantees((Privacy(
         loss=PureDP(0.0), neighbours=Relation.EDGES_OF_ONE, audience=Audience.PUBLIC, part="the released list",
         source=Source(document="confide", statement="the next target is uniform", spec="targeted_search 3.4"),
-        note="of the list as a sequence, not of the time at which it or its next line appears"),))
+        note="the loss is that of the list as a sequence, not of the time at which the list or its next line "
+             "appears"),))
     return finish(course, free if limit is None else no_guarantee("it has a query cap"))

@@ -123,7 +123,7 @@ class ComponentSearch(Declared):
 
     people: Annotated[int, PEOPLE]
     stopping_target: Annotated[int | None, STOPPING_TARGET]
-    epsilon: Annotated[float, call_epsilon("what the call costs")]
+    epsilon: Annotated[float, call_epsilon("cost of the call")]
     degree_bound: Annotated[int | None, DEGREE_BOUND]
     stop: Annotated[Stop, STOP] = "private"
     statistic: Annotated[Statistic, STATISTIC] = field(default_factory=CommonNeighbours)
@@ -153,7 +153,7 @@ class ComponentSearch(Declared):
                                    "statistic, sensitivity and threshold must be whole numbers")
         if not self.selection_epsilon - self.room > self.selection_epsilon / 2:
             raise InvalidInput("epsilon", f"{self.epsilon!r} is out of range",
-                               "too small beside the rounding of doubles")
+                               "too small compared with the rounding of doubles")
         if self.draws_threshold:
             _ = self.rule
 

@@ -122,7 +122,7 @@ class Graph:
             raise InvalidInput("indptr", "is of no length that a graph has")
         if not is_sound(self.indptr, self.indices):
             raise InvalidInput("indices", "are not the lists of an undirected simple graph",
-                               "ascending, each edge in both lists, nobody in her own")
+                               "ascending, each edge in both lists, nobody in their own")
         if self.ids is not None and not (len(self.ids) == self.people and _ascend(self.ids)):
             raise InvalidInput("ids", "are not one for each of n vertices, ascending",
                                "must be an int64 array or an Arrow array of large_string")

@@ -475,7 +475,7 @@ def no_weight(at_least: float | None, weight: str | None) -> bool:
         InvalidInput: weights were named, and what they must reach was not.
     """
     if at_least is None and weight is not None:
-        raise InvalidInput("at_least", "is missing", "say what a pair must weigh to count")
+        raise InvalidInput("at_least", "is missing", "give the least weight of a pair in contact")
     if at_least is not None and math.isnan(at_least):
         raise InvalidInput("at_least", "is not a number")
     return at_least is None

@@ -248,7 +248,8 @@ class Investigation:
         if len(np.unique(places)) < len(places):
             raise InvalidInput("oracle", "an id stands twice in it", "one status for each")
         if not _statuses(answers):
-            raise InvalidInput("oracle", "holds something else than True and False", "leave out whoever has no answer")
+            raise InvalidInput("oracle", "holds something else than True and False",
+                "leave out people without an answer")
         table[places] = [-1 if _missing(answer) else int(answer) for answer in answers]
         return table
 

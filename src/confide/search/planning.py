@@ -309,7 +309,7 @@ class SearchPlan(Plan[PTarget]):
         rows = [(float(value), others, "private search") for value, others in self.worth]
         rows += [(float(value), self.people / 2, "random order") for value, _ in self.worth]
         (picture,) = curves(
-            rows, title="What the statistic finds", x="statistic of a hidden target (everybody else has 0)",
+            rows, title="Members found by the statistic", x="statistic of a hidden target (everybody else has 0)",
             y="others examined before it", alt="The number of others who are examined before a hidden target falls "
             "as its statistic grows; half of all people come before it in a random order.",
             marks=[(float(last), before, "the largest statistic")])
@@ -355,7 +355,7 @@ def plan(
         raise Refused(
             f"at epsilon = {epsilon:g} the noise has scale {it.call.noise_scale:,.4g}, and even a hidden target with "
             f"the largest value there can be ({value:,}) would come after {before / people:.0%} of everybody: to "
-            "examine people in a random order is as good, and tells nothing about anybody's contacts",
+            "examine people in a random order is as good, and discloses nothing about anybody's contacts",
             [*tried("an epsilon of {epsilon}", again, epsilon=_enough(found, epsilon)), "fewer components"])
     return found
 

@@ -62,9 +62,10 @@ _SPEC = "targeted_search 3.2-3.3, 4"
 _BESIDE = " for half of epsilon, and half for the threshold"
 _FAILURE = 0.05
 _NARROW = 1e-9  # between an epsilon of one call that fits and one that does not
-_REACH = ("of the released list as a sequence, not of the time at which it or its next line appears; for graphs whose "
-          "degrees are at most d")
-_REACH_ANY = "of the released list as a sequence, not of the time at which it or its next line appears"
+_REACH = ("the loss is that of the released list as a sequence, not of the time at which the list or its next line "
+          "appears; it holds for networks with at most d contacts for each person")
+_REACH_ANY = ("the loss is that of the released list as a sequence, not of the time at which the list or its next line "
+              "appears")
 
 Debit = Callable[[tuple[Event, ...]], None]
 """Debits the events of one call, and raises `BudgetExceeded` where they do not fit."""
@@ -100,8 +101,8 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
     components: Annotated[int, Parameter("groups that are found at most, those of the seeds among them; a new one is "
                                          "sought k - 1 times at most", symbol="k", at_least=1)]
     stopping_target: Annotated[int | None, STOPPING_TARGET]
-    epsilon: Annotated[float, call_epsilon("what ONE search for another component costs, whatever the stop (in all "
-                                           "k - 1 times as much)")]
+    epsilon: Annotated[float, call_epsilon("cost of ONE search for another component, for any stop (in all k - 1 times "
+                                           "as much)")]
     degree_bound: Annotated[int | None, DEGREE_BOUND]
     stop: Annotated[Stop, STOP] = "private"
     _: KW_ONLY
@@ -346,7 +347,7 @@ class Search:
         investigation = check_investigation(data, mechanism.people)
         cap = as_cap(query_cap)
         if cap is not None and not without_guarantee:
-            raise Refused("a private search has no query cap: when it stops would tell on protected contacts",
+            raise Refused("a private search has no query cap: the time of its stop would disclose protected contacts",
                           "stop between components, or give without_guarantee=True, which voids the promise")
         self._mechanism, self._noise, self._charge = mechanism, as_noise(noise), charge
         self._noise.open_meter(mechanism)  # each attempt has its own, and pays again for what its noise repeats

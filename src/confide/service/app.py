@@ -112,7 +112,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
             raise HTTPException(404, "there are none")
         given = hashlib.sha256(bearer(request).encode("utf-8", "replace")).hexdigest()
         if not hmac.compare_digest(given, settings.metrics_digest):
-            raise HTTPException(401, "this is for whoever has the token of the metrics", {"WWW-Authenticate": "Bearer"})
+            raise HTTPException(401, "this needs the token of the metrics", {"WWW-Authenticate": "Bearer"})
         return PlainTextResponse(metrics.text(), media_type="text/plain; version=0.0.4")
 
     app.add_middleware(BodyLimit, strangers=_STRANGERS, largest=settings.largest_body,

@@ -83,7 +83,8 @@ def _no_address(host: str) -> InvalidInput:
 
 def _refused(error: OSError, host: str, port: int) -> Refused:
     if error.errno == errno.EADDRINUSE:
-        return Refused(f"port {port} of {host} is in use", "end what listens there, or choose another one with --port")
+        return Refused(f"port {port} of {host} is in use",
+            "end the process that listens there, or choose another one with --port")
     if error.errno in (errno.EACCES, errno.EPERM) and port < _SYSTEM_PORTS:
         return Refused(f"port {port} takes rights that this process does not have",
                        f"choose one of {_SYSTEM_PORTS} or more with --port, and put a reverse proxy in front")

@@ -84,7 +84,7 @@ def test_a_writer_who_waits_in_vain(tmp_path: Any, monkeypatch: pytest.MonkeyPat
     with Store(url) as holder, holder.database.writing():
         monkeypatch.setattr(database, "_WAIT", 1)
         with Store(url) as store:
-            with pytest.raises(StoreFailed, match="is in use by somebody else, who did not finish in time; run it"):
+            with pytest.raises(StoreFailed, match="is in use by another process, which did not finish in time; run it"):
                 store.open(write(tmp_path, {}).file, 6)
             store.database.forget()  # nobody waits for that
 
@@ -98,7 +98,7 @@ def test_who_finds_no_connection_free(monkeypatch: pytest.MonkeyPatch, database_
             for _ in range(100):
                 all_of_them.enter_context(store.database.reading())
 
-        with pytest.raises(StoreFailed, match="is in use by somebody else, who did not finish in time; run it"):
+        with pytest.raises(StoreFailed, match="is in use by another process, which did not finish in time; run it"):
             many_ask()
         all_of_them.close()
         assert store.campaigns() == ()
@@ -108,7 +108,7 @@ def test_what_is_not_forgotten_is_told(tmp_path: Any, monkeypatch: pytest.Monkey
     """An erasure that could not overwrite must not pass for one that did."""
     with Store(f"sqlite:///{tmp_path}/store.db") as store:
         monkeypatch.setattr(database, "_prepare_sqlite", lambda plain, _: plain.execute("PRAGMA query_only=ON"))
-        with pytest.raises(StoreFailed, match="done what was asked, but may still hold deleted rows: it cannot be wri"):
+        with pytest.raises(StoreFailed, match="finished, but may still hold deleted rows: it cannot be wri"):
             store.database.forget(thoroughly=True)
 
 
@@ -143,8 +143,7 @@ def test_an_unfinished_query_does_not_stop_the_forgetting(tmp_path: Any) -> None
 
 
 @pytest.mark.parametrize(("code", "says"), [
-    ("40001", "in use by somebody"), ("40P01", "in use by somebody"), ("55P03", "in use by somebody"),
-    ("57014", "in use by somebody"), ("25P03", "in use by somebody"), ("53300", "in use by somebody"),
+    *((code, "in use by another process") for code in ("40001", "40P01", "55P03", "57014", "25P03", "53300")),
     ("53100", "no room left"), ("25006", "cannot be written to"), ("42501", "does not permit this"),
     ("57P01", "does not answer"), ("XX001", "is damaged")])
 def test_what_postgresql_cannot_do(code: str, says: str, kept: Store) -> None:
@@ -162,7 +161,7 @@ def test_a_lock_that_is_not_given_in_time(postgresql: Any, tmp_path: Any) -> Non
         connection.execute(text("ALTER DATABASE waits SET lock_timeout TO '20ms'"))
     with Store(url) as one, Store(url) as other:
         number = one.open(write(tmp_path, {}).file, 6).number
-        with one._locked(number), pytest.raises(StoreFailed, match="in use by somebody else"):
+        with one._locked(number), pytest.raises(StoreFailed, match="in use by another process"):
             other.submit(number, 0, report(1))
     postgresql.drop("waits")
 

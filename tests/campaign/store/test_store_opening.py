@@ -166,7 +166,7 @@ def test_a_database_that_is_locked_is_told(tmp_path: Path, monkeypatch: pytest.M
     with closing(sqlite3.connect(tmp_path / "store.db")) as connection:
         connection.execute("BEGIN EXCLUSIVE")
         for create in (True, False):
-            with pytest.raises(StoreFailed, match="is in use by somebody else"):
+            with pytest.raises(StoreFailed, match="is in use by another process"):
                 Store(f"sqlite:///{tmp_path}/store.db", create=create)
 
 

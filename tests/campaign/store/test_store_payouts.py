@@ -43,7 +43,7 @@ def test_nothing_is_exported_that_was_not_approved(campaign: Campaign, store: St
         store.export(number, "csv")
     code = store.payouts(number).code
     for wrong in ("", "0" * 8, code[:-1], code + "0"):
-        with pytest.raises(Refused, match="does not belong to what is queued"):
+        with pytest.raises(Refused, match="does not belong to the queued payouts"):
             store.approve(number, wrong)
     assert states(store) == ["queued"] * 3
     references = sent(store, number)

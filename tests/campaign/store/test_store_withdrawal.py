@@ -202,8 +202,8 @@ def test_everybody_withdraws(reported: bool, store: Store, tmp_path: Path) -> No
         told = campaign.share(name(1), store=store)[0]
         assert told.private
         assert told.title == "Participant person-2: withdrew before the settlement"
-        assert "The deposit of 0.03 EUR that she had left is returned" in str(told.blocks)
-        assert "She had left no deposit." in str(campaign.share(name(5), store=store)[0].blocks)
+        assert "Their deposit of 0.03 EUR is returned" in str(told.blocks)
+        assert "They had left no deposit." in str(campaign.share(name(5), store=store)[0].blocks)
         assert [row["deposit"] for row in campaign.payouts(store=store).withdrawn.to_pylist()] == [3, 3, 3, 3, 0, 0]
 
 

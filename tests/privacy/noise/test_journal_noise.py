@@ -259,7 +259,7 @@ def test_a_note_says_what_draws_are_for_and_is_kept(path):
         assert noise.seal == seal
         with pytest.raises(InvalidInput, match="begun for another run"):
             noise.note("run", "another graph")
-        with pytest.raises(InvalidInput, match="does not say what they are for"):
+        with pytest.raises(InvalidInput, match="draws without a purpose"):
             noise.note(("run", 0), "too late")
         noise.note("other", "fresh")
 

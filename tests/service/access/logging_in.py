@@ -63,5 +63,5 @@ def refused(answer: Any, status: int, words: str) -> None:
         assert secret not in answer.text
 
 
-UNBELIEVED = "did not say who you are in a way that can be checked"
+UNBELIEVED = "did not confirm your identity in a form that can be checked"
 BEGIN = "Begin again."

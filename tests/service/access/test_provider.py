@@ -271,7 +271,7 @@ def test_whoever_comes_from_another_site_is_sent_on_by_a_page(app: FastAPI) -> N
 def test_she_does_not_want_to(app: FastAPI, provider: IdentityProvider) -> None:
     provider.back = {"code": None, "error": "access_denied", "error_description": "<script>"}
     answer = come_back(browser(app))
-    refused(answer, 403, "was told not to say who you are")
+    refused(answer, 403, "not to confirm your identity")
     assert "&lt;script" not in answer.text
 
 

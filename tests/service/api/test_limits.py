@@ -194,7 +194,7 @@ def test_a_store_that_is_busy_is_a_documented_answer(tmp_path: Path, monkeypatch
 
         @contextmanager
         def busy() -> Iterator[None]:
-            raise StoreFailed("store", "is in use by somebody else, who did not finish in time", "run it again")
+            raise StoreFailed("store", "is in use by another process, which did not finish in time", "run it again")
             yield
 
         database = app.state.parts.store.database

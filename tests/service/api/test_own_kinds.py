@@ -137,7 +137,7 @@ def test_a_local_mechanism_of_ones_own(on_devices: str, tmp_path: Path) -> None:
         draft = olga("POST", "/drafts", json={"text": on_devices}, status=201)["number"]
         number = olga("POST", f"/drafts/{draft}/open")["number"]
         offer = str(anybody("GET", f"/campaigns/{number}/offer")["sections"])
-        assert "Your own device draws a report from your record; nothing else leaves it." in offer
+        assert "Your own device draws a report from your record. Only the report leaves the device." in offer
         assert "operator reads your record" not in offer
         codes = olga("POST", f"/campaigns/{number}/invitations", json={"slots": [0]})["codes"]
         hers = anybody.joined(codes[0]["code"])
@@ -166,5 +166,5 @@ def test_a_local_promise_that_nothing_keeps_is_no_draft_that_opens(
     import private_devices
 
     monkeypatch.setattr(private_devices.OnDevices, "submit", lambda it, private, offer=None, noise=None: private)
-    with Parts.at(tmp_path) as parts, pytest.raises(InvalidInput, match="lets two records be told apart"):
+    with Parts.at(tmp_path) as parts, pytest.raises(InvalidInput, match="lets the collector distinguish two records"):
         parts.open(on_devices)

@@ -173,8 +173,8 @@ def test_what_refusals_say_stands_in_brackets(monkeypatch: pytest.MonkeyPatch, t
         at = f"/desk/drafts/{draft.number}"
         pages_.append(vera.see(at).replace("<h1>Does the new schedule make people ill?</h1>", ""))
         olga.see(at)
-        for status, fields, said in ((409, {"version": "7"}, "⟦What you have written is not stored"),
-                                     (409, {"version": "x"}, "⟦What you have written is not stored"),
+        for status, fields, said in ((409, {"version": "7"}, "⟦Your text is not stored"),
+                                     (409, {"version": "x"}, "⟦Your text is not stored"),
                                      (413, {"text": "#" * (LONGEST_TEXT + 1)}, "⟦The request is too large")):
             olga.see(at)
             pages_.append(olga.send(at, status, **{"text": "#", **fields}))

@@ -108,7 +108,7 @@ def test_a_change_begins_with_what_is_stored(app: FastAPI) -> None:
     number = opened(app, kind("matching").template)
     hers, parts, who = joined(app, number), app.state.parts, Participant(number, 0)
     hers.send("/mine/report", **{"field.law": "33.3", "field.music": "100"})
-    assert "What is stored stands in the form" in hers.text
+    assert "The form shows your stored answers" in hers.text
     assert {name: text for name, text in in_form(hers.text).items() if text} == {
         "field.law": "33.3", "field.music": "100"}
     before = parts.store.report_of(number, 0)
@@ -119,11 +119,11 @@ def test_a_change_begins_with_what_is_stored(app: FastAPI) -> None:
     hers.send("/mine/report", 422, **empty)
     assert parts.store.report_of(number, 0) == before
     assert 'role="alert"' in hers.text
-    assert "What you had handed in before stands." in hers.text
+    assert "Your earlier record stands." in hers.text
     hers.send("/mine/report", nothing="yes", **empty)
     assert parts.participation.typed(who) == {}
     hers.send("/mine/report", **empty)  # nothing is lost any more, so that nothing is asked
-    assert joined(app, number, 1).see("/mine").count("What is stored stands in the form") == 0
+    assert joined(app, number, 1).see("/mine").count("The form shows your stored answers") == 0
 
 
 def test_what_a_device_drew_is_not_shown(app: FastAPI) -> None:
@@ -131,7 +131,7 @@ def test_what_a_device_drew_is_not_shown(app: FastAPI) -> None:
     hers, parts, who = joined(app, number), app.state.parts, Participant(number, 0)
     parts.participation.submit(who, {"report": "yes"})
     assert parts.participation.typed(who) is None
-    assert "What is stored" not in hers.see("/mine")
+    assert "The form shows your stored answers" not in hers.see("/mine")
 
 
 def test_all_that_is_wrong_stands_above_the_page(app: FastAPI) -> None:

@@ -38,7 +38,7 @@ def test_only_what_her_device_drew_leaves_it(chromium: Browser, tmp_path: Path) 
         assert not any(code in each.partition("\n")[0] for each in sent)
         accepted(page)
         page.get_by_label("yes", exact=True).check()
-        page.get_by_role("button", name="Draw what leaves this device").click()
+        page.get_by_role("button", name="Draw my report").click()
         drawn = leaving(page)
         assert drawn in ("yes", "no")
         accepted(page)
@@ -52,7 +52,7 @@ def test_only_what_her_device_drew_leaves_it(chromium: Browser, tmp_path: Path) 
         assert report is not None
         assert report[0] == (drawn == "yes")
         page.goto(f"{base}/mine")
-        assert page.get_by_text("A second draw would tell more").is_visible()
+        assert page.get_by_text("A second report would disclose more of your answer").is_visible()
         assert page.locator("#device").count() == 0
         page.close()
         # a second person on a device of her own, whose every draw is of her own
@@ -83,7 +83,7 @@ def test_two_people_at_one_browser(chromium: Browser, tmp_path: Path) -> None:
             page.wait_for_url(f"{base}/mine")
             assert page.locator("#send").is_hidden()  # nothing of anybody else is there
             page.get_by_label("no", exact=True).check()
-            page.get_by_role("button", name="Draw what leaves this device").click()
+            page.get_by_role("button", name="Draw my report").click()
             return leaving(page)
 
         first = drawn(codes[0])
@@ -144,7 +144,7 @@ def test_what_scripts_show_is_translated_too(chromium: Browser, tmp_path: Path) 
         own = page.locator("#own").inner_text()
         level = parts.opened.get(number).campaign.plan.market.level_of(0.01)
         truth = of_hundred(float(expit(level)))
-        assert own == f"⟦By what you typed, your own answer leaves as it is in about {truth} of 100 draws.⟧"
+        assert own == f"⟦With your typed values, your own answer leaves unchanged in about {truth} of 100 draws.⟧"
         assert outside(page.locator("#send").inner_html(), {"yes", "no"}) == []
         page.close()
         # whoever answers nothing takes no part
@@ -185,12 +185,12 @@ def test_a_device_does_not_believe_every_instruction(chromium: Browser, tmp_path
         page.reload()
         page.get_by_label("yes", exact=True).check()
         assert page.locator("#terms-odds").inner_text().endswith("of 100 draws: no: 27; yes: 73.")
-        page.get_by_role("button", name="Draw what leaves this device").click()
+        page.get_by_role("button", name="Draw my report").click()
         drawn = leaving(page)
         assert drawn in ("yes", "no")
         accepted(page)
         altered(page, "&#34;law&#34;", "&#34;v&#34;: 1, &#34;law&#34;")
-        expect(page.locator("#problem")).to_contain_text("was changed after it had drawn for you")
+        expect(page.locator("#problem")).to_contain_text("were changed after it had drawn your report")
         assert page.locator("#device").is_hidden()
         assert page.locator("#send").is_hidden()
         accepted(page)
@@ -247,14 +247,14 @@ def test_two_browsers_of_one_person_send_one_draw(chromium: Browser, tmp_path: P
             page.goto(f"{base}/mine")
             page.get_by_label("yes", exact=True).check()
         for page in (first, second):
-            page.get_by_role("button", name="Draw what leaves this device").click()
+            page.get_by_role("button", name="Draw my report").click()
             page.locator("#leaves").wait_for()
         first.get_by_role("button", name="Hand it in").click()
         first.get_by_text("It is stored").wait_for()
         second.get_by_role("button", name="Hand it in").click()
         expect(second.locator("#problem")).to_contain_text("something was handed in for you already")
         accepted(second)
-        late.get_by_role("button", name="Draw what leaves this device").click()
+        late.get_by_role("button", name="Draw my report").click()
         expect(late.locator("#problem")).to_contain_text("something was handed in for you already")
         assert late.locator("#leaves").text_content() == ""
         assert kept(late) == {}
@@ -267,7 +267,7 @@ def test_two_browsers_of_one_person_send_one_draw(chromium: Browser, tmp_path: P
         }""", other)
         second.get_by_text("It is stored").wait_for()
         assert second.locator(".problem").count() == 1
-        assert "another draw" in second.locator(".problem").inner_text().lower()
+        assert "a second report" in second.locator(".problem").inner_text().lower()
         accepted(second)
         for page in (first, *others):
             page.context.close()
@@ -285,7 +285,7 @@ def test_a_draw_that_cannot_be_kept_is_not_made(chromium: Browser, tmp_path: Pat
         page = at_offer(chromium, base, code)
         page.get_by_label("yes", exact=True).check()
         page.evaluate(full)  # from now on
-        page.get_by_role("button", name="Draw what leaves this device").click()
+        page.get_by_role("button", name="Draw my report").click()
         expect(page.locator("#problem")).to_contain_text("does not let pages keep anything")
         assert page.locator("#leaves").text_content() == ""
         assert page.locator("#send").is_hidden()
@@ -305,11 +305,11 @@ def test_a_service_that_cannot_be_asked_gets_nothing(chromium: Browser, tmp_path
         page = at_offer(chromium, base, code)
         page.get_by_label("yes", exact=True).check()
         page.route("**/api/v1/mine", lambda route: route.abort())
-        page.get_by_role("button", name="Draw what leaves this device").click()
+        page.get_by_role("button", name="Draw my report").click()
         expect(page.locator("#problem")).to_contain_text("has not said that it waits for your answer")
         assert len(kept(page)) == 0
         page.unroute_all()
-        page.get_by_role("button", name="Draw what leaves this device").click()
+        page.get_by_role("button", name="Draw my report").click()
         page.locator("#leaves").wait_for()
         assert page.locator("#problem").is_hidden()
         page.context.close()

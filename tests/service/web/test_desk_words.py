@@ -52,7 +52,7 @@ def test_contracts_are_spoken_of_as_they_stand(app: FastAPI) -> None:
     hers, other = joined(app, number), joined(app, number, 1)
     hers.send("/mine/report", **{"field.concern": "0.25"})
     assert "You may change it until contracts are drawn up." in hers.text
-    assert "what your device drew" not in hers.text
+    assert "the report of your device" not in hers.text
     assert 'value="0.25"' in hers.text
     with parts.store.database.writing() as connection:
         for slot in range(2, 1000):
@@ -68,8 +68,8 @@ def test_contracts_are_spoken_of_as_they_stand(app: FastAPI) -> None:
     assert re.search(r"the ledger is charged rho = 0\.5 \(zCDP\) for the people of", said)
     assert "--final" not in said
     hers.see("/mine")
-    assert "what you said first" in hers.text
-    assert "what your device drew" not in hers.text
+    assert "Your first report is stored." in hers.text
+    assert "the report of your device" not in hers.text
     olga.send(f"{at}/final", 422)
     olga.send(f"{at}/final", meant="yes")
     assert "0 have handed something in on final contracts." in paragraphs(olga.text)
@@ -87,7 +87,7 @@ def test_contracts_are_spoken_of_as_they_stand(app: FastAPI) -> None:
 def test_few_answers_are_said_before_it_is_settled(app: FastAPI) -> None:
     parts, number = app.state.parts, opened(app, kind("matching").template)
     olga = desk(app, number)
-    assert "Planned for 600; 0 have handed in. What is charged is the same, and errors will be larger." in olga.text
+    assert "Planned for 600; 0 have handed in. The charge is the same, and errors will be larger." in olga.text
     parts.participation.submit(Participant(number, 0), {"law": "50"})
     report = parts.store.report_of(number, 0)
     for people, few in ((539, True), (540, False)):
@@ -122,7 +122,7 @@ def test_what_opening_charges_is_said_before_and_after(app: FastAPI) -> None:
     assert "Settling charges nothing more." in said
     assert "charged for ever" not in said
     assert "of two: " in olga.see("/desk/ledger")
-    assert "whether it is ever settled or not" in olga.text
+    assert "even if it is never settled" in olga.text
     assert "The ledger refuses the campaign" in olga.see(again)
     assert "Open the collection" not in olga.text
     assert "does not admit" in late.send(f"{again}/open", 409, version="1")
@@ -168,7 +168,7 @@ def test_whoever_has_withdrawn_has_no_share_of_what_is_settled_either(app: FastA
     assert "You have withdrawn" in hers
     assert "/mine/share" not in hers
     assert "/mine/withdraw" not in hers
-    assert "withdrawn, so that there is no share" in gone.see("/mine/share", 409)
+    assert "withdrawn, so there is no share" in gone.see("/mine/share", 409)
 
 
 def test_whoever_handed_in_is_told_that_the_campaign_is_cancelled(served: tuple[FastAPI, Caller]) -> None:
@@ -200,9 +200,9 @@ def test_whoever_handed_in_is_told_that_the_campaign_is_cancelled(served: tuple[
 
     for browser in (hers, gone):
         said = paragraphs(browser.see("/mine"))
-        assert "The campaign is cancelled: there will be no result, and nothing is paid for it." in said
-        assert "Whatever you and others had handed in is erased." in said
-        assert "Nothing is asked of you" not in said
+        assert "The campaign is cancelled: there will be no result and no payment." in said
+        assert "All records are erased." in said
+        assert "You have nothing to do now" not in said
         assert "/mine/withdraw" not in browser.text
         assert "Forget me on this device" in said
     assert "there is nothing to take back" in hers.see("/mine/withdraw")
@@ -215,10 +215,10 @@ def test_whoever_handed_in_is_told_that_the_campaign_is_cancelled(served: tuple[
     anyone = Browser(app)
     said = paragraphs(anyone.see(f"/campaigns/{number}"))
     assert "This campaign is cancelled: there will be no result." in said
-    assert "takes part with a code" not in said
+    assert "Invited people take part with a code" not in said
     assert 'href="/join"' not in anyone.text.partition("<main")[2]
     said = paragraphs(olga.see(f"/desk/campaigns/{number}"))
-    assert "It is cancelled: nothing was charged, and what people handed in is erased." in said
+    assert "The campaign is cancelled: nothing was charged, and all records are erased." in said
     assert "have handed something in" not in said
 
     mine = third("GET", "/mine")
@@ -249,7 +249,7 @@ def test_a_report_that_comes_after_the_cancelling_is_told_so(app: FastAPI) -> No
 def test_nobody_is_asked_to_join_what_is_closed(app: FastAPI) -> None:
     number = opened(app, kind("matching").template)
     anyone = Browser(app)
-    assert "takes part with a code" in anyone.see(f"/campaigns/{number}")
+    assert "Invited people take part with a code" in anyone.see(f"/campaigns/{number}")
     app.state.parts.store.close_collection(number)
     assert "Nothing can be handed in any more." in anyone.see(f"/campaigns/{number}")
     assert 'href="/join"' not in anyone.text.partition("<main")[2]
@@ -313,7 +313,7 @@ def test_payouts_are_approved_on_purpose_and_a_lost_file_is_written_again(app: F
     olga.send(f"{at}/approve", meant="yes")
     first = olga.send(f"{at}/export")
     olga.see(at)
-    assert "Export what is approved" not in olga.text
+    assert "Export the approved payouts" not in olga.text
     assert olga.text.count("Write batch 1 again") == 1
     assert olga.send(f"{at}/export", batch="1") == first
     olga.see(at)
@@ -325,9 +325,9 @@ def test_payouts_are_approved_on_purpose_and_a_lost_file_is_written_again(app: F
     assert len(references) > 1
     assert "Write batch 1 again" not in olga.text  # whoever wrote it again now might pay twice
     hers.see("/mine/withdraw")
-    assert "What is due to you is paid all the same" in hers.text
+    assert "You are still paid: your payout stays." in hers.text
     assert "You have withdrawn" in hers.send("/mine/withdraw")
-    assert "What was due to you is paid all the same." in hers.text
+    assert "You are still paid." in hers.text
 
 
 def test_a_device_forgets_her_in_two_steps(app: FastAPI) -> None:
@@ -358,7 +358,7 @@ def test_nobody_is_shown_what_she_may_not_do(app: FastAPI) -> None:
     olga.send(f"/desk/drafts/{draft.number}/open")
     (number,) = set(re.findall(r'action="/desk/campaigns/(\d+)/settle"', olga.text))
     public = Browser(app)
-    assert "takes part with a code" in public.see(f"/campaigns/{number}")
+    assert "Invited people take part with a code" in public.see(f"/campaigns/{number}")
     olga.send(f"/desk/campaigns/{number}/close", meant="yes")
-    assert "takes part with a code" not in public.see(f"/campaigns/{number}")
+    assert "Invited people take part with a code" not in public.see(f"/campaigns/{number}")
     assert "Nothing can be handed in any more." in public.text

@@ -88,7 +88,7 @@ def test_the_guide(
             number = first.opens()
             second.joins(first.invites("1, 2, 3")[0])
             second.tick("yes")
-            second.press("Draw what leaves this device")
+            second.press("Draw my report")
             second.press("Hand it in")
             second.page.get_by_text("It is stored").wait_for()
             first.page.reload()

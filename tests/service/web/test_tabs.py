@@ -122,7 +122,7 @@ def test_what_another_tab_drew_is_seen_before_it_is_sent(chromium: Browser, tmp_
         ((_, code),) = parts.invitations.invite(number, [0])
         page = at_offer(chromium, base, code)
         page.get_by_label("yes", exact=True).check()
-        page.get_by_role("button", name="Draw what leaves this device").click()
+        page.get_by_role("button", name="Draw my report").click()
         page.locator("#send").wait_for()
         drawn = page.locator("#leaves").inner_text()
         other = "no" if drawn == "yes" else "yes"
@@ -144,7 +144,7 @@ def test_what_another_tab_drew_is_seen_before_it_is_sent(chromium: Browser, tmp_
         assert parts.store.report_of(number, 0) is None
         page.evaluate(change, None)
         page.get_by_role("button", name="Hand it in").click()
-        expect(page.locator("#problem")).to_contain_text("no longer has what it drew for you")
+        expect(page.locator("#problem")).to_contain_text("no longer has your report")
         assert page.locator("#send").is_hidden()
         assert parts.store.report_of(number, 0) is None
         page.context.close()

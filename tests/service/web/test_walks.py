@@ -24,7 +24,7 @@ from confide.service.work.rounds import FIRST
 from service.web.walking import Desk, Walker, leaving, running, verified
 from service.web.wire import Ears, Wire, beyond
 
-COMPUTED = "What your own device computes from its instructions"
+COMPUTED = "Your own device computes this from its instructions"
 """Above what leaves her device."""
 
 
@@ -63,7 +63,7 @@ def test_a_local_campaign(chromium: Browser, tmp_path: Path) -> None:
             assert "If your answer is yes, yes leaves it in about 73 of 100 draws, and no in 27 of 100." in (
                 person.page.locator("#odds").inner_text())
             person.tick(answer)
-            person.press("Draw what leaves this device")
+            person.press("Draw my report")
             drawn.append(leaving(person.page))
             person.taken("draw", COMPUTED)
             person.look()
@@ -160,7 +160,8 @@ def test_a_campaign_on_contracts(chromium: Browser, tmp_path: Path) -> None:
                 put_row(connection, number, slot, json.dumps(row), FIRST)
         people = joined(chromium, base, desk.invites("1, 2, 3"))
         for k, person in enumerate(people):
-            person.write("How do you fear two leaks, from 0 to 1?", f"{(k + 0.5) / 1000:g}")
+            person.write("How much do you fear two leaks, from 0 (the public) to 1 (the "
+                         "operator)?", f"{(k + 0.5) / 1000:g}")
             person.press("Hand it in")
             person.page.get_by_text("It is stored").wait_for()
         desk.page.reload()
@@ -177,7 +178,7 @@ def test_a_campaign_on_contracts(chromium: Browser, tmp_path: Path) -> None:
                 assert beyond(page, wire, base, lambda page: page.locator("#device input").fill("7.5"))[1] == []
                 continue
             page.locator("#device input").fill("7.5")
-            person.press("Draw what leaves this device")
+            person.press("Draw my report")
             assert re.fullmatch(r"[0-9a-f]{16}", leaving(page))
             assert page.locator("#reads output").inner_text().endswith(" hours")
             person.taken("noise", COMPUTED)

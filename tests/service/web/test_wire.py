@@ -138,7 +138,7 @@ def test_who_takes_no_part_shows_when_she_hands_in(chromium: Browser, tmp_path: 
             if worth:  # else nothing at all
                 yes(page)
                 page.locator("#field-worth").fill(worth)
-            page.get_by_role("button", name="Draw what leaves this device").click()
+            page.get_by_role("button", name="Draw my report").click()
             assert (leaving(page) in ("yes", "no")) is (worth == "0.01")
             page.wait_for_load_state("networkidle")
             asked.append([replace(each, headers=tuple((name, value.replace(cookie["value"], "")) for name, value

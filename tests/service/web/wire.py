@@ -151,7 +151,7 @@ def beyond(page: Page, wire: Wire, base: str, types: Callable[[Page], None]) -> 
     left = page.evaluate(_LEFT)
     wire.forget()
     types(page)
-    page.get_by_role("button", name="Draw what leaves this device").click()
+    page.get_by_role("button", name="Draw my report").click()
     drawn = leaving(page)
     found = [f"left behind: {now} for {before}" for now, before in zip(page.evaluate(_LEFT), left, strict=True)
              if now != before]

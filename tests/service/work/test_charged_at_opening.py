@@ -235,7 +235,7 @@ def test_a_cancelled_campaign_keeps_its_debit(parts: Parts) -> None:
     assert parts.store.submitted(number) == 0
     assert spent(parts.store) == [("given up", PEOPLE)]
     assert ledger_says(it.file, it.plan, parts.store) == (
-        "refuses", "The campaign was cancelled; what its opening was charged stays charged.")
+        "refuses", "The campaign was cancelled. The charge of its opening stays.")
     with pytest.raises(BudgetExceeded):
         parts.open(bits("the next"))
 

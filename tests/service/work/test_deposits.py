@@ -51,7 +51,7 @@ def test_without_a_note_nothing_of_a_deposit_is_queued(parts: Parts) -> None:
     assert queued(parts, number) == {slot: coins for slot, coins in enumerate(found) if coins > 0}
     said = str([each.to_dict() for each in payout_sections(
         parts.opened.get(number).campaign.payouts(store=parts.store), listed=True)])
-    assert "0 of these amounts hold a deposit" in said
+    assert "0 of these amounts include a deposit" in said
     assert "none was left" in said  # of who withdrew
 
 

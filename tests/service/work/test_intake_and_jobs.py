@@ -65,7 +65,8 @@ def test_a_draw_is_taken_once(parts: Parts, campaign: int) -> None:
     for _ in range(2):
         problems = parts.store.submit_many(campaign, handed, once=True)
         assert [str(each) if each else "" for each in problems] == [
-            "", "what your device drew was handed in before (another draw would tell more of your answer)", "", ""]
+            "", "your device's report was handed in before (a second report would disclose more of your "
+                "answer)", "", ""]
         assert stored(parts, campaign) == {3: b"\1\0\0", 4: b"\1\0\0"}
 
     def hand_in(drawn: int) -> int:

@@ -51,7 +51,7 @@ def test_a_kind_of_peoples_records(name: str, tmp_path: Path) -> None:
             parts.participation.submit(who, row)  # again, as another tab does
             if standing.local and turn < 2:  # another draw of the same person would cost her again
                 other = sent(parts.participation.device(who), typed, drawn=0)
-                with pytest.raises(Refused, match="another draw would tell more"):
+                with pytest.raises(Refused, match="a second report would disclose more"):
                     parts.participation.submit(who, other)
             assert parts.participation.standing(who).handed_in
         assert parts.store.submitted(number) == 6
@@ -147,7 +147,7 @@ def test_a_kind_with_contracts(tmp_path: Path) -> None:
             typed = {field.column: "30"}
             taking.submit(who, sent(instructions, typed, drawn=-3))
             taking.submit(who, sent(instructions, typed, drawn=-3))  # the same one, as another tab does
-            with pytest.raises(Refused, match="another draw would tell more"):
+            with pytest.raises(Refused, match="a second report would disclose more"):
                 taking.submit(who, sent(instructions, typed, drawn=2))
             with pytest.raises(InvalidInput, match="nothing that a device hands in"):
                 taking.submit(who, typed)  # the record itself must not be sent

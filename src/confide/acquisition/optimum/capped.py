@@ -481,7 +481,7 @@ def checked_capped_costs(virtual_costs: ArrayLike, psi_floor: float, field: str 
         raise InvalidInput(field, f"shape {costs.shape}", "one number for each of at least one user")
     if not np.all((costs >= floor) & ((costs <= 1.0 + OVER) | np.isinf(costs))):
         raise InvalidInput(field, "one is out of range",
-                           f"must be in [{printed(floor)}, 1], or inf for whoever is above the ceiling")
+                           f"must be in [{printed(floor)}, 1], or inf for people above the ceiling")
     return np.where(np.isinf(costs), costs, np.minimum(costs, 1.0))
 
 

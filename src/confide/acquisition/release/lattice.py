@@ -96,9 +96,10 @@ class LatticeContract(Declared):
     """
 
     steps: Annotated[int, Parameter(
-        "lattice steps in which her record is measured; 0 sends nothing", symbol="a_i", at_least=0, at_most=FINE)]
+        "lattice steps in which the record is measured; 0 sends nothing", symbol="a_i", at_least=0, at_most=FINE)]
     noise_std: Annotated[int, Parameter(
-        "standard deviation of her noise, at least 8; 0 where nothing is sent", symbol="s_i", unit="steps", at_least=0,
+        "standard deviation of the person's noise, at least 8; 0 if nothing is "
+        "sent", symbol="s_i", unit="steps", at_least=0,
         at_most=_WIDEST)]
     epsilon_local: Annotated[float, Parameter(
         "promised Renyi divergence of this order towards the platform", unit="nats", at_least=0)]
@@ -200,7 +201,8 @@ def _clamped(value: Any, low: float, high: float) -> tuple[Fraction, bool]:
     """A record within the range, exactly, and whether it was outside."""
     number = isinstance(value, Real) and not isinstance(value, bool)
     if not number or math.isnan(value):
-        raise InvalidInput("value", "is not a number", "who has no record takes no part, and says so before contracts")
+        raise InvalidInput("value", "is not a number", "a person without a record takes no part, and says so before "
+                                                       "contracts")
     if value < low:
         return Fraction(low), True
     if value > high:
@@ -514,7 +516,7 @@ def aggregate(
     if np.count_nonzero(here) < len(who):
         raise InvalidInput("index", "somebody's message stands twice", "two messages of one record compose")
     if not plausible(sent, contracts.steps[at], contracts.noise_std[at]).all():
-        raise InvalidInput("messages", "one is beyond what an honest client sends", "refuse it when it is submitted")
+        raise InvalidInput("messages", "one is beyond the range of an honest client", "refuse it when it is submitted")
     if not here.any():
         raise Refused("nobody sent a message: there is nothing to publish")
     total = exact_sum(sent)
@@ -522,7 +524,7 @@ def aggregate(
     absent = covering_sigma(missing)
     if absent:
         if noise is None:
-            raise Refused("somebody who accepted a contract sent nothing", "give noise for her place, or abort")
+            raise Refused("somebody who accepted a contract sent nothing", "give noise for the missing place, or abort")
         total = add_missing_noise(noise, total, absent, missing_variance=missing)
     return LatticeRelease(total, int(contracts.steps[here].sum()), contracts.low, contracts.high)
 

@@ -295,7 +295,7 @@ def gaussian_losses(weights: ArrayLike, epsilon_local: ArrayLike, order: float) 
     if y.shape != w.shape or not (y >= 0).all():
         raise InvalidInput("epsilon_local", "is no list of levels", "must be >= 0, one per person")
     if (y[w > 0] == 0).any():
-        raise InvalidInput("epsilon_local", "0 where there is a weight", "who sends nothing has the weight 0")
+        raise InvalidInput("epsilon_local", "0 where there is a weight", "a person who sends nothing has the weight 0")
     variances = np.zeros(len(w))
     np.divide(alpha / 2.0 * w**2, y, out=variances, where=w > 0)
     return ReleaseLosses(w, variances, alpha)

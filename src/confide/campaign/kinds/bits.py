@@ -68,17 +68,18 @@ class BitsPages(BitPages):
         rows = [
             ("level of one report, local differential privacy", f"epsilon = {it.epsilon:g}"),
             ("expected payment of one person", plan.money(quote.expected_payment)),
-            ("  least that any market without fines could pay", plan.money(quote.lower_bound)),
-            ("  what the level costs her, as everybody believes", plan.money(float(it.cost(it.epsilon)))),
-            ("  what any report that ignores her answer earns less", plan.money(quote.margin)),
-            ("when all take part: a report that meets the majority is paid", f"{plan.at_most(one)} for {bit.one}, "
-             f"{plan.at_most(zero)} for {bit.zero}; any other nothing"),
+            ("  least that any market without fines could pay one person", plan.money(quote.lower_bound)),
+            ("  cost of that level to one person, by the common belief", plan.money(float(it.cost(it.epsilon)))),
+            ("  loss of any report that ignores the answer", plan.money(quote.margin)),
+            ("when all take part: payment for a report with the majority",
+                f"{plan.at_most(one)} for {bit.one}, {plan.at_most(zero)} for {bit.zero}; nothing for any other "
+                "report"),
             ("expected total", plan.money(it.people * it.presence * quote.expected_payment)),
             ("  when all take part: mean", plan.money(total.mean)),
             ("  standard deviation; 19 of 20 totals are at most", f"{plan.money(total.sd)}; "
              f"{plan.at_most(total.quantile(0.95))}"),
             ("probability that the best guess of the state is wrong", number(it.error_probability())),
-            ("  without asking anybody", number(min(it.signal_model.prior_one, it.signal_model.prior_zero))),
+            ("  without any reports", number(min(it.signal_model.prior_one, it.signal_model.prior_zero))),
         ]
         if it.presence < 1:
             rows.insert(1, ("probability that an invited person takes part", number(it.presence)))
@@ -92,15 +93,16 @@ class BitsPages(BitPages):
         rows = tuple((name, plan.at_most(amount), plan.money(0.0))
                      for name, amount in ((bit.one, one), (bit.zero, zero)))
         return Table(columns=("your report", "with the majority of the others", "against it"), rows=rows,
-                     note="When all take part who are invited; with others it follows from the public counts.")
+                     note="These are the amounts if all invited people take part. With fewer participants, the public "
+                          "counts give the amounts.")
 
     def why(self, plan: BitPlan) -> list[str]:
         it = plan.market
         return [
-            "Why it pays to take part and to let your device do what it says: if everybody else does, you expect "
-            f"{plan.money(it.quote().expected_payment)}, and any other way of reporting earns less than that, once "
-            f"the privacy that it costs is counted at {plan.money(float(it.cost(it.epsilon)))} for this level. A "
-            "report that meets the majority of the others is paid; how much follows from the public counts.",
+            "Why taking part with your device's report pays: if everybody else does the same, you expect "
+            f"{plan.money(it.quote().expected_payment)}. Any other way to report earns less, if the privacy that you "
+            f"spend costs you {plan.money(float(it.cost(it.epsilon)))} at this level. A report with the majority of "
+            "the others is paid. The amount follows from the public counts.",
         ]
 
     def found(self, plan: BitPlan, billboard: BitBillboard) -> list[Block]:
@@ -114,14 +116,14 @@ def _cheaper(found: BitPlan) -> Section:
     rows: list[tuple[str | float | None, ...]] = [
         ("this campaign", it.people, it.epsilon,
          it.people * it.presence * it.quote().expected_payment, error)]
-    note = ("Plans take it that all take part who are asked. They are by the exact error, by Chernoff's bound on it, "
-            "and by the thesis.")
+    note = ("Each plan assumes that all invited people take part. The plans use the exact error, Chernoff's bound on "
+            "the error, and the rule of the thesis.")
     if _SMALLEST_TARGET <= error < baseline:
         with suppress(InvalidInput, Refused):
             best = plan(error, it.signal_model.signal_accuracy, it.signal_model.prior_one, it.cost)
             rows += [(f"{name}: cheapest for that error", each.people, each.epsilon, each.total, each.error)
                      for name, each in best.compared.items() if isinstance(each, MarketPlan)]
-    return Section(title="What the same accuracy could cost", blocks=(Table(
+    return Section(title="Cost of the same accuracy with other settings", blocks=(Table(
         columns=("plan", "people", "epsilon", f"expected total ({found.collection.currency})", "error"),
         rows=tuple(rows), note=note),))
 
@@ -129,8 +131,8 @@ def _cheaper(found: BitPlan) -> Section:
 def _robust(it: MajorityMarket) -> Text:
     reach = robustness(it)
     return Text((
-        f"The best reply still depends on the answer while the prior is off by less than {reach.prior:.3g}, or the "
-        f"signal accuracy by less than {reach.accuracy:.3g}, with everybody else playing the level that was bought.",))
+        f"The best reply still depends on the answer if the prior is wrong by less than {reach.prior:.3g}, or the "
+        f"signal accuracy by less than {reach.accuracy:.3g}, while everybody else plays the level of the plan.",))
 
 
 class BitsKind(BitKind):

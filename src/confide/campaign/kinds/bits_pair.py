@@ -41,7 +41,7 @@ class Group(Keys):
 
     name: str = Field(min_length=1, description="public; the groups' names differ")
     size: int = Field(ge=2, description="number of people")
-    ones: int = Field(ge=0, description="number of them whose bit is 1")
+    ones: int = Field(ge=0, description="number of people in the group with the bit 1")
 
 
 class Belief(Keys):
@@ -51,8 +51,9 @@ class Belief(Keys):
 
     groups: tuple[Group, ...] | None = Field(default=None, min_length=2, description="people of one group, when nobody "
                                              "knows which")
-    column: str | None = Field(default=None, min_length=1, description="of the file of reports: whose peers are whose; "
-                               "its values are the groups' names. Otherwise all are peers of all")
+    column: str | None = Field(default=None, min_length=1, description=
+        "column of the file of reports that names each person's group, so that peers are people of one group; without "
+        "it, everybody is a peer of everybody")
     beta: tuple[Positive, Positive] | None = Field(default=None, description="[a, b]: the share of ones is beta(a, b)")
     pairs: tuple[Annotated[float, Field(ge=0, le=1)], Annotated[float, Field(ge=0, le=1)]] | None = Field(
         default=None, description="[P(both are 1), P(both are 0)] of two people")
@@ -99,11 +100,12 @@ def insiders_table(it: PairMarket, belief: Belief, currency: str) -> Table:
     rows = audit_groups(it, [each.size for each in groups], [each.ones for each in groups],
                         [each.name for each in groups])
     return Table(
-        columns=("her group", "people", "ones", "her best reply", f"gains ({currency})", "truth pays"),
+        columns=("group", "people", "ones", "best reply of a member", f"gains ({currency})", "truth pays"),
         rows=tuple((str(row.group), row.size, row.ones, row.best.name, row.gain, "yes" if row.truthful else "no")
                    for row in rows),
-        note="For a person who knows which group she and her peers are in, while everybody else plays the equilibrium: "
-             "her peers' bits then say nothing about her own, and her best report is the one that is paid more there.")
+        note="The table is about a member who knows their own group and that of their peers, while everybody else "
+             "plays the equilibrium. The peers' bits then say nothing about the member's own bit, and the report that "
+             "pays more in that group is the best one.")
 
 
 @dataclass(frozen=True)
@@ -124,14 +126,14 @@ class PairPages(BitPages):
             ("level of one report, local differential privacy", f"epsilon = {it.epsilon:g}"),
             ("expected payment of one person", plan.money(quote.expected_payment)),
             ("  least that any market without fines could pay, by Proposition 1", plan.money(quote.lower_bound)),
-            ("  what the level costs her, as everybody believes", plan.money(float(it.cost(it.epsilon)))),
-            ("  what any report that ignores her answer earns less", plan.money(quote.margin)),
-            (f"a report that {agrees} with a peer's is paid, on average over her peers",
+            ("  cost of that level to one person, by the common belief", plan.money(float(it.cost(it.epsilon)))),
+            ("  loss of any report that ignores the answer", plan.money(quote.margin)),
+            (f"payment for a report that {agrees} with a peer's, on average over all peers",
              f"{plan.money(one)} for {bit.one}, {plan.money(zero)} for {bit.zero}"),
             ("expected total, when all take part", plan.money(it.total_payment().mean)),
-            (f"the share of {bit.one} will be known to within, with probability {1 - _FAILURE:.0%}",
+            (f"largest error of the share of {bit.one}, with probability {1 - _FAILURE:.0%}",
              number(it.half_width(_FAILURE))),
-            ("correlation of two people's bits, as everybody believes", number(it.prior.correlation)),
+            ("correlation of two people's bits, by the common belief", number(it.prior.correlation)),
         ]
 
     def warnings(self, plan: BitPlan) -> list[str]:
@@ -141,14 +143,14 @@ class PairPages(BitPages):
             rows = audit_groups(it, [each.size for each in groups], [each.ones for each in groups])
             lost = sum(not row.truthful for row in rows)
             if lost:
-                found.append(f"truth pays only those who do not know their own group; of those who know it, members of "
-                             f"{lost} of {len(rows)} groups do best with one and the same report")
+                found.append(f"truth pays only people who do not know their own group: in {lost} of {len(rows)} "
+                             "groups, members who know their group do best with one fixed report")
         return found
 
     def more(self, plan: BitPlan) -> list[Section]:
         parts = [_cheaper(plan), equilibria_table(plan)]
         if self.belief.groups is not None:
-            parts.append(Section(title="Who knows her own group", blocks=(
+            parts.append(Section(title="People who know their own group", blocks=(
                 insiders_table(plan.market, self.belief, plan.collection.currency),)))
         return parts
 
@@ -158,17 +160,17 @@ class PairPages(BitPages):
         rows = tuple((name, *((plan.money(amount), plan.money(0.0)) if it.agreement else
                               (plan.money(0.0), plan.money(amount))))
                      for name, amount in ((bit.one, one), (bit.zero, zero)))
-        return Table(columns=heads, rows=rows, note="You are paid the average over all your peers who take part.")
+        return Table(columns=heads, rows=rows, note="Your payment is the average over all your peers who take part.")
 
     def why(self, plan: BitPlan) -> list[str]:
         it = plan.market
         meets = "agree with" if it.agreement else "differ from"
         return [
-            f"Why it pays to take part and to let your device do what it says: reports that {meets} those of your "
-            f"peers are paid, so that you expect {plan.money(it.quote().expected_payment)} if everybody else does the "
-            "same, and any other way of reporting earns less, once the privacy that it costs is counted at "
-            f"{plan.money(float(it.cost(it.epsilon)))} for this level. This holds for who knows her own answer, and "
-            "not why her peers' answers are like hers."]
+            f"Why taking part with your device's report pays: reports that {meets} those of your peers are paid. If "
+            f"everybody else does the same, you expect {plan.money(it.quote().expected_payment)}. Any other way to "
+            f"report earns less, if the privacy that you spend costs you {plan.money(float(it.cost(it.epsilon)))} at "
+            "this level. This holds if you know your own answer, and do not know why your peers' answers are like "
+            "yours."]
 
     def found(self, plan: BitPlan, billboard: BitBillboard) -> list[Block]:
         it, names = plan.market, plan.config.peers()
@@ -196,9 +198,9 @@ class PairPages(BitPages):
         return [Text((said,)), *picture, Table(
             columns=("peers", "reports", f"share of {bit.one}", "standard error", f"at least {covered} from", "to"),
             rows=cells,
-            note="Unbiased for the share among those who took part: a share is not cut, and may lie outside of 0% to "
-                 "100%; the ends of its interval are cut to 0% and 100%. Errors are of the randomisation alone: they "
-                 "say nothing of who was asked, or of who stayed away.")]
+            note="The share is unbiased for the people who took part. It is not cut, and may lie outside of 0% to "
+                 "100%; the ends of its interval are cut to 0% and 100%. Errors cover the randomisation alone, and "
+                 "neither the choice of the invited people nor those who stayed away.")]
 
 
 def _reach(share: float, low: float, high: float) -> float:
@@ -216,11 +218,11 @@ def _cheaper(found: BitPlan) -> Section:
         best = plan_mean(it.prior, it.cost, error, _FAILURE, "hoeffding")
         rows += [(f"{name}: cheapest for that accuracy", each.epsilon, each.total, each.exact_failure_probability)
                  for name, each in best.compared.items() if isinstance(each, MeanPlan)]
-    return Section(title="What the same accuracy could cost", blocks=(Table(
+    return Section(title="Cost of the same accuracy with other settings", blocks=(Table(
         columns=("plan", "epsilon", f"expected total ({found.collection.currency})",
                  f"chance to be further off than {number(error)}"), rows=tuple(rows),
-        note="Chances are exact, and the worst over all numbers of ones. A smaller epsilon can cost more: reports that "
-             "say little have to be paid for their rare agreement."),))
+        note="Chances are exact, for the worst number of ones. A smaller epsilon can cost more: noisy reports agree "
+             "rarely, so each agreement must be paid more."),))
 
 
 def _failure(it: PairMarket, error: float) -> float | None:

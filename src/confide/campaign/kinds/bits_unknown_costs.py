@@ -55,8 +55,8 @@ class CostLawTable(LawTable):
     """
 
     law: Literal["lognormal", "exponential", "gamma", "uniform"] = pydantic.Field(
-        description="of C, what a nat is worth to one person: lognormal has meanlog and sdlog, exponential has mean, "
-        "gamma has shape and scale, uniform (from 0) has high")
+        description="law of C, the value of a nat of privacy to one person: lognormal has meanlog and sdlog, "
+                    "exponential has mean, gamma has shape and scale, uniform (from 0) has high")
 
     NEEDS: ClassVar[Parameters] = {
         "lognormal": ("meanlog", "sdlog"), "exponential": ("mean",), "gamma": ("shape", "scale"), "uniform": ("high",)}
@@ -82,8 +82,8 @@ class Levels(Keys):
     if TYPE_CHECKING:
         epsilon: float
 
-    ceiling: float = pydantic.Field(gt=0, le=700, allow_inf_nan=False, description="the largest level that "
-                                    "people's devices let through: what is promised, and charged")
+    ceiling: float = pydantic.Field(gt=0, le=700, allow_inf_nan=False, description=
+        "the largest level that people's devices report at; the campaign promises and charges this level")
 
 
 @keys_of(ThresholdMarket, "threshold", optional=True, share="participation")
@@ -121,30 +121,30 @@ class UnknownCostPages(BitPages):
             ("level of one report, at most: local differential privacy", f"epsilon = {it.largest_level:g}"),
             ("  least level of a participant, a floor of quality", number(it.epsilon)),
             ("  half of the participants choose at most", number(float(it.level_quantile(0.5)))),
-            ("taking part is worth it up to this worth of a nat", plan.money(it.cost_threshold)),
+            ("taking part pays people with a cost per nat of at most", plan.money(it.cost_threshold)),
             ("expected number of participants", f"{it.people * it.presence:,.1f} of {it.people:,}"),
             ("expected payment of a participant", plan.money(quote.expected_payment)),
-            ("when as many take part: a report with the majority, and against it",
+            ("payment if that many take part: for a report with the majority, and against it",
              f"{plan.at_most(float(tables[1, 1]))} and {plan.at_most(float(tables[1, 0]))} for {bit.one}, "
              f"{plan.at_most(float(tables[0, 0]))} and {plan.at_most(float(tables[0, 1]))} for {bit.zero}"),
-            ("a participant owes money with probability", number(it.negative_probability())),
-            ("rounds on fresh questions until nobody owes, all in all, but one in twenty",
+            ("probability that a participant owes money", number(it.negative_probability())),
+            ("rounds on new questions until a participant owes money in sum with probability at most 0.05",
              number(it.rounds_until_nonnegative(0.05))),
             ("expected total", plan.money(it.expected_total)),
             ("  standard deviation; 19 of 20 totals are at most",
              f"{plan.money(total.sd)}; {plan.at_most(total.quantile(0.95))}"),
             ("probability that the majority of reports is wrong", number(it.error_probability())),
-            ("  without asking anybody", number(min(it.signal_model.prior_one, it.signal_model.prior_zero))),
+            ("  without any reports", number(min(it.signal_model.prior_one, it.signal_model.prior_zero))),
         ]
 
     def more(self, plan: BitPlan) -> list[Section]:
         rows = tuple((each.name, each.participation, each.payment, each.total, "yes" if each.informative else "no")
                      for each in common_equilibria(plan.market))
-        return [_cheaper(plan), Section(title="Everything that everybody could agree on", blocks=(
+        return [_cheaper(plan), Section(title="Reports that everybody could agree on", blocks=(
             Table(columns=("everybody plays", "share that takes part", f"payment ({plan.collection.currency})",
                            "expected total", "says anything"), rows=rows,
-                  note="Equilibria that are easy to agree on. Those that say nothing usually pay more: a market cannot "
-                       "forbid that people agree to give one and the same report."),))]
+                  note="These are the equilibria that are easy to agree on. Equilibria that say nothing usually pay "
+                       "more. A market cannot prevent people from agreeing to give the same report."),))]
 
     def paid(self, plan: BitPlan) -> Table:
         it, bit = plan.market, plan.config.bit
@@ -153,18 +153,18 @@ class UnknownCostPages(BitPages):
         rows = tuple((name, plan.at_most(float(tables[own, own])), plan.at_most(float(tables[own, 1 - own])))
                      for name, own in ((bit.one, 1), (bit.zero, 0)))
         return Table(columns=("your report", "with the majority of the others", "against it"), rows=rows,
-                     note=f"When {present:,} take part, as expected; with others it follows from the public counts. "
-                          "Below 0 is what you owe.")
+                     note=f"These are the amounts if {present:,} people take part, as expected. With another number, "
+                          "the public counts give the amounts. You owe a negative amount.")
 
     def why(self, plan: BitPlan) -> list[str]:
         it = plan.market
         return [
-            "Who should take part: if a nat of privacy is worth at most "
-            f"{plan.money(it.cost_threshold)} to you, taking part pays on average, and the less it is worth the more "
-            "you gain; otherwise stay away. Your device asks what it is worth to you, chooses the level that is best "
-            f"for you, from {it.epsilon:g} up to {it.largest_level:g}, and tells nobody. A report with the majority of "
-            "the others is paid, one against it costs you. The operator sees that you took part, and so that privacy "
-            "is worth no more than that to you.",
+            f"Take part if a nat of privacy is worth at most {plan.money(it.cost_threshold)} to you: then taking part "
+            "pays on average, and you gain more the less a nat is worth to you. Otherwise stay away. Your device asks "
+            f"you for this value and chooses the best level for you, from {it.epsilon:g} to {it.largest_level:g}. It "
+            "tells nobody the value or the level. You are paid for a report with the majority of the others, and you "
+            "pay for a report against it. The operator sees that you took part, and can conclude that a nat is worth "
+            f"at most {plan.money(it.cost_threshold)} to you.",
         ]
 
     def found(self, plan: BitPlan, billboard: BitBillboard) -> list[Block]:
@@ -183,17 +183,17 @@ def _cheaper(found: BitPlan) -> Section:
                                       people=it.people, ceiling=it.ceiling)
             rows += [(f"{name}: best found for that error", each.participants, each.epsilon, each.total, each.error)
                      for name, each in best.compared.items() if isinstance(each, UnknownCostPlan)]
-    return Section(title="What the same accuracy could cost", blocks=(Table(
+    return Section(title="Cost of the same accuracy with other settings", blocks=(Table(
         columns=("plan", "participants", "epsilon", f"expected total ({found.collection.currency})", "error"),
-        rows=tuple(rows), note="Of as many invited people, with the same ceiling. Plans are by the exact error, by a "
-                               "bound on it, and by the thesis."),))
+        rows=tuple(rows), note="Each plan has the same number of invited people and the same ceiling. The plans use "
+                               "the exact error, a bound on the error, and the rule of the thesis."),))
 
 
 class BitsUnknownCostsKind(BitKind):
     """Buy randomised signs of a fact at costs that each person knows alone."""
 
     name = "bits-unknown-costs"
-    summary = "buy one randomised yes or no from those whose privacy costs least, with payments of both signs"
+    summary = "buy one randomised yes or no from the people with the least cost of privacy, with payments and fines"
     config = BitsUnknownCostsConfig
 
     def plan(self, config: BitsUnknownCostsConfig) -> BitPlan:
@@ -208,10 +208,10 @@ class BitsUnknownCostsKind(BitKind):
     def asked(self, config: BitConfig, plan: BitPlan) -> Sequence[Field]:
         """The participant's answer, and what privacy is worth to them: both for their own device alone."""
         return [*super().asked(config, plan), Field(
-            column=WORTH, label="What is it worth to you that nobody learns anything of your answer, for each nat?",
+            column=WORTH, label="How much is one nat of privacy of your answer worth to you?",
             form="number", above=0.0, unit=config.payment.currency, required=False,
-            note="Your device chooses by it how much it hides you, and tells nobody. It is needed with an answer. "
-                 f"Above {plan.money(plan.market.cost_threshold)} it takes no part for you.")]
+            note="Your device uses this value to choose your privacy level, and tells it to nobody. Give it with your "
+                 f"answer. If it is above {plan.money(plan.market.cost_threshold)}, your device takes no part.")]
 
     def device(
         self, config: BitConfig, plan: BitPlan, terms: Mapping[str, Any] | None = None
@@ -237,7 +237,8 @@ class BitsUnknownCostsKind(BitKind):
             found = float("nan")
         if not 0 < found < float("inf"):
             raise InvalidInput("record", f"{WORTH}: is missing or no amount above 0",
-                               "what a nat of privacy is worth to her, in the currency; it does not leave her device")
+                               "must be the value of a nat of privacy to the participant, in the currency; it does not "
+                               "leave their device")
         return found
 
     def _drawn(self, plan: BitPlan, bits: np.ndarray, noise: Noise) -> np.ndarray:

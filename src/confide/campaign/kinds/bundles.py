@@ -28,7 +28,7 @@ class BundlesKind(MatchingKind):
     """Hand several goods to each person, by what everybody would give for bundles of them."""
 
     name = "bundles"
-    summary = "hand out scarce goods, several to each person, by what people would give for bundles, kept secret"
+    summary = "hand out scarce goods, several to each person, by people's private values of bundles"
     config: type[Any] = BundlesConfig
     file_words: ClassVar[FileWords] = FILE_WORDS
     types: ClassVar[Mapping[str, type]] = wire_types(
@@ -44,8 +44,9 @@ class BundlesKind(MatchingKind):
         columns, scale = config.columns(), plan.scale
         if not config.counted:
             return fields_of_goods([(name, name) for name in columns], scale, _together(config))
-        labels = ["What is one good worth to you, whichever it is?",
-                  *(f"What does good number {count} add to those before it?" for count in range(2, len(columns) + 1))]
+        labels = ["How much is any one good worth to you?",
+                  *(f"How much does good number {count} add to the goods before "
+                    "it?" for count in range(2, len(columns) + 1))]
         return fields_of_goods(list(zip(columns, labels, strict=True)), scale, _together(config))
 
     def one(self, plan: Any, batch: Rows, place: int) -> Any:

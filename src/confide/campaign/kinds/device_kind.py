@@ -168,7 +168,7 @@ class DeviceKind(PeoplesKind):
                   (played.truth, played.reports)]
         rows = tuple((level, int(true), int(said)) for level, true, said in zip(levels, *counts, strict=True))
         return [Section(title="Beside the true answers", study=True, blocks=(
-            Table(columns=("answer", "true", "reported"), rows=rows, note="What is true is private."),))]
+            Table(columns=("answer", "true", "reported"), rows=rows, note="The true answer is private."),))]
 
     # ----
 
@@ -204,7 +204,7 @@ class DeviceKind(PeoplesKind):
                                    "at the epsilon that is promised to the collector")
         if it.submit(None) is not None:
             raise InvalidInput("mechanism", f"{type(it).__name__}: `submit` of None is not None",
-                               "who has no record hands in nothing")
+                               "a participant without a record hands in nothing")
 
 
 def exactly(level: float) -> Fraction:

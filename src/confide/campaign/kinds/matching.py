@@ -110,7 +110,7 @@ class MatchingKind(KindSkeleton, PeoplesKind):
     """Hand one good to each person at most, by what everybody would give for it."""
 
     name = "matching"
-    summary = "hand out scarce goods, one to each person at most, by what people would give for them, kept secret"
+    summary = "hand out scarce goods, at most one to each person, by people's private values"
     config = MatchingConfig
     runs = Market
     part = "market"
@@ -158,7 +158,7 @@ class MatchingKind(KindSkeleton, PeoplesKind):
         alone = Rows(np.array([index]), np.array([0, len(row)]), np.array(places, dtype=np.int32),
                      np.array([row[place] for place in places], dtype=np.float32))
         if not len(config.usable(alone, {}).index):
-            raise InvalidInput("record", config.unusable(), "whoever hands in such a row counts as one without")
+            raise InvalidInput("record", config.unusable(), "such a row counts as an empty row")
         return alone
 
     def retyped(self, config: Any, plan: Any, batch: Rows) -> Mapping[str, str | float]:

@@ -71,8 +71,8 @@ class MeanKind(KindSkeleton, PeoplesKind):
     """Buy a mean from people who fear two leaks."""
 
     name: ClassVar[str] = "mean"
-    summary: ClassVar[str] = ("buy the mean of a bounded number from people who weigh what the platform and what the "
-                              "public learns")
+    summary: ClassVar[str] = ("buy the mean of a bounded number from people who fear leaks to the operator and to the "
+                              "public")
     notion: Literal["epsilon", "rho"] = "rho"
     config: type[Any] = MeanConfig
     file_words = FileWords(keys={
@@ -105,10 +105,11 @@ class MeanKind(KindSkeleton, PeoplesKind):
         rule = plan.mechanism.rules[0]
         low, high = rule.support
         return [Field(
-            column=config.reports.column, label="How do you fear two leaks, from 0 to 1?", form="number", lowest=low,
+            column=config.reports.column, label="How much do you fear two leaks, from 0 (the public) to 1 (the "
+                                                "operator)?", form="number", lowest=low,
             highest=high, gaps=tuple((float(a), float(b)) for a, b in rule.gaps), required=False,
-            note="1: what the operator learns of you is all you fear. 0: what the public learns is. It is no secret "
-                 "from the operator. Leave it empty to take no part.")]
+            note="1: you fear only the operator's knowledge about you. 0: you fear only the public's knowledge about "
+                 "you. The operator sees this number. Leave it empty to take no part.")]
 
     def asked(self, config: MeanConfig, plan: PlannedMean) -> Sequence[Field]:
         """The participant's record on their contract, for their own device alone; left empty, they take no part."""
@@ -130,7 +131,7 @@ class MeanKind(KindSkeleton, PeoplesKind):
             NotGuaranteed: its noise does not keep its level.
         """
         if terms is None:
-            raise InvalidInput("contract", "is missing", "what her device does follows from her own contract")
+            raise InvalidInput("contract", "is missing", "the participant's device needs their own contract")
         contract = lattice_contract(plan.mechanism, terms)
         plan.mechanism.check_contract(contract)
         column = config.record.column
@@ -177,7 +178,7 @@ class MeanKind(KindSkeleton, PeoplesKind):
         value, low, high = self._value(config, values), config.record.low, config.record.high
         if value is None or low <= value <= high:
             return ""
-        return f"your record is outside of [{low:g}, {high:g}] and counts as the nearer end; nobody else is told"
+        return f"your record is outside of [{low:g}, {high:g}] and counts as the nearer end; only you learn this"
 
     def row(self, config: MeanConfig, identity: str, report: Any) -> dict[str, str]:
         """The row that the participant hands in on their contract: a row of the operator's file of records."""
@@ -329,7 +330,7 @@ class MeanKind(KindSkeleton, PeoplesKind):
         if sent:
             message, problem = Word(column=column).encode_one(values[column])
             if problem is None and not (contract.active and contract.admits(message)):
-                problem = f"{column}: is not what a device sends on this contract"
+                problem = f"{column}: no device sends this on this contract"
             if problem:
                 raise InvalidInput("record", problem)
         return Contracted(steps=contract.steps, noise_std=contract.noise_std, epsilon_local=contract.epsilon_local,
@@ -343,8 +344,8 @@ class MeanKind(KindSkeleton, PeoplesKind):
         are stored at once, when they become final, and what is sent on them is read from the file of records.
         """
         raise Refused("contracts are stored together, when they become final, and not one by one",
-                      f"the row that her device writes goes into {config.reports.source} first, and into "
-                      f"{config.data.source} with her final contract")
+                      f"the row from the participant's device goes into {config.reports.source} first, and into "
+                      f"{config.data.source} with the final contract")
 
     # ---- rehearsal
 

@@ -64,7 +64,7 @@ class MechanismPlan(Generic[M_co]):
     config: Any
     mechanism: M_co
     roles: Sequence[Role]
-    share: str = "what the mechanism decodes from your record and the public result"
+    share: str = "the mechanism's decoding of your record and the public result"
     remarks: Sequence[str] = ()
     pays: PayoutTerms | None = None
 
@@ -78,8 +78,8 @@ class MechanismPlan(Generic[M_co]):
         rows = tuple((self._named(word), _shown(part)) for word, part in parts_of(it).items())
         seen = [Section(title="Tried out", blocks=(Text(tuple(self.remarks)),))] if self.remarks else []
         return [Section(title="Plan", blocks=(Table(columns=("parameter", "value"), rows=rows,
-                                                    note="All of it is public, and none of it comes from data."),)),
-                Section(title="What is promised", blocks=(promises_table(in_currency(self.guarantees, self.pays)),)),
+                                                    note="All parameters are public. None of them comes from data."),)),
+                Section(title="Promises", blocks=(promises_table(in_currency(self.guarantees, self.pays)),)),
                 groups_section(it, self.guarantees.privacy), *seen]
 
     def _named(self, word: str) -> str:
@@ -102,23 +102,23 @@ class MechanismPlan(Generic[M_co]):
         others = [in_full(each) for each in promises
                   if each.claimable and not isinstance(each, Privacy | Truthfulness)]
         limits = [f"{role.column}: {role.limit()}." for role in self.roles]
-        gone = "counts as none, and only you are told."
+        gone = "counts as no record, and only you learn this."
         if self.local:
-            report = ("Your own device draws a report from your record; nothing else leaves it.", *limits,
+            report = ("Your own device draws a report from your record. Only the report leaves the device.", *limits,
                       f"A report that cannot be used {gone}")
             sees = "Nobody but you sees your record. The operator reads your report."
-            trusted = "Your own device, with your record; nobody else."
-            back = withdrawing(absent="your report counts as none, and nobody but the operator can tell")
+            trusted = "You trust your own device with your record, and nobody else."
+            back = withdrawing(absent="your report counts as no report, and only the operator can see this")
         else:
             report = (*limits, f"A record that cannot be used {gone}")
             sees = "The operator reads your record."
-            trusted = "The operator, with your record; nobody else."
+            trusted = "You trust the operator with your record, and nobody else."
             back = withdrawing()
         return [
             answer(Question.REPORT, *report),
-            answer(Question.SEES, f"{sees} Everybody else sees the public result, and what follows from it. Your share "
-                                  f"follows from {self.share_depends_on}."),
-            answer(Question.HIDES, *(private or ("Nothing is promised of that.",)), self._guess()),
+            answer(Question.SEES, f"{sees} Everybody else sees the public result and all conclusions from it. Your "
+                                  f"share follows from {self.share_depends_on}."),
+            answer(Question.HIDES, *(private or ("The campaign makes no promise about this.",)), self._guess()),
             answer(Question.GETS, as_sentence(self.share.rstrip(".")), *self._paid(), *others),
             answer(Question.LIES, lies(promises)),
             answer(Question.TRUSTED, trusted),
@@ -129,7 +129,7 @@ class MechanismPlan(Generic[M_co]):
         """The largest payment, and what she leaves beforehand."""
         if self.pays is None:
             return ()
-        left = [("left with your record, and given back", self.pays.deposit)] if self.pays.deposit else []
+        left = [("your deposit, which you get back", self.pays.deposit)] if self.pays.deposit else []
         rows = tuple((word, self.pays.money(it)) for word, it in [("at most", self.pays.highest), *left])
         return (Table(columns=("your payment", "amount"), rows=rows),)
 
@@ -141,7 +141,7 @@ class MechanismPlan(Generic[M_co]):
 
     def _guess(self) -> str:
         """The odds of whoever looks at what is published, or collects reports, in plain words."""
-        seen = {Audience.PUBLIC: "from what is published", Audience.OTHERS: "from what is published",
+        seen = {Audience.PUBLIC: "from the published result", Audience.OTHERS: "from the published result",
                 Audience.COLLECTOR: "from your report"}
         found: dict[str, list[Audience]] = {}
         for audience in dict.fromkeys(each.audience for each in self.guarantees.privacy if each.audience in seen):
@@ -281,16 +281,16 @@ def explain_sections(
         Refused: the participant withdrew, and their share was erased.
     """
     decoded = dict(outcome.mechanism.decode(record, index, outcome.billboard))
-    lines = [f"Your share is {share}. It follows from {depends_on}: anybody who has both comes to the same."]
+    lines = [f"Your share is {share}. It follows from {depends_on}, and anybody who has both can compute it."]
     if record is None:
-        lines.append("No usable record is there under this id.")
+        lines.append("There is no usable record under this id.")
     if not isinstance(outcome, PublicOutcome):
         settled = settled_share(outcome, index)
         schema = outcome.shares.schema
         if written(settled, schema) != written(decoded, schema):
-            lines.append("From the record that the file holds today another share follows than the one that was "
-                         "settled: either this row was changed since, or the mechanism's `decode` gives another share "
-                         "than its `run` did. What counts is the settlement: that is what is shown.")
+            lines.append("Today's record in the file gives another share than the settled one. Either this row was "
+                         "changed since, or the mechanism's `decode` gives another share than its `run`. The "
+                         "settlement counts, and this page shows its share.")
             decoded = settled
     if pays is not None and pays.column in decoded:
         decoded[pays.column] = pays.money(decoded[pays.column])
@@ -311,7 +311,7 @@ def study_sections(
     """
     bare = ran(outcome.mechanism, collection.data, ForcedNoise(()))
     released, true = (next(iter(tables(each).values())) for each in (outcome, bare))
-    note = "Without noise nothing is promised: these numbers are private."
+    note = "A result without noise has no promise of privacy: these numbers are private."
     blocks: tuple[Table, ...]
     if released.num_rows != true.num_rows:  # the noise decides how long the table is
         blocks = (_table(released), _table(true, note))
@@ -322,4 +322,4 @@ def study_sections(
             if name in true.column_names and not true[name].equals(released[name]):
                 columns[f"{name} without noise"] = true[name]
         blocks = (_table(pa.table(columns), note),)
-    return [Section(title="Beside the result without noise", study=True, blocks=blocks)]
+    return [Section(title="Result with and without noise", study=True, blocks=blocks)]

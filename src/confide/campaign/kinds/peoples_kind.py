@@ -116,7 +116,7 @@ class PeoplesKind:
             NotImplementedError: the kind stores something else than rows of cells, and does not say what was typed.
         """
         if not isinstance(batch, SlotRows):
-            raise NotImplementedError(f"{type(self).__name__} does not say what was typed of {type(batch).__name__}")
+            raise NotImplementedError(f"{type(self).__name__} does not give the typed fields of {type(batch).__name__}")
         return typed_cells(batch.cells[0].tolist(), self.columns(config))
 
     def one(self, plan: Any, batch: Any, place: int) -> Any:
@@ -308,7 +308,7 @@ class PeoplesKind:
 
 def absent() -> Refused:
     """The refusal for a person who takes no part, where they would hand something in."""
-    return Refused("whoever takes no part hands nothing in", "what she handed in before, withdrawing takes back")
+    return Refused("a person who takes no part hands in nothing", "to take back an earlier record, withdraw")
 
 
 def own_values(values: Mapping[str, str], column: str, identity: str) -> dict[str, str]:

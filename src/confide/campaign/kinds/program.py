@@ -176,7 +176,7 @@ def _field(config: ProgramConfig, column: Column, together: str) -> Field:
         raise InvalidInput("program", f"{column.name!r} is of no form")
     ends = f"From {column.lowest:.12g} to {column.highest:.12g}."
     notes = (ends, MOVED if column.clip else "",
-             "" if column.empty is None else f"Left empty, it counts as {column.empty:.12g}.", together)
+             "" if column.empty is None else f"If you leave it empty, it counts as {column.empty:.12g}.", together)
     return Field(
         column=column.name, label=label, form="number", lowest=None if column.clip else column.lowest,
         highest=None if column.clip else column.highest, required=column.empty is None,
@@ -189,12 +189,12 @@ def _label(config: ProgramConfig, name: str) -> str:
     if isinstance(table, FlowTable):
         return {"source": "Where do you start?", "sink": "Where do you want to go?"}[name]
     if isinstance(table, KnapsackTable):
-        return "What is your item worth?" if name == config.data.value else f"How much of {name} does it take?"
+        return "How much is your item worth?" if name == config.data.value else f"How much of {name} does it take?"
     if _is_need(config, name):
         return f"How many slots of {name.removesuffix('.needs')} do you need?"
     if isinstance(table, AggregativeGameTable) and table.actions is not None and name not in table.actions:
         action, _, row = name.partition(".")
-        return f"What does {action} contribute to {row}?"
+        return f"How much does {action} contribute to {row}?"
     return name
 
 
@@ -235,12 +235,12 @@ def _list_column(bids: Bids) -> str:
 def _bundles(bids: Bids) -> Field:
     value = bids.value
     return Field(
-        column=_list_column(bids), label="Which bundles do you want, and what is each worth to you?", form="text",
+        column=_list_column(bids), label="Which bundles do you want, and how much is each worth to you?", form="text",
         required=False,
-        note=f"A line for each bundle, {bids.most} at most: its goods with a plus between them, an equals sign, and "
-             f"what it is worth, a number from {value.lowest:.12g} to {value.highest:.12g}. For instance: "
-             f"{'+'.join(bids.goods[: bids.size])} = {value.highest:.12g}. A bundle has 1 to {bids.size} different "
-             f"goods. Goods: {', '.join(bids.goods)}. Left empty, you take no part.")
+        note=f"Write a line for each bundle, {bids.most} at most: its goods with a plus between them, an equals sign, "
+             f"and its value, a number from {value.lowest:.12g} to {value.highest:.12g}. Example: "
+             f"{'+'.join(bids.goods[:bids.size])} = {value.highest:.12g}. A bundle has 1 to {bids.size} different "
+             f"goods. Goods: {', '.join(bids.goods)}. If you leave it empty, you take no part.")
 
 
 def _listed_bids(bids: Bids, values: Mapping[str, str]) -> Mapping[str, str]:
@@ -258,7 +258,7 @@ def _listed_bids(bids: Bids, values: Mapping[str, str]) -> Mapping[str, str]:
             continue
         name, equals, worth = line.rpartition("=")
         if not equals:
-            raise InvalidInput("record", f"line {number} has no equals sign", "must be a bundle = what it is worth")
+            raise InvalidInput("record", f"line {number} has no equals sign", "must be a bundle = its value")
         if name.strip() in found:
             raise InvalidInput("record", f"line {number} is about a bundle that stands above", "each bundle once")
         found[name.strip()] = worth.strip()

@@ -133,8 +133,8 @@ def _checked(config: SearchConfig, folder: Path) -> Check:
         "Nothing was charged. These numbers follow from contacts and answers: keep them to yourself.",
         "A missing answer is asked for when the search comes to it; it never counts as one. So is an answer that "
         "cannot be read: see the rejected rows.",
-        "Do not change the campaign file because of what stands here: a bound or threshold that follows from the "
-        "network is not covered by its promises.")))
+        "Do not change the campaign file because of this check: its promises do not cover a bound or threshold that "
+        "follows from the network.")))
     own = Section(title="The network (private: for the operator alone)", private=True, blocks=tuple(blocks))
     return Check(slots=graph.people, rows=data.rows, usable=answered, rejected=dict(data.rejected), tolerated=None,
                  held=True, own=(own,))

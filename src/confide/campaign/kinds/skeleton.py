@@ -155,7 +155,7 @@ def promised(plan: Any, *said: str) -> Section:
         plan: the plan as it was settled.
         said: paragraphs.
     """
-    return Section(title="What is promised, and to whom", folded=True, blocks=(
+    return Section(title="Promises and their audiences", folded=True, blocks=(
         Text(said), *group_blocks(plan.mechanism, plan.guarantees.privacy)))
 
 
@@ -210,8 +210,8 @@ def settled_otherwise(
     """
     return share_page(
         f"{who}: settled {at} {stored}",
-        f"The {thing} that the file holds today would {gets} {today}: it is not the one that was settled. What counts "
-        f"is the settlement: {stored}.", *more)
+        f"The file holds another {thing} today than the settled one; today's would {gets} {today}. The settlement "
+        f"counts: {stored}.", *more)
 
 
 class MoneyWords:
@@ -278,7 +278,7 @@ class LawTable(Keys):
 class CurrencyTable(Keys):
     """The currency, whose smallest coins are declared where they are paid."""
 
-    currency: str = Field(min_length=1, description="what it is called on pages and in files, such as euro")
+    currency: str = Field(min_length=1, description="name of the currency on pages and in files, such as euro")
     if TYPE_CHECKING:
         minor_units: int
 

@@ -65,7 +65,7 @@ class Payment:
         check_text("id", self.id)
         object.__setattr__(self, "amount", whole("amount", self.amount, at_least=1))
         if self.payee is not None and self.payee.id != self.id:
-            raise InvalidInput("payee", f"{self.payee.id!r} is not {self.id!r}", "must be the participant herself")
+            raise InvalidInput("payee", f"{self.payee.id!r} is not {self.id!r}", "must be the participant")
 
 
 @dataclass(frozen=True)

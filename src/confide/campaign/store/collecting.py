@@ -26,7 +26,7 @@ __all__ = ["Collecting", "Depositing", "Facts", "nothing_asked", "withdrawn"]
 
 def withdrawn() -> Refused:
     """The refusal for a person who has withdrawn, and hands something in."""
-    return Refused(worded("this participant has withdrawn"), worded("a new campaign may invite her again"))
+    return Refused(worded("this participant has withdrawn"), worded("a new campaign may invite them again"))
 
 
 def nothing_asked() -> Refused:
@@ -36,8 +36,8 @@ def nothing_asked() -> Refused:
 
 def _drawn_before() -> Refused:
     """Told to whose device hands in another draw than before."""
-    return Refused(worded("what your device drew was handed in before"),
-                   worded("another draw would tell more of your answer"))
+    return Refused(worded("your device's report was handed in before"),
+                   worded("a second report would disclose more of your answer"))
 
 
 def _problem(slot: int, known: Stored, gone: Collection[int]) -> ConfideError | None:

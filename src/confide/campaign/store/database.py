@@ -154,8 +154,8 @@ class Database:
         try:
             self._empty_log(self.file, thoroughly)
         except StoreFailed as error:
-            raise StoreFailed(error.store, f"has done what was asked, but may still hold deleted rows: it "
-                              f"{error.problem}", error.remedy) from None
+            raise StoreFailed(error.store, "finished, but may still hold deleted rows: it "
+                                           f"{error.problem}", error.remedy) from None
 
     def _empty_log(self, file: Path, thoroughly: bool) -> None:
         # A connection of its own: on one that was used before, an unfinished query, such as one that an exception
@@ -226,7 +226,7 @@ def _checked(url: str | URL) -> URL:
     parsed = parsed.set(drivername=_DRIVERS[parsed.drivername])
     if parsed.drivername == "sqlite":
         if parsed.database in (None, "", ":memory:"):
-            raise InvalidInput("store", "names no file, and a database in memory forgets what was spent",
+            raise InvalidInput("store", "names no file, and a database in memory forgets the spend",
                                'must be "sqlite:///FILE", with three slashes')
         if parsed.query or str(parsed.database).startswith("file:"):  # among them are modes that keep nothing
             raise InvalidInput("store", "options of SQLite are not supported", 'must be "sqlite:///FILE"')
@@ -354,7 +354,7 @@ def insert_many(
             connection.exec_driver_sql(statement, list(block))
 
 
-_BUSY = ("is in use by somebody else, who did not finish in time", "run it again")
+_BUSY = ("is in use by another process, which did not finish in time", "run it again")
 _FULL = ("has no room left", "make room on its disk, then run it again")
 _READ_ONLY = ("cannot be written to", "make it writable, then run it again")
 _BARRED = ("does not permit this to its user", "let its owner grant it, then run it again")

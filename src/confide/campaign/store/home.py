@@ -203,7 +203,8 @@ class Home:
             return None
         if len(said) != 2 or not said[0].isdecimal():
             path = self._note("begun", content)
-            raise InvalidInput("begun", f"{path} says nothing of a journal", "must be what an attempt wrote there")
+            raise InvalidInput("begun", f"{path} says nothing of a journal", "must be the file that an attempt wrote "
+                               "there")
         return int(said[0]), said[1]
 
     def seal(self, content: str, seal: tuple[int, str]) -> None:

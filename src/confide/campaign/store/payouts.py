@@ -186,7 +186,7 @@ def approve(connection: Connection, campaign: int, code: str) -> int:
     if not found.people["queued"]:
         return 0
     if not hmac.compare_digest(code.strip().lower().encode(), found.code.encode()):
-        raise Refused(worded("the code does not belong to what is queued"),
+        raise Refused(worded("the code does not belong to the queued payouts"),
                       worded("look at the queue again, and repeat its code"))
     connection.execute(update(s.payout).where(s.payout.c.campaign_id == campaign, s.payout.c.state == "queued")
                        .values(state="approved"))
@@ -255,13 +255,13 @@ def batch(connection: Connection, campaign: int, content: str, number: int, secr
 def answered(number: int) -> Refused:
     """The refusal of a step on a batch that the bank has answered."""
     return Refused(worded("the bank has answered batch %(number)s", number=number),
-                   worded("what failed is queued again by reopening it"))
+                   worded("reopen the batch to queue failed payouts again"))
 
 
 def _nothing_approved() -> Refused:
     return Refused(worded("no payout is approved"),
-                   worded("look at the queue and approve it by its code first; what was exported "
-                   "before is written again by its batch's number"))
+                   worded("look at the queue and approve it by its code first; to write an earlier export again, give "
+                          "its batch's number"))
 
 
 def attempts(connection: Connection, campaign: int, content: str, secret: bytes) -> dict[int, dict[str, str]]:
@@ -327,8 +327,8 @@ def confirm(
             continue
         if found.state == "paid":
             raise InvalidInput("reference", worded("%(name)s was confirmed as paid before", name=f"{name!r}"),
-                               worded("nothing was imported: take it "
-                               "out of the file, and pay what the bank returned so late by hand"))
+                               worded("nothing was imported: take it out of the file, and pay the late return of the "
+                                      "bank by hand"))
         if found.reopened:
             if found.slot not in waiting:
                 raise InvalidInput("reference",

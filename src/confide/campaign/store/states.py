@@ -114,5 +114,5 @@ def unsettled(path: Path, where: object, elsewhere: str) -> Refused:
 def unknown(where: object) -> Refused:
     """The refusal of a store that was never asked to settle a campaign."""
     return Refused(f"{where} does not know this campaign",
-                   "before it is run, take her row out of the data file: the slots stay; if the campaign file was "
-                   "changed since it was run, use the one that ran")
+                   "before the run, take the participant's row out of the data file: the slots stay; if the campaign "
+                   "file was changed since the run, use the file that ran")

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from confide.campaign.pack import REPORT
 from confide.campaign.report import head
 from confide.campaign.verification.findings import Broken
+from confide.campaign.verification.former_words import page_today
 from confide.campaign.verification.likeness import ROUNDING, contradicts, same_words, split_numbers
 from confide.charts.markup import Element, Unreadable, elements
 
@@ -132,7 +133,7 @@ def check_other(now: str, then: str, title: str) -> None:
     known: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for block in mine:
         known[split_numbers(block)[::2]].append(block)
-    for block in theirs:
+    for block in map(page_today, theirs):
         if contradicts(known.get(split_numbers(block)[::2], ()), block):
             raise Broken(f"{REPORT} says {block[:80]!r}, which does not follow from the public files")
 

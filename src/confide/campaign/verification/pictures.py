@@ -76,7 +76,7 @@ def same_data(now: Sequence[Picture], there: Sequence[Placed], data: bytes, othe
         same_words(mine.alt, theirs["alt"]) and _same(mine.spec, theirs["vega_lite"])
         for mine, theirs in zip(now, said, strict=True))
     if not same and (other is None or not _are_some(now, specs)):
-        raise Broken(f"{PICTURES} is not what the billboard says")
+        raise Broken(f"{PICTURES} does not agree with the billboard")
     if [each["drawn"] for each in said] != [each.state for each in there]:
         raise Broken(f"{REPORT} and {PICTURES} do not agree on the pictures that were drawn")
     if other is not None and any(

@@ -20,6 +20,7 @@ from confide.campaign.file import CampaignFile
 from confide.campaign.own_runs import is_ours
 from confide.campaign.store.chain import Entry
 from confide.campaign.verification.findings import Broken, NotChecked
+from confide.campaign.verification.former_words import promises_today
 from confide.campaign.verification.likeness import TINY, TOLERANCE, Difference, alike, differences
 from confide.campaign.verification.reading import check_part
 from confide.contract.encoding import encode
@@ -86,7 +87,7 @@ def _loses_no_more(file: CampaignFile, plan: CampaignPlan, outcome: PublicOutcom
     most, cost = (price(each.rule, each.events, each.delta) for each in (asked, spends))
     for part in ("epsilon", "delta", "rho"):
         if getattr(cost, part) > getattr(most, part) * (1 + TOLERANCE):
-            raise Broken("the mechanism costs more privacy budget than what the campaign file plans")
+            raise Broken("the mechanism costs more privacy budget than the campaign file plans")
 
 
 # ---- the debit
@@ -113,8 +114,7 @@ def debit(file: CampaignFile, outcome: PublicOutcome, charge: Entry, other: str 
         raise Broken(f"the ledger was charged for something else: {_listed(wrong)}")
     check_budget(file, outcome)
     if wrong:
-        raise NotChecked(f"the charge is what the campaign asks, but confide {other} may call it otherwise: "
-                         f"{_listed(wrong)}")
+        raise NotChecked(f"the charge is the campaign's, but confide {other} may name it differently: {_listed(wrong)}")
     spent = Filter(asked.budget, asked.rule, price(asked.rule, asked.events, asked.delta)).spent
     return f"charged once to {asked.account.name!r}: {spent}; the campaign file allows {asked.budget}"
 
@@ -131,6 +131,8 @@ def guarantees(outcome: PublicOutcome, said: Any, other: str | None) -> str:
         other: the version that it names, where it is another one.
     """
     now, said = _stated(outcome.guarantees), upgraded(said, {**GUARANTEES, **LOSSES}, "guarantee", "loss")
+    if other is not None:
+        said = promises_today(said)
     claims = [each for each in said if each["claimable"] is not False]
     _privacy_is_no_better(now, [each for each in claims if each["guarantee"] == "privacy"])
     exact = {f"[{place}]" for place, each in enumerate(now, 1) if each["guarantee"] == "privacy"}
@@ -141,8 +143,8 @@ def guarantees(outcome: PublicOutcome, said: Any, other: str | None) -> str:
     if other is None:
         raise Broken(f"the promises are not those of these parameters: {_listed(wrong)}")
     _others_are_no_better(now, [each for each in claims if each["guarantee"] != "privacy"])
-    raise NotChecked("the privacy losses hold, and no number of a promise claims more than what follows from the "
-                     f"parameters; but they are stated otherwise, as confide {other} may, and words are not checked")
+    raise NotChecked("the privacy losses hold, and no number of a promise claims more than the parameters give; but "
+                     f"confide {other} may word promises differently, and words are not checked")
 
 
 def _rounded_flag(now: Sequence[Mapping[str, Any]], found: Difference) -> bool:
@@ -209,7 +211,7 @@ def certificate(outcome: PublicOutcome, other: str | None) -> str:
         return "this mechanism makes none" if found is None else f"the {now['type']} follows from the billboard"
     what = f"the billboard gives {_named(now)}, the pack holds {_named(then)}"
     if now is not None and then is not None:
-        what = f"the certificate is not what the billboard says: {_listed(wrong)}"
+        what = f"the certificate does not agree with the billboard: {_listed(wrong)}"
         # Numbers under the same name have to be right; what only one of the versions states cannot be compared.
         if isinstance(now, dict) and isinstance(then, dict) and now["type"] == then["type"]:
             shared = now.keys() & then.keys()
@@ -294,7 +296,8 @@ def meter(file: CampaignFile, outcome: PublicOutcome, other: str | None) -> str:
             raise Broken(f"spent more than it was charged: {error}") from None
     check_part(outcome.provenance.confide, "a meter", held=said is not None)
     if said is None:
-        raise NotChecked(f"no meter recorded: confide {other} had none; what the billboard shows is within the charge")
+        raise NotChecked(f"no meter recorded: confide {other} had none; the figures on the billboard are within the "
+                         "charge")
     own = {(line.line, line.form): line for line in fresh.record().lines}
     told = {(line.line, line.form): line for line in said.lines}
     if any(line.spent != WITHIN for line in said.lines) or len(told) < len(said.lines):
@@ -302,7 +305,7 @@ def meter(file: CampaignFile, outcome: PublicOutcome, other: str | None) -> str:
     if own.keys() != told.keys():
         if other is None:
             raise Broken(f"the lines are {_lines(said.lines)}; this mechanism is charged on {_lines(own.values())}")
-        raise NotChecked(f"the lines are those of confide {other}; what the billboard shows is within the charge")
+        raise NotChecked(f"the lines are those of confide {other}; the figures on the billboard are within the charge")
     if said.around:
         if is_ours(mechanism, file.kind):
             raise Broken("noise was drawn that no line of the charge paid for")

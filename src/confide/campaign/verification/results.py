@@ -102,15 +102,15 @@ def result_tables(
     otherwise = [path for path in sorted(now.keys() & then.keys()) if not same_table(now[path], then[path])]
     for path in otherwise:
         if other is None or contradict(now[path], then[path]):
-            raise Broken(f"{path} is not what the billboard says")
+            raise Broken(f"{path} does not agree with the billboard")
     more, missing = sorted(then.keys() - now.keys()), sorted(now.keys() - then.keys())
     if other is None and (more or missing):
         raise Broken(f"{more[0]} belongs to no pack" if more else f"{missing[0]} is missing")
     large = _rows(folder, found, outcome.provenance, here)
     if more or missing or otherwise:
-        raise NotChecked(f"what stands in both is what the billboard says; but confide {other} laid out otherwise: "
+        raise NotChecked(f"the common parts agree with the billboard; but confide {other} has another layout of: "
                          f"{', '.join([*more, *missing, *otherwise])}")
-    return f"what the billboard says: {', '.join([*then, *large])}"
+    return f"these agree with the billboard: {', '.join([*then, *large])}"
 
 
 def _rows(folder: Folder, found: Mapping[str, pa.Table], wrote: Provenance, here: Provenance) -> list[str]:
@@ -124,7 +124,7 @@ def _rows(folder: Folder, found: Mapping[str, pa.Table], wrote: Provenance, here
     for path in sorted(now):
         table = found[path.removesuffix(".parquet")]
         if now[path] != then[path] and (same_software or not same_rows(table, then[path])):
-            raise Broken(f"{path} is not what the billboard says")
+            raise Broken(f"{path} does not agree with the billboard")
     return sorted(now)
 
 
@@ -153,14 +153,14 @@ def report_page(
     worded = same_page(words, theirs)
     if not worded:
         if other is None:
-            raise Broken(f"{REPORT} says something else than what follows from the public files")
+            raise Broken(f"{REPORT} does not agree with the public files")
         check_other(words, theirs, file.title)
     same = same_as_drawn_by_first(drawn, there) if is_first(version) else same_data(
         drawn, there, folder[PICTURES], other)
     if worded and same:
         return f"{REPORT} follows from the public files" + (
             "" if any(each.drawing for each in there) else "; it has no pictures")
-    raise NotChecked(f"{REPORT} is not worded as this version does; confide {other} may word it otherwise: its "
+    raise NotChecked(f"{REPORT} is not worded as this version does; confide {other} may word it differently: its "
                      "pictures, and the numbers of all that this version says too, are right")
 
 
@@ -184,7 +184,7 @@ def own_share(
     if isinstance(file.kind, ContractKind):
         signed = read_contract(file, mine["id"], mine["record"]["contract"])
         if signed.signer != signer:
-            raise Broken("her contract is signed with another key than the pack")
+            raise Broken("the participant's contract is signed with another key than the pack")
     record, index = file.kind.parse_record(file.config, plan, mine["id"], mine["record"])
     found = dict(outcome.mechanism.decode(record, index, outcome.billboard))
     if canonical(encode(found, {})) != canonical(encode(dict(mine["share"]), {})) or index != mine["index"]:

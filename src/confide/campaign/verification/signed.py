@@ -60,7 +60,7 @@ def signer_of(folder: Folder, note: Mapping[str, Any]) -> str:
         raise Broken(f"{NOTE} was not signed as it stands")
     json_of(folder[NOTE])
     if {name: type(value) for name, value in note.items()} != _SHAPE or note["format"] != FORMAT:
-        raise Broken(f"{NOTE} says something else than what a pack's says")
+        raise Broken(f"{NOTE} differs from the note of a pack")
     return signer
 
 
@@ -96,7 +96,7 @@ def files(folder: Folder, note: Mapping[str, Any]) -> str:
 def campaign_file(file: CampaignFile, note: Mapping[str, Any]) -> str:
     """Check that the campaign file is the one that was signed, under its own title and kind."""
     if file.digest != note["content"]:
-        raise Broken(f"{CAMPAIGN} says something else than what was signed")
+        raise Broken(f"{CAMPAIGN} differs from the signed one")
     for name, own in (("title", file.title), ("kind", file.kind.name)):
         if note[name] != own:
             raise Broken(f"{NOTE} gives the {name} {note[name]!r}, the campaign file {own!r}")
@@ -151,7 +151,7 @@ def events(chain: Sequence[Entry], note: Mapping[str, Any]) -> str:
             entry.data.get("manifest", note["manifest"]) != note["manifest"]
         ):
             raise Broken("the events are those of another outcome or campaign")
-    return f"{len(chain)} events, one debit, published on {day or 'a day that is not told'}"
+    return f"{len(chain)} events, one debit, published on {day or 'an undisclosed day'}"
 
 
 def _next(state: State, entry: Entry, position: int) -> State:

@@ -120,7 +120,7 @@ class _Verifier:
 
     @property
     def file(self) -> CampaignFile:
-        return _had(self._file, "the campaign file is not what it should be")
+        return _had(self._file, "the campaign file is broken")
 
     @property
     def plan(self) -> CampaignPlan:
@@ -180,7 +180,7 @@ class _Verifier:
         try:
             promises.parameters(*self._early, outcome, self.other)
         except Broken:
-            raise NotChecked("its mechanism is not what the campaign file plans, and is not computed again") from None
+            raise NotChecked("its mechanism differs from the campaign file's plan, and is not computed again") from None
         except NotChecked:
             pass  # other numbers of another version, which lose no more
 
@@ -228,5 +228,5 @@ def _own(own: Mapping[str, Any] | str | os.PathLike[str] | None) -> Mapping[str,
     if not isinstance(found, Mapping) or found.get("format") != FORMAT or any(
         not isinstance(found.get(name), of) for name, of in shape.items()
     ):
-        raise InvalidInput("own", "is no participant's file", "must be what `confide share --write` wrote")
+        raise InvalidInput("own", "is no participant's file", "must be a file that `confide share --write` wrote")
     return found

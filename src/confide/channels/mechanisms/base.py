@@ -139,7 +139,7 @@ class ChannelMechanism(Mechanism[ReleasedLetters, None]):
         """Privacy, also towards a collector where rows are randomised one by one; distortion under the own prior."""
         loss = PureDP(self.dp())
         audiences = [Audience.PUBLIC, Audience.COLLECTOR] if isinstance(self.coded, CodedRows) else [Audience.PUBLIC]
-        note = "towards the collector where each person randomises her own row"
+        note = "towards the collector, if each person randomises their own row"
         found: list[Privacy | Accuracy] = [
             Privacy(loss=loss, neighbours=Relation.REPLACE, audience=audience, source=self.source,
                     note=note if audience is Audience.COLLECTOR else "") for audience in audiences]
@@ -202,7 +202,7 @@ class ChannelMechanism(Mechanism[ReleasedLetters, None]):
         count, most = self._released()
         found = billboard.letters
         if found.size != count or found.min() < 0 or found.max() >= most:
-            raise InvalidInput("billboard.letters", "are not what the channel gives",
+            raise InvalidInput("billboard.letters", "are no outputs of the channel",
                                f"must be {count:,} in 0..{most - 1}")
 
     def _released(self) -> tuple[int, int]:

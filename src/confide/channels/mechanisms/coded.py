@@ -274,7 +274,8 @@ def coded_types(
         lambda share: CodedTypes(types, _units(types, (1.0 - share) * exact + share * constant, bits), bits),
         lambda found, slack: _within(found, dp, identifiability, prior, slack))
     if found is None:
-        raise NotGuaranteed("the level that was asked for", "the channel is above it", "ask for what it has")
+        raise NotGuaranteed("the level that was asked for", "the channel is above it", "ask for the channel's own "
+                            "level")
     return found
 
 

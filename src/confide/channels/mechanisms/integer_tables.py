@@ -223,7 +223,8 @@ def integer_table(
     for each in limits:
         level = math.log(_worst_ratio(exact, letters, rows, each.law))
         if level > each.limit + _ROUNDING * (1.0 + each.limit):
-            raise NotGuaranteed(f"{each.name} of {each.limit:g}", f"the table has {level:.12g}", "ask for what it has")
+            raise NotGuaranteed(f"{each.name} of {each.limit:g}", f"the table has {level:.12g}",
+                                "ask for the table's own level")
     used = (exact > 0).any(axis=0)
     # Half a uniform row: it keeps columns away from single units, whose rounding would be coarse.
     constant = 0.5 * (exact.mean(axis=0) if law is None else law @ exact) + 0.5 * used / used.sum()

@@ -188,7 +188,7 @@ class KernelMechanism(FittedMechanism):
         table, law = self._form.table(), self.prior.vector()
         found = analyse(self._form, self.prior).identifiability
         if found > self.epsilon + _SLACK:
-            raise Infeasible("epsilon", self.epsilon, found, "which is what its output law has", attempt=self._at)
+            raise Infeasible("epsilon", self.epsilon, found, "as in its output law", attempt=self._at)
         return CodedTable(integer_table(table, self.letters, self.records, identifiability=self.epsilon, law=law))
 
     def dp(self) -> float:

@@ -159,7 +159,7 @@ class WaterFilling(_RowMechanism):
         if self.identifiability is not None:
             level, least = self.identifiability, prior_level(self.prior)
             if level < least:
-                raise Infeasible("identifiability", level, least, "what the prior gives away without a release",
+                raise Infeasible("identifiability", level, least, "the disclosure of the prior without a release",
                                  attempt=lambda found: replace(self, identifiability=found).coded)
 
     @property

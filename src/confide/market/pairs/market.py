@@ -78,13 +78,13 @@ class PairMarket(PlainNumbers, KnownLevel):
         0.2836
     """
 
-    prior: Annotated[PairPrior, Parameter("what everybody believes about the bits")]
+    prior: Annotated[PairPrior, Parameter("common belief about the bits")]
     cost: Annotated[Cost, Parameter("everybody's cost of a privacy level", symbol="g")]
     epsilon: Annotated[float, Parameter("level that is bought from each", unit="nats", above=0,
                                         at_most=LARGEST_LEVEL)]
     average: Annotated[bool, Parameter("whether pay is by the mean over all other participants, or by one of them "
                                        "each")] = True
-    presence: Annotated[float, Parameter("probability with which each of the others takes part, independently of her "
+    presence: Annotated[float, Parameter("probability with which each of the others takes part, independently of their "
                                          "bit; below 1 the payments rise by 1/(1 - (1-p)^(N-1)), so that the best "
                                          "reply is epsilon exactly", symbol="p", above=0, at_most=1)] = 1.0
 
@@ -171,7 +171,7 @@ class PairMarket(PlainNumbers, KnownLevel):
             Refused: with one peer each the counts do not say who is paid.
         """
         if not self.average:
-            raise Refused("counts do not say what one peer each pays", "use pay_reports, or average=True")
+            raise Refused("counts do not give payments by one peer each", "use pay_reports, or average=True")
         n = self.participants(ones, zeros)
         one = float(self.peer_payments(ones - 1, zeros)[1]) if ones and n > 1 else 0.0
         zero = float(self.peer_payments(ones, zeros - 1)[0]) if zeros and n > 1 else 0.0
@@ -292,24 +292,26 @@ def pair_guarantees(market: PairMarket, failure_probability: float) -> Guarantee
     """Privacy, truth, participation, accuracy and budget of a pair market, in reading order."""
     quote, attended = market.quote(), market.people * market.presence
     theorem = Source(document=_DOCUMENT, statement="Theorem 9", spec="data_market 4")
-    who = ("each person who knows her own bit and nothing else that explains why bits go together, such as her group, "
-           "while all others play the same strategy and hold the design's prior")
+    who = ("each person who knows their own bit and nothing else that explains why bits go together, such as their "
+           "group, if all others play the same strategy and have the prior of the plan")
     return Guarantees((
         Privacy(loss=PureDP(market.epsilon), neighbours=Relation.BIT, audience=Audience.COLLECTOR, part="one report",
                 source=Source(document=_DOCUMENT, statement="Definition 5", spec="data_market 1"),
-                note="of the randomiser that runs on her side, never of the payments; towards everybody, since counts, "
-                     "payments and the estimate are made from the reports; levels of repeated reports add up"),
+                note="the level of the randomiser on the participant's device, never of the payments; it holds towards "
+                     "everybody, since counts, payments and the estimate are made from the reports; levels of repeated "
+                     "reports add up"),
         Truthfulness(gain=0.0, baseline=quote.participation, who=who, source=theorem,
-                     note=f"over all channels; the best report that ignores the bit earns {quote.margin:.6g} less. Who "
-                          "knows her group is not among them. Not the only equilibrium: collusive ones pay too"),
+                     note="this covers every way to report; the best report that ignores the bit earns "
+                          f"{quote.margin:.6g} less. It does not cover people who know their group. There are other "
+                          "equilibria: collusive ones pay too"),
         Participation(utility=quote.participation, who=who, source=theorem,
                       note="in expectation; no payment is negative"),
         Accuracy(bound=market.half_width(failure_probability), baseline=0.5, failure_probability=failure_probability,
                  measure="the distance between the estimate and the share of ones among all people, if all take part,",
                  source=Source(document="confide", statement="Chebyshev's and Hoeffding's inequalities, inverted",
                                spec="data_market 4"),
-                 note="over the coins, whatever the bits, when all take part and play it; of fewer participants it is "
-                      "their own share that is estimated, and less well"),
+                 note="over the devices' randomness, for any bits, if all take part and play the equilibrium; with "
+                      "fewer participants the estimate is of their own share, with a larger error"),
         Budget(expected=attended * quote.expected_payment, lowest=0.0, highest=quote.largest_payment, source=theorem,
                note="in this equilibrium"),
     ))

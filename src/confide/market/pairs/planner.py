@@ -114,7 +114,7 @@ class MeanPlan(PlannedMarket):
     @property
     def predicted(self) -> Mapping[str, Predicted]:
         return {TOTAL: Predicted(self.total, MONEY),
-                ESTIMATE: Predicted(self.error, f"but for a probability of {self.failure_probability:g}", "bound"),
+                ESTIMATE: Predicted(self.error, f"except with probability {self.failure_probability:g}", "bound"),
                 "people": Predicted(self.market.people, "people"), LEVEL: Predicted(self.epsilon, "nats")}
 
     @property
@@ -127,7 +127,7 @@ class MeanPlan(PlannedMarket):
         levels, it = around(self.epsilon, LARGEST_LEVEL), self.market
         totals = it.people * pair_prices(it.prior, it.cost, np.array(levels)) / it.company
         return picture([*zip(levels, map(float, totals), strict=True)], (self.epsilon, self.total),
-                       title="What a level costs", x="level of one report (nats)", y="expected total",
+                       title="Cost of a level", x="level of one report (nats)", y="expected total",
                        alt="The expected total of all payments at each level; the plan is marked.")
 
     def _warned(self) -> Sequence[str]:

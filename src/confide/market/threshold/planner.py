@@ -43,7 +43,7 @@ __all__ = ["CRITERIA", "UnknownCostPlan", "plan_unknown_costs"]
 
 CRITERIA = ("exact", "pgf", "thesis")
 
-_PLOTTED = "What more participants buy"
+_PLOTTED = "Accuracy of more participants"
 _SHARES = 400  # quantiles of the law of costs, from the least share that can do to nearly everybody
 _NEARLY_ALL = 1.0 - 1e-9
 _CHUNK = 25  # shares whose quality is computed together

@@ -240,8 +240,8 @@ def matrix() -> Table:
         columns=("calculator", *(kind.__name__ for kind in KINDS), "source"),
         rows=tuple((name, *(each.RULES.get(kind, "Unsupported") for kind in KINDS), each.SOURCE)
                    for name, each in CALCULATORS.items()),
-        note="Every rule is a proved upper bound for a list that was fixed beforehand. Repeated and Composed stand for "
-             "the events within them.",
+        note="Every rule is a proven upper bound for a list that was fixed before the run. Repeated and Composed stand "
+             "for the events within them.",
     )
 
 

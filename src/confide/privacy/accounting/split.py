@@ -25,8 +25,8 @@ RULES: dict[type[Event], str] = {
     BoundedRangeEvent: "sum of epsilon",
     RandomizedResponseEvent: "sum of epsilon",
     ApproxEvent: "sums of epsilon and delta",
-    ZCDPEvent: "rho, converted with what is left of delta",
-    GDPEvent: "mu alone or rho = mu^2/2, converted with what is left of delta",
+    ZCDPEvent: "rho, converted with the rest of delta",
+    GDPEvent: "mu alone or rho = mu^2/2, converted with the rest of delta",
 }
 """Event type -> the rule."""
 

@@ -137,13 +137,13 @@ class JournalNoise(PassingNoise):
             self._need_open()
             if name not in self._notes:
                 if any(kept[: len(name)] == name for kept in self._kept):
-                    raise InvalidInput("noise", "the journal has draws of which it does not say what they are for",
+                    raise InvalidInput("noise", "the journal has draws without a purpose",
                                        "begin with a new journal")
                 self._write(json.dumps({"note": list(name), "text": text}))
                 self._notes[name] = text
             elif self._notes[name] != text:
                 raise InvalidInput("noise", "the journal was begun for another run: other data, or other parameters",
-                                   "noise serves one run: go on with what it was begun for, or begin a new journal")
+                                   "noise serves one run: continue the run of this journal, or begin a new journal")
 
     def noted(self, stream: Stream) -> str | None:
         """The note of a stream; None where there is none.

@@ -318,7 +318,8 @@ def _steps(
     while not known.all():
         column = next((c for c in np.flatnonzero(~known) if follows(int(c)) is not None), None)
         if column is None:
-            raise InvalidInput("value", "or coupling or constraints have a function whose parts do not follow from x",
+            raise InvalidInput("value", "or coupling or constraints have a function with parts that do not follow from "
+                               "x",
                                "such as huber or sum_largest; write it with maxima and squares")
         kind, rows = follows(int(column))  # type: ignore[misc]
         known[column] = True

@@ -105,7 +105,7 @@ class AggregativeGame(Program):
     """
 
     supply: Annotated[float | tuple[float, ...], Parameter(
-        "the target: k numbers, within what n contributions can add up to", symbol="b")]
+        "the target: k numbers, within the largest sums of n contributions", symbol="b")]
     tau: Annotated[float | tuple[float, ...] | None, Parameter(
         "any number; 1 by default. It sets the scale of prices alone", above=0, at_most=MOST_TAU)] = field(
             default=None, kw_only=True)

@@ -106,10 +106,10 @@ class Electricity(Program):
         "of an interval, where `supply` is no table", symbol="Q", at_least=1, at_most=MOST_ROWS)] = field(
             default=None, kw_only=True)
     shortfall: Annotated[float | None, Parameter(
-        "what a missed slot costs; None without soft needs", above=0, at_most=_MOST_SHORTFALL)] = field(
+        "cost of a missed slot; None without soft needs", above=0, at_most=_MOST_SHORTFALL)] = field(
             default=None, kw_only=True)
     hard: Annotated[bool, Parameter(
-        "whether participants say what they need, and always get it; then tau must be declared")] = field(
+        "whether participants state their needs, and always get them; then tau must be declared")] = field(
             default=False, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -133,8 +133,8 @@ class Electricity(Program):
         if self.shortfall is not None and self.hard:
             raise InvalidInput("shortfall", "needs cannot be soft and hard", "one of `shortfall` and `hard`")
         if self.hard and self.tau is None:
-            raise InvalidInput("tau", "is not declared", "with hard needs no claim can be made without it: give `tau`, "
-                               "or `shortfall`, what a missed slot costs")
+            raise InvalidInput("tau", "is not declared",
+                "with hard needs, there is no claim without it: give `tau`, or `shortfall`, the cost of a missed slot")
 
     @property
     def rows(self) -> int:

@@ -168,7 +168,7 @@ class Flow(Program):
         found = one_row("record", record, (self._columns,))
         bad = self._bad(found[None])
         if bad[0]:
-            raise InvalidInput("record", "holds what is not in its range", "must be " + self._wanted)
+            raise InvalidInput("record", "has a value that is not in its range", "must be " + self._wanted)
         return self._of(found[None], bad)
 
     @property

@@ -77,8 +77,8 @@ class Knapsack(Program):
         "the weights of an item add up to at most this, each in units of its largest weight; k by default. Below k/2 "
         "it makes noise smaller", above=0)] = field(default=None, kw_only=True)
     step_scale: Annotated[float | tuple[float, ...] | None, Parameter(
-        "what the usual step of each row is divided by, 2 tau/(step_scale sqrt(rounds)): less is faster, and less "
-        "steady. No promise of an outcome rests on it; by default tau times all supply together", above=0)] = field(
+        "divisor of the usual step of each row, 2 tau/(step_scale sqrt(rounds)): a smaller one is faster and less "
+        "steady. No promise of an outcome depends on it; by default tau times all supply together", above=0)] = field(
             default=None, kw_only=True)
 
     def __post_init__(self) -> None:

@@ -61,7 +61,7 @@ class SharedResources(Program):
     needs: Annotated[tuple[tuple[int, ...], ...], Parameter(
         "resources of each project, by their numbers from 0, each named once; m projects")] = field(kw_only=True)
     costs: Annotated[tuple[float, ...], Parameter(
-        "of a unit of each resource: what is free limits nobody and needs no row", above=0)] = field(kw_only=True)
+        "of a unit of each resource: a free resource limits nobody and needs no row", above=0)] = field(kw_only=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "costs", _costs(self.costs))

@@ -130,13 +130,14 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
                                 at_most=_MOST_RECORDS)]
     schema: Annotated[Schema, Parameter("public columns")]
     rho: Annotated[float, Parameter("zCDP cost of a run", above=0)]
-    tables: Annotated[int | None, Parameter("sets of columns whose tables are measured; left out, the run chooses it",
+    tables: Annotated[int | None, Parameter("number of sets of columns with measured tables; if it is left out, the "
+                                            "run chooses it",
                                             symbol="T", at_least=0)] = None
     batches: Annotated[int, Parameter("batches of choices; after each one the population is fitted", at_least=1)] = 5
     population: Annotated[int, Parameter("weighted rows of the population", symbol="N", at_least=100,
                                          at_most=_MOST_ROWS)] = 100_000
     one_way: Annotated[float, Parameter("share of rho for the one-way tables", symbol="f1", above=0, below=1)] = 0.1
-    selection: Annotated[float, Parameter("share of rho for the choices; what is left measures the chosen tables",
+    selection: Annotated[float, Parameter("share of rho for the choices; the rest measures the chosen tables",
                                           symbol="fs", above=0, below=1)] = 0.1
     widths: tuple[int, ...] = (2, 3)
     largest_table: Annotated[int, Parameter("cells of a chosen table, at most", at_least=4,

@@ -306,11 +306,12 @@ def check_columns(sizes: tuple[int, ...], widths: tuple[int, ...]) -> int:
     if not columns:
         raise InvalidInput("schema", "has no column with more than one cell", "there is nothing to measure")
     if 3 in widths and columns > MOST_TRIPLED:
-        pairs = "widths=(2,), pairs alone" if columns <= MOST_PAIRED else "DualQuery, whose cost hardly depends on them"
+        pairs = ("widths=(2,), pairs alone" if columns <= MOST_PAIRED else
+                 "DualQuery, with a cost that hardly depends on them")
         raise Refused(f"all triples of {columns} columns are too many", f"at most {MOST_TRIPLED}; use {pairs}")
     if columns > MOST_PAIRED:
         raise Refused(f"all pairs of {columns} columns are too many",
-                      f"at most {MOST_PAIRED}; use DualQuery, whose cost hardly depends on them")
+                      f"at most {MOST_PAIRED}; use DualQuery, with a cost that hardly depends on them")
     return columns
 
 

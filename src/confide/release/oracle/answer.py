@@ -117,7 +117,7 @@ def checked_start(terms: Terms, start: tuple[Bits, ...]) -> tuple[Bits, ...]:
         InvalidInput: something that is not `Terms`, no record, or one that is not d bits.
     """
     if not isinstance(terms, Terms):
-        raise InvalidInput("terms", f"{type(terms).__name__} is not what an oracle may see", "must be Terms")
+        raise InvalidInput("terms", f"an oracle may not see {type(terms).__name__}", "must be Terms")
     if not isinstance(start, tuple) or not start:
         raise InvalidInput("start", "has no record", "must be a tuple of at least one array of bits")
     for record in start:

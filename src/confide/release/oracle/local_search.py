@@ -425,13 +425,13 @@ class LocalSearch(Declared):
 
     flips_per_variable: Annotated[int, Parameter("flips of the budget for each attribute in some drawn query",
                                                  at_least=0)] = 20
-    flips: Annotated[int, Parameter("flips of the budget besides these", at_least=0)] = 2000
+    flips: Annotated[int, Parameter("further flips of the budget", at_least=0)] = 2000
     sample: Annotated[int, Parameter("moves that are compared, of those that gain", at_least=1)] = 15
     rest: Annotated[int, Parameter("moves for which a flipped bit stays, a third of the active attributes at most; 0 "
                                    "is the rule without rest", at_least=0)] = 3
     random_moves: Annotated[float, Parameter("share of random moves at local maxima", at_least=0, at_most=1)] = 0.02
     random_starts: Annotated[int, Parameter("further starts, of public random bits", at_least=0)] = 1
-    certify: Annotated[bool, Parameter("whether the optimum is bounded beforehand")] = False
+    certify: Annotated[bool, Parameter("whether the optimum has a bound before the search")] = False
 
     def solve(self, terms: Terms, start: tuple[Bits, ...], seed: int) -> Answer:
         """The best record over all starts; of equals, the one that differs least from the default.

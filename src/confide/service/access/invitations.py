@@ -57,7 +57,7 @@ class Invitations:
             if known.state in _OVER:
                 raise Refused(_OVER[known.state], worded("nobody is invited to it any more"))
             if known.paid is not None:
-                raise Refused(worded("everybody is paid, and what people handed in is erased"),
+                raise Refused(worded("everybody is paid, and people's records are erased"),
                               worded("nobody is invited to it any more"))
             if wanted and not (wanted[0] >= 0 and wanted[-1] < known.slots):
                 raise InvalidInput("slots",

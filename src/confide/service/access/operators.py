@@ -77,7 +77,8 @@ class Operators:
             raise InvalidInput("subject", "names nobody", f"must be 1 to {LONGEST_SUBJECT} letters that can be seen")
         known = self.by_identity(issuer, subject)
         if known is not None:
-            raise InvalidInput("subject", f"is known already: {known.name!r}", "change her role, if that is meant")
+            raise InvalidInput("subject", f"is known already: {known.name!r}",
+                "to change their role, edit this operator")
         return self._insert(name, role, {"issuer": issuer, "subject": subject})
 
     def check(self, name: str, password: str) -> Operator | None:
@@ -141,7 +142,7 @@ class Operators:
             values["active"] = int(active)
         known = self.get(number)
         if password is not None and known.issuer:
-            raise Refused(f"{known.issuer} says who {known.name!r} is", "she has no password here")
+            raise Refused(f"{known.issuer} says who {known.name!r} is", "this operator has no password here")
         with self._database.writing() as connection:
             self._database.lock_ledger(connection)  # of two who take each other's role, one is left
             if values:
@@ -155,7 +156,7 @@ class Operators:
         admins = connection.execute(select(func.count()).select_from(t.operator).where(
             t.operator.c.active == 1, t.operator.c.role == Role.ADMIN.value)).scalar_one()
         if not admins:
-            raise Refused(worded("nobody would be left who may say who is an operator"),
+            raise Refused(worded("no admin would be left to manage operators"),
                           worded("make somebody else an admin first"))
 
     def _insert(self, name: str, role: Role, values: Mapping[str, Any]) -> Operator:
@@ -168,7 +169,7 @@ class Operators:
                 number = connection.execute(insert(t.operator).values(
                     name=name, role=role.value, active=1, **values).returning(t.operator.c.id)).scalar_one()
             except IntegrityError:  # somebody was faster
-                raise InvalidInput("name", f"{name!r} is taken, or she is known already",
+                raise InvalidInput("name", f"{name!r} is taken, or the operator is known already",
                                    "choose another one") from None
         return self.get(int(number))
 

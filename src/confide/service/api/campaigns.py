@@ -39,7 +39,7 @@ class GuaranteesModel(BaseModel):
     guarantees: list[dict[str, Any]]
     sentences: list[str] = Field(description="each promise in words, with its condition and its note; those that say "
                                              "nothing at this size say so")
-    groups: list[dict[str, Any]] = Field(description="what one person, and groups of 2, 5 and 10, lose together")
+    groups: list[dict[str, Any]] = Field(description="the losses of one person, and of groups of 2, 5 and 10 together")
 
 
 class PackModel(BaseModel):

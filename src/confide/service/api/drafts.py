@@ -99,7 +99,7 @@ class ReadDraft(Strict):
     """The version of the text that is opened."""
 
     version: int | None = Field(default=None, ge=1, le=2**31 - 1,
-                                description="the one that was read; default whichever stands there now")
+                                description="the version that was read; by default the present one")
 
 
 class PlanModel(BaseModel):
@@ -114,15 +114,15 @@ class PlanModel(BaseModel):
     sections: list[dict[str, Any]]
     offer: list[dict[str, Any]] = Field(description="the plan as a participant reads it")
     ledger: str = Field(description="whether the ledger would admit it now")
-    charged_at: Literal["opening", "final round", "settlement"] = Field(description="with what the ledger is charged")
-    cost: str = Field(description="what it is charged for the data set, in words")
-    opening: str = Field(description="what opening the collection charges, in words")
+    charged_at: Literal["opening", "final round", "settlement"] = Field(description="the step that charges the ledger")
+    cost: str = Field(description="the charge for the data set, in words")
+    opening: str = Field(description="the charge of opening the collection, in words")
 
 
 class OpenedModel(CampaignModel):
     """A campaign that was opened."""
 
-    charged: bool = Field(description="whether the ledger has charged it, for ever")
+    charged: bool = Field(description="whether the ledger has charged it, which is final")
 
 
 @router.get("", responses=answers(*_WHO))

@@ -35,20 +35,23 @@ class MineModel(BaseModel):
     """The standing of a participant, for them alone."""
 
     campaign: int
-    id: str = Field(description="hers, on the public list")
+    id: str = Field(description="the participant's id on the public list")
     state: str
-    asks: str = Field(description="what she may hand in now: record, report, contract (she may decline it), or nothing")
+    asks: str = Field(description="the participant's next step: record, report, contract (to agree or decline), or "
+                                  "nothing")
     handed_in: bool
     withdrawn: bool
-    declined: bool = Field(description="whether she has declined a contract: she is in no final one")
-    local: bool = Field(description="whether her device draws what she hands in")
+    declined: bool = Field(description="whether the participant has declined a contract, so that they are in no final "
+                                       "one")
+    local: bool = Field(description="whether the participant's device draws their report")
 
 
 class FormModel(BaseModel):
     """The fields that a participant is asked for, and the instructions for their device."""
 
     fields: list[FieldModel]
-    device: dict[str, Any] | None = Field(description="instructions for her device; null where it does nothing")
+    device: dict[str, Any] | None = Field(description="instructions for the participant's device; null if it does "
+                                                      "nothing")
 
 
 class HandedIn(Strict):
@@ -84,7 +87,7 @@ async def join(parts: PartsOf, request: Request, given: Join) -> JoinedModel:
     """Use a code, once."""
     found = await tried(parts, request, "join", "", lambda: parts.invitations.join(given.code))
     if found is None:
-        raise HTTPException(401, "the code is not known, or was used; ask whoever gave it to you for a new one",
+        raise HTTPException(401, "the code is not known, or was used; ask the person who gave it to you for a new one",
                             {"WWW-Authenticate": "Bearer"})
     token, who = found
     return JoinedModel(token=token, campaign=who.campaign)

@@ -18,7 +18,7 @@ __all__ = ["After", "Before", "CampaignModel", "CampaignsModel", "DraftModel", "
            "campaign_model", "draft_model", "field_model", "job_model", "operator_model"]
 
 _LARGEST = 2**31 - 1
-_UNTOLD = "it failed; operators are told why"
+_UNTOLD = "it failed; operators can see the reason"
 
 Number = Annotated[int, Path(ge=1, le=_LARGEST, description="in this service")]
 After = Annotated[int, Query(ge=0, le=_LARGEST, description="the number of the last one that was seen")]
@@ -98,7 +98,7 @@ class JobModel(BaseModel):
     state: Literal["queued", "running", "done", "failed"]
     done: int = Field(description="steps done")
     steps: int | None = Field(description="steps in all; null where that is not known")
-    problem: str = Field(description="why it failed; it may follow from records, and viewers are not told")
+    problem: str = Field(description="the reason of the failure; it may follow from records, and viewers do not see it")
     result: Any = Field(description="of an audit, promised against measured")
 
 
@@ -109,7 +109,7 @@ class OperatorModel(BaseModel):
     name: str
     role: Literal["viewer", "operator", "admin"]
     active: bool
-    issuer: str = Field(description="who says who she is; empty where a password does")
+    issuer: str = Field(description="the service that identifies the operator; empty with a password")
 
 
 class FieldModel(BaseModel):

@@ -43,9 +43,11 @@ class NewOperator(Strict):
 
     name: str = Field(max_length=LONGEST_NAME)
     role: Literal["viewer", "operator", "admin"]
-    password: Password | None = Field(default=None, description="left out where an issuer says who she is")
-    issuer: str | None = Field(default=None, max_length=LONGEST_ISSUER, description="who says who she is")
-    subject: str | None = Field(default=None, max_length=LONGEST_SUBJECT, description="what the issuer calls her")
+    password: Password | None = Field(default=None, description="left out if an issuer identifies the operator")
+    issuer: str | None = Field(default=None, max_length=LONGEST_ISSUER, description=
+        "the service that identifies the operator")
+    subject: str | None = Field(default=None, max_length=LONGEST_SUBJECT, description=
+        "the operator's name at the issuer")
 
 
 class ChangedOperator(Strict):

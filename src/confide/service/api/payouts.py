@@ -31,7 +31,7 @@ _TYPES = {"csv": "text/csv", "xml": "application/xml"}
 class QueueModel(BaseModel):
     """How payouts stand: private."""
 
-    code: str = Field(description="of what is queued: to be given to approve it")
+    code: str = Field(description="code of the queued payouts, which approves them")
     sections: list[dict[str, Any]]
 
 
@@ -74,7 +74,7 @@ def show_payouts(parts: PartsOf, _: Running, number: Number) -> QueueModel:
 
 @router.post("/approve", responses=answers(*_WHO))
 def approve(parts: PartsOf, _: Running, number: Number, given: Approve) -> Changed:
-    """Approve what is queued; nothing is paid without it."""
+    """Approve the queued payouts; nothing is paid without it."""
     return Changed(people=_settled(parts, number).approve_payouts(given.code, store=parts.store))
 
 

@@ -39,13 +39,14 @@ class ProgressModel(BaseModel):
     codes_waiting: int = Field(description="codes that nobody has used yet")
     round: int | None = Field(description="of contracts; null where there is none")
     final: bool = Field(description="whether its contracts are final")
-    known_fields: list[str] = Field(description="what the operator has to say of everybody who is invited")
+    known_fields: list[str] = Field(description="the fields that the operator must fill in for everybody who is "
+                                                "invited")
     held: bool = Field(description="whether a custodian holds the records, and nobody is invited")
-    charged: bool = Field(description="whether the ledger was charged, for ever")
+    charged: bool = Field(description="whether the ledger was charged, which is final")
     charged_at: Literal["opening", "final round", "settlement"] = Field(
-        description="with what it was, or will be: the opening where people's devices draw what they hand in, the "
-                    "final round where contracts come first, else the settlement")
-    cost: str = Field(description="what the campaign costs the data set, in words")
+        description="the step that charges the ledger: the opening if people's devices draw their reports, the final "
+                    "round if there are contracts, else the settlement")
+    cost: str = Field(description="the cost of the campaign for the data set, in words")
     deposit: str = Field(description="that each participant leaves, in words; empty where none is left")
     deposits: int = Field(description="how many are noted as received: only these are returned, or set against a debt")
     settling: JobModel | None
@@ -65,7 +66,7 @@ class Code(BaseModel):
     id: str = Field(description="of the participant, on the public list")
     slot: int
     code: str
-    link: str = Field(description="for her alone: whoever has it takes part in her place")
+    link: str = Field(description="for the participant alone: anybody with this link can take part in their place")
 
 
 class CodesModel(BaseModel):
@@ -93,7 +94,7 @@ class RoundOf(Strict):
     """The people who are left out of the next round of contracts, besides those who have declined or withdrawn."""
 
     without: list[str] = Field(default=[], max_length=1_000_000)
-    again: list[str] = Field(default=[], max_length=1_000_000, description="who takes part after all")
+    again: list[str] = Field(default=[], max_length=1_000_000, description="people who take part after all")
 
 
 class Confirmed(Strict):
@@ -169,7 +170,7 @@ def invite(parts: PartsOf, _: Running, number: Number, invited: Invited) -> Code
         raise Refused(worded("nobody is invited to this campaign: a custodian holds its data"), worded("settle it"))
     gone = parts.store.withdrawn(number)
     if not gone.keys().isdisjoint(invited.slots or ()):
-        raise Refused(worded("somebody among them has withdrawn and takes no part any more"), worded("leave her out"))
+        raise Refused(worded("somebody among them has withdrawn and takes no part any more"), worded("leave them out"))
     slots = [slot for slot in range(len(opened.identities)) if slot not in gone] if invited.slots is None \
         else invited.slots
     base = parts.settings.base_url

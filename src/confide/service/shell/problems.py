@@ -44,7 +44,7 @@ class Problem(BaseModel):
     status: int
     detail: str = Field(description="of this one")
     field: str | None = Field(default=None, description="of the request, or of the campaign file, that is wrong")
-    limit: str | None = Field(default=None, description="what would be right, or what would do")
+    limit: str | None = Field(default=None, description="correct values, or changes that would help")
 
 
 def answers(*statuses: int) -> dict[int | str, dict[str, Any]]:

@@ -32,9 +32,9 @@ class OidcSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     issuer: str = Field(description="its address, as it names itself")
-    client: str = Field(min_length=1, max_length=500, description="what it calls this service")
+    client: str = Field(min_length=1, max_length=500, description="its name for this service")
     secret_file: Path | None = Field(default=None, description="its first line is the secret; default the environment")
-    name: str = Field(default="", max_length=60, description="what the log-in page calls it; default its host")
+    name: str = Field(default="", max_length=60, description="its name on the log-in page; default its host")
     seconds: float = Field(default=5.0, gt=0, le=60, description="that a step of its answers may take")
 
     @field_validator("issuer")
@@ -93,7 +93,7 @@ class Settings(BaseModel):
     settling: bool = Field(default=True, description="whether this process does jobs besides answering")
     metrics_digest: str | None = Field(default=None, pattern="^[0-9a-f]{64}$", description=(
         "SHA-256 of the bearer token for /metrics, which does not answer without one"))
-    oidc: OidcSettings | None = Field(default=None, description="who says, besides passwords, who operators are")
+    oidc: OidcSettings | None = Field(default=None, description="identity provider for operators, besides passwords")
 
     @field_validator("base_url")
     @classmethod

@@ -54,7 +54,7 @@ async def log_in(request: Request, parts: PartsOf, form: Form) -> Response:
 async def send_to_provider(request: Request, parts: PartsOf) -> Response:
     """Send somebody to the provider. A link leads here, no form: a provider may lead the person over other sites."""
     if parts.provider is None:
-        raise HTTPException(404, worded("nobody but this service says who operators are"))
+        raise HTTPException(404, worded("only this service identifies operators"))
     same_site(request)
     await tried(parts, request, "go to a provider", "", lambda: None)  # each leaves a note: many of them become slow
     return await run_in_threadpool(_sent_away, request, parts, parts.provider)
@@ -77,7 +77,7 @@ async def take_answer(request: Request, parts: PartsOf) -> Response:
     """Take the provider's answer, once, and begin a session for the person it names, where they are an operator."""
     provider = parts.provider
     if provider is None:
-        raise HTTPException(404, worded("nobody but this service says who operators are"))
+        raise HTTPException(404, worded("only this service identifies operators"))
     answers = list[Response]()
 
     def let_in() -> bool | None:

@@ -282,7 +282,7 @@ class Drafts:
     def _unopened(self, number: int) -> Draft:
         known = self.get(number)
         if known.campaign is not None:
-            raise Refused(worded("the draft has become a campaign"), worded("what people were offered does not change"))
+            raise Refused(worded("the draft has become a campaign"), worded("an offer does not change"))
         return known
 
     @staticmethod

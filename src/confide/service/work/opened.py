@@ -118,7 +118,7 @@ def check_settled(state: State, remedy: str = "") -> None:
     """
     if state is State.CANCELLED:
         raise Refused(worded("the campaign is cancelled"),
-                      worded("there will be no result; what was handed in is erased"))
+                      worded("there will be no result; all records are erased"))
     if state is not State.SETTLED:
         raise Refused(worded("the campaign is not settled yet"), remedy or worded("look again later"))
 

@@ -290,8 +290,8 @@ class ParticipantActions:
         check_settled(self._store.get(who.campaign).state)
         self._publish(opened)
         if self._store.has_withdrawn(who.campaign, who.slot):
-            raise Refused(worded("she has withdrawn, so that there is no share"),
-                          worded("a deposit that she left is returned") if opened.deposit else "")
+            raise Refused(worded("the participant has withdrawn, so there is no share"),
+                          worded("their deposit is returned") if opened.deposit else "")
         if values is not None:
             return campaign.share(identity, opened.pack, record=self._handed_in(opened, who, values))
         if opened.contracts is not None:
@@ -336,7 +336,7 @@ class ParticipantActions:
         shares = rebuild(self._store.pack(opened.number), self._store.shares(opened.number))["shares"]
         row = shares.slice(slot, 1).to_pylist()[0]
         if all(value is None for value in row.values()):
-            raise Refused(worded("her record and her share are not stored any more"),
+            raise Refused(worded("the participant's record and share are not stored any more"),
                           worded("type the record again: with the public result it gives the share"))
         kind, plan = opened.campaign.file.kind, opened.campaign.plan
         if isinstance(kind, HandingKind):
@@ -369,7 +369,7 @@ class ParticipantActions:
         everybody = opened.read_once(known_file(opened), lambda: _read_known(opened)) or {}
         found = everybody.get(opened.identities[slot])
         if found is None:
-            raise Refused(worded("the operator has not said yet what is known of everybody who is invited"),
+            raise Refused(worded("the operator has not yet filled in the known fields of everybody who is invited"),
                           worded("come back in a while"))
         return found
 
@@ -395,7 +395,7 @@ def check_row(instructions: Mapping[str, Any], values: Mapping[str, str]) -> Non
     right = text in instructions["answers"] if instructions["law"] == "response" else _WORD.fullmatch(text)
     if text and not right:
         raise InvalidInput(column, worded("is nothing that a device hands in"),
-                           worded("hand in what the page has made"))
+                           worded("hand in the text that the page has made"))
 
 
 def known_file(opened: OpenedCampaign) -> Path:

@@ -54,13 +54,13 @@ def current(store: Store, opened: OpenedCampaign) -> Round | None:
 def nothing_to_decline() -> Refused:
     """The refusal for a participant who declines where there is no contract to decline."""
     return Refused(worded("there is no contract to decline"),
-                   worded("withdrawing takes back what was handed in, at any time"))
+                   worded("to take back a record at any time, withdraw"))
 
 
 def drawn_up_now() -> Refused:
     """The refusal for a participant who hands in a report while contracts are drawn up from the others."""
     return Refused(worded("contracts are being drawn up now"),
-                   worded("look again in a minute; what was handed in before stands"))
+                   worded("look again in a minute; earlier records stand"))
 
 
 _ROWS = "rows"  # in a hidden folder, which is locked while somebody reads it
@@ -109,7 +109,7 @@ class CampaignRounds:
         withdrawn = {opened.identities[slot] for slot in self._store.withdrawn(opened.number)}
         if not withdrawn.isdisjoint(again):
             raise InvalidInput("again", worded("names somebody who has withdrawn"),
-                               worded("she takes no part any more"))
+                               worded("they take no part any more"))
         no = [*(opened.identities[slot] for slot, _ in declined), *withdrawn, *without]
         out = [each for each in dict.fromkeys(no) if each not in gone and each not in again]
         content = opened.campaign.file.digest
@@ -177,7 +177,7 @@ class CampaignRounds:
             if not {opened.identities[slot] for slot in no} <= set(found.without):
                 raise Refused(worded("somebody who has declined or withdrawn is in round %(number)s",
                                    number=found.number),
-                              worded("draw up another round, which leaves her out, and show it to everybody"))
+                              worded("draw up another round without them, and show it to everybody"))
 
         if current(self._store, opened) is None:
             raise Refused(worded("no contracts were drawn up"), worded("draw up a round first"))

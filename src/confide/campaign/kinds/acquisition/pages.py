@@ -39,30 +39,31 @@ def sections(plan: PlannedMean) -> Sequence[Section]:
         ("people invited (fixed and public)", f"{it.people:,}"),
         ("people asked for a record, on average", f"{here.asked:,.1f}"),
         *([] if it.largest_local_loss is None else [
-            ("share of profiles of reports in which anything is bought", f"{here.bought:.1%}")]),
+            ("share of profiles of reports for which the campaign buys records", f"{here.bought:.1%}")]),
         ("standard error of the mean, on average", plan.measured(here.root_error)),
-        ("  largest that any reports can lead to, where anything is bought",
+        ("  largest for any reports, if the campaign buys records",
          plan.measured(math.sqrt(bound.bound))),
-        ("  of guessing the middle of the range, at most", plan.measured(math.sqrt(bound.baseline))),
+        ("  of the middle of the range as a guess, at most", plan.measured(math.sqrt(bound.baseline))),
         ("expected total of payments", f"{plan.money(here.payments)} (plus or minus "
          f"{plan.money(2 * here.payments_error)})"),
         (f"  largest total in {here.draws} profiles of reports", plan.money(here.largest_payments)),
         ("largest local loss of a person, on average", f"{number(here.local)} nats at order {it.order:g}"),
-        ("  largest that any reports can lead to: what is charged", _charged(plan)),
+        ("  largest for any reports, and charged to the ledger", _charged(plan)),
         ("largest central loss of a person, on average", f"{number(here.central)} nats"),
-        ("  largest that any reports can lead to", f"{number(it.caps.central)} nats"),
+        ("  largest for any reports", f"{number(it.caps.central)} nats"),
     ]
     return plan_page(
         plan, rows,
-        f"Averages are over {here.draws} profiles of reports, made up from the belief in the campaign file; the rest "
-        "holds whatever is reported.", plan.warnings(),
+        f"Averages are over {here.draws} profiles of reports that follow the belief in the campaign file. All other "
+        "figures hold for any reports.", plan.warnings(),
         *([] if plan.identities is None else [_identities(plan, plan.identities)]),
-        Section(title="What other settings would give", blocks=(Table(
+        Section(title="Results of other settings", blocks=(Table(
             columns=("setting", "standard error", f"expected total ({it.currency})", "people asked",
                      "largest local loss", "bought", "otherwise"),
             rows=tuple(each.row() for each in (here, *plan.others))),)),
-        said="Privacy holds for everybody whose own device added the noise of her contract. Truth and participation "
-             "hold whatever others report; payments and averages rest on the belief in the campaign file.")
+        said="Privacy holds for each participant if their own device added the noise of their contract. Truth and "
+             "participation hold for any reports of the others. Payments and averages hold if the belief in the "
+             "campaign file is right.")
 
 
 def _charged(plan: PlannedMean) -> str:
@@ -81,51 +82,52 @@ def offer(plan: PlannedMean) -> Sequence[Section]:
     right = [it.group_guess(1, audience) for audience in (Audience.COLLECTOR, Audience.PUBLIC)]
     return [
         answer(Question.REPORT,
-               f"You are asked first how you fear two leaks, as one number {own.column} {it.rules[0].allowed()}. 1: "
-               "what the operator learns of you is all you fear. 0: what the public learns is. It is no secret: "
-               "the operator sees it, and everybody's contract follows from everybody's number.",
-               f"On a contract that you agreed to you are asked: {record.question} A number from {record.low:g} to "
-               f"{record.high:g}{' ' + record.unit if record.unit else ''}. Your device adds the noise before it "
-               "leaves; the number itself stays with you."),
+               f"First, you are asked how much you fear two leaks, as one number {own.column} {it.rules[0].allowed()}. "
+               "1 means that you fear only the operator's knowledge about you. 0 means that you fear only the public's "
+               "knowledge about you. The number is no secret: the operator sees it, and each contract depends on "
+               "everybody's numbers.",
+               f"Second, if you agreed to a contract, you are asked: {record.question} You give a number from "
+               f"{record.low:g} to {record.high:g}{' ' + record.unit if record.unit else ''}. Your device adds noise "
+               "to the number and sends the sum. The number itself stays with you."),
         answer(Question.SEES,
-               "The operator sees your noisy record, the public the weighted sum of all noisy records. A fellow "
-               "participant knows her own noise and can take it off the sum; all of them together know everything "
-               "but yours. So towards others you are only as safe as towards the operator."),
+               "The operator sees your noisy record. The public sees the weighted sum of all noisy records. Other "
+               "participants know their own noise and can subtract it from the sum; together they can subtract "
+               "everything but your noisy record. So you are only as safe from all other participants as from the "
+               "operator."),
         answer(Question.HIDES,
-               f"Losses are Renyi divergences of order {it.order:g}. Towards the operator at most "
-               f"{number(it.caps.local)} nats, towards the public at most {number(it.caps.central)}, and your "
-               "contract says how much it is for you: usually less.",
-               "Who must guess whether your record is at the lower or the upper end of the range, even money "
-               f"beforehand, is right at most {percent(right[0])} of the time from what the operator sees, and at "
-               f"most {percent(right[1])} from what the public sees, as long as the others add their noise.",
-               "Two records of yours would cost twice: your device keeps a book and sends one."),
+               f"Your loss towards the operator is at most {number(it.caps.local)} nats, and towards the public at "
+               f"most {number(it.caps.central)} nats (Renyi divergence of order {it.order:g}). Your contract states "
+               "your own losses, which are usually smaller.",
+               f"Example: somebody knows that your record is either {record.low:g} or {record.high:g}, and thinks at "
+               f"first that both are equally likely. The operator guesses right at most {percent(right[0])} of the "
+               f"time. A reader of the public result guesses right at most {percent(right[1])} of the time, if the "
+               "other participants add their noise.",
+               "Two records would cost you twice as much privacy. So your device keeps a book and sends only one."),
         answer(Question.GETS,
-               "A contract, signed. It says how much noise your own device adds to your record, how much the "
-               "record weighs in the mean, what the operator and the public can learn of it at most, and what you "
-               "are paid. You agree or decline before anything else is sent. On average "
-               f"{here.asked:,.0f} of {it.people:,} are asked for a record; the others are paid nothing.",
+               "You get a signed contract. It states your payment, the noise that your device adds, the weight of your "
+               "record in the mean, and your largest losses towards the operator and the public. You agree or decline "
+               f"before your device sends a record. On average, {here.asked:,.0f} of {it.people:,} people are asked "
+               "for a record. The others are paid nothing.",
                Table(columns=("payment", "amount"), rows=(
-                   ("of whoever is asked for a record, on average", plan.money(here.payments / here.asked)
+                   ("for a person who is asked for a record, on average", plan.money(here.payments / here.asked)
                     if here.asked else plan.money(0.0)),
-                   ("of anybody, at most", plan.coins(plan.largest_coins)),
-                   ("of whoever is not asked, or sends nothing", plan.money(0.0))),
-                   note="Yours stands on your contract, before you agree to it.")),
+                   ("for anybody, at most", plan.coins(plan.largest_coins)),
+                   ("for a person who is not asked, or sends nothing", plan.money(0.0))),
+                   note="Your contract states your payment before you agree.")),
         answer(Question.LIES, lies(plan.guarantees),
-               f"Why the truth is best: you are taken to want {plan.money(it.price_per_nat)} for a nat of loss "
-               "towards the operator if you fear that leak alone, as much for a nat towards the public if you fear "
-               "that, and your number says where between them you are. No other number than yours gives you more, "
-               "once privacy is counted so, and taking part never costs you more than it pays: whatever the others "
-               "say. "
+               "Why the true number is best for you: the campaign assumes that a nat of loss towards the operator "
+               f"costs you your number times {plan.money(it.price_per_nat)}, and that a nat towards the public costs "
+               f"you the rest of {plan.money(it.price_per_nat)}. With this cost of privacy, no other number gives you "
+               "more, and taking part never costs you more than it pays. This holds for any reports of the others. "
                f"Payments are rounded up to {plan.coins(1)}.",
-               "Nothing is promised of what another record than yours would gain: what is paid does not depend on "
-               "it."),
+               "The campaign makes no promise about a false record: your payment does not depend on your record."),
         answer(Question.TRUSTED,
-               "Nobody, with your record: your own device adds the noise. For what the public may learn, the "
-               "others, to add theirs, and the operator, to add it in the place of who vanished. The operator, "
-               "with what you fear, and with paying you what your contract says."),
+               "You trust nobody with your record: your own device adds the noise. For your loss towards the public, "
+               "you trust the other participants to add their noise, and the operator to add the noise of participants "
+               "who vanish. You trust the operator with your number, and to pay you the amount on your contract."),
         answer(Question.WITHDRAWING, *withdrawing(
-            "Decline your contract: then another round is drawn up without you. Who vanishes after she agreed is "
-            "not paid, and the operator adds the noise that is missing.",
+            "You can decline your contract: then the operator draws up another round without you. Participants who "
+            "agree and then vanish are not paid, and the operator adds the missing noise.",
             absent="your noisy record is left out, and you are not paid")),
     ]
 
@@ -134,12 +136,12 @@ def _identities(plan: PlannedMean, found: SecondIdentities) -> Section:
     """The fewest identities that gain, what each gains, and what they do to the mean."""
     it = plan.mechanism
     rows: list[tuple[str, str]] = [
-        ("ids of one person, who earns more than with one", "2"),
-        ("  rent of one identity: its payment beyond the cost of its privacy", plan.money(found.rent)),
+        ("ids with which one person earns more than with one id", "2"),
+        ("  rent of one identity: its payment less the cost of its privacy", plan.money(found.rent)),
         ("  a second id with the same report adds to it", percent(found.adds) if found.rent > 0 else "not stated"),
-        ("  an id whose record is made up is paid, at no cost of privacy and with the report that is paid most",
+        ("  payment of an id with a made-up record and the best-paid report, at no cost of privacy",
          plan.money(found.made_up)),
-        ("people who agree, one of whom reports something else, and who are paid a coin more together",
+        ("smallest group that earns a coin more together if one member reports something else",
          "none was found" if found.group is None else f"{found.group:,}"),
         *([] if found.group is None else [("  all of them together are paid more by", plan.money(found.group_gain))]),
         ("identities that can move the mean by its standard error",
@@ -151,21 +153,22 @@ def _identities(plan: PlannedMean, found: SecondIdentities) -> Section:
     ]
     return Section(title="Second identities and agreements", blocks=(
         Table(columns=("what", "figure"), rows=tuple(rows),
-              note=f"Exact on {number(found.draws)} profiles of reports, made up from the belief in the campaign file: "
-                   "averages of the first asked person, and the first profile for agreements and for what moves the "
-                   "mean. Those who move it send the end of the range, and report what weighs most."),
+              note=f"The figures are exact for {number(found.draws)} profiles of reports that follow the belief in the "
+                   "campaign file. Averages are of the first person asked. The figures on agreements and on moving the "
+                   "mean use the first profile. Identities that move the mean send the end of the range and give the "
+                   "report with the largest weight."),
         Text((_second_ids(plan, found),
-              "No report gains one person anything. That promise is about one identity: the operator has to see to it "
-              "that nobody has two. Records are not checked, and what is paid does not depend on them.",))))
+              "No false report gains one person anything. This promise covers one identity: the operator must make "
+              "sure that nobody has two. Records are not checked, and payments do not depend on them.",))))
 
 
 def _second_ids(plan: PlannedMean, found: SecondIdentities) -> str:
     """What two ids leave their owner at most, in sentences."""
     if found.gain <= 0:
-        return "With 2 ids of one person they gain nothing on average."
-    return (f"With 2 ids of one person they gain {plan.money(found.gain)} more than with one, on average. This is the "
-            "most by the routes computed here: the second id has a made-up record, which costs no privacy, and the "
-            "report that is paid most. The first id does the same, with one id and with two, or it is honest.")
+        return "A person with 2 ids gains nothing on average."
+    return (f"A person with 2 ids gains {plan.money(found.gain)} more than with one id, on average. This is the "
+            "largest gain in the cases computed here: the second id has a made-up record, which costs no privacy, and "
+            "the best-paid report. The first id does the same, or is honest, in both cases.")
 
 
 _SHOWN = 10  # rejected reports
@@ -178,22 +181,22 @@ def round_sections(plan: PlannedMean, drawn: Mapping[str, Any]) -> Sequence[Sect
     if not len(made.index):
         return [*read, Section(
             title="Contracts: nothing is bought (private: for the operator alone)", private=True, blocks=(Text((
-                "By these reports too few people are within the price, or the mean would cost more than the error "
-                "of what is known without it. Nobody is asked for a record.",)),))]
+                "By these reports, too few people are within the price, or the mean would cost more than the error "
+                "without it. Nobody is asked for a record.",)),))]
     steps, total = made.steps.astype(np.float64), float(made.steps.sum())
     noise = math.sqrt(float(made.variance)) / total * it.width
     error = math.sqrt(noise**2 + it.scaled_variance * it.width**2 * float(((steps / total) ** 2).sum()))
     rows = (
         ("people asked for a record", f"{len(made.index):,}"),
-        ("payments in all, if each of them sends it", plan.coins(int(made.payment.sum()))),
+        ("payments in all, if each of them sends a record", plan.coins(int(made.payment.sum()))),
         ("largest payment", plan.coins(int(made.payment.max()))),
         ("standard error of the mean, with records of the stated variance", plan.measured(error)),
-        ("  of it noise alone", plan.measured(noise)),
+        ("  from noise alone", plan.measured(noise)),
         ("largest local loss", f"{number(float(made.epsilon_local.max()))} nats at order {it.order:g}"),
         ("largest central loss", f"{number(float(made.epsilon_central.max()))} nats"),
     )
     return [*read, Section(title="Contracts (private: for the operator alone)", private=True, blocks=(
-        Table(columns=("what", "in this round"), rows=rows, note="All of it follows from the reports."),))]
+        Table(columns=("what", "in this round"), rows=rows, note="All figures follow from the reports."),))]
 
 
 def terms_sections(plan: PlannedMean, terms: Mapping[str, Any]) -> Sequence[Section]:
@@ -202,7 +205,7 @@ def terms_sections(plan: PlannedMean, terms: Mapping[str, Any]) -> Sequence[Sect
     contract = lattice_contract(it, terms)
     if not contract.active:
         return [Section(title="Your contract: nothing is asked of you", private=True, blocks=(Text((
-            "No record is asked of you, and nothing is paid. What you reported stays with the operator.",)),))]
+            "You are not asked for a record, and you are paid nothing. Your report stays with the operator.",)),))]
     noise = it.width * contract.noise_std / contract.steps
     right = [least_right(level, it.order) for level in (contract.epsilon_local, contract.epsilon_central)]
     return [Section(title=f"Your contract: {plan.coins(int(terms['payment']))} for one noisy record", private=True,
@@ -213,9 +216,10 @@ def terms_sections(plan: PlannedMean, terms: Mapping[str, Any]) -> Sequence[Sect
             ("local loss, towards the operator", f"{number(contract.epsilon_local)} nats at order {it.order:g}"),
             ("central loss, towards the public", f"{number(contract.epsilon_central)} nats"),
             ("weight of your record, in steps", f"{contract.steps:,}"))),
-        Text((f"What that means: who must guess whether your record is at the lower or the upper end of the "
-              f"range, even money beforehand, is right {right[0]:.1%} of the time at most from what the operator "
-              f"sees, and {right[1]:.1%} from what the public sees, as long as the others add their noise.",)),))]
+        Text(("Example: somebody knows that your record is at the lower or the upper end of the range, and thinks at "
+              f"first that both are equally likely. The operator guesses right at most {right[0]:.1%} of the time. A "
+              f"reader of the public result guesses right at most {right[1]:.1%} of the time, if the other "
+              "participants add their noise.",)),))]
 
 
 def _read(drawn: Mapping[str, Any]) -> tuple[Block, ...]:
@@ -234,7 +238,7 @@ def result_sections(plan: PlannedMean, outcome: AnyOutcome) -> Sequence[Section]
     """The mean in one sentence and a picture, its figures, what the page does not tell, and what is promised."""
     board: Any = outcome.billboard
     question = plan.config.record.question.rstrip()
-    hidden = not_told(plan, f"what a given participant answered to '{question}'", Audience.PUBLIC)
+    hidden = not_told(plan, f"a given participant's answer to '{question}'", Audience.PUBLIC)
     promises = promised(plan, *stated(plan.guarantees))
     if not board.steps:
         nothing = Text(("No record came in: there is no mean.",))
@@ -253,12 +257,12 @@ def result_sections(plan: PlannedMean, outcome: AnyOutcome) -> Sequence[Section]
         "The mean is an estimate for the population from which these people were drawn at random.",
         says_nothing("the bound of the standard error", "the error of guessing the middle of the range")
         if error >= guess else
-        f"The standard error is at most {plan.measured(error)}, whatever was reported, if records lie in the range.",
-        "The standard error of these very contracts is not published: it would tell of the reports.",
+        f"The standard error is at most {plan.measured(error)}, for any reports, if all records lie in the range.",
+        "The standard error of these contracts is not published, since it would disclose something about the reports.",
         *([] if it.low <= mean <= it.high else [
-            f"The mean is outside of the range from {it.low:g} to {it.high:g}: by chance, where noise is large beside "
-            "the range, or because somebody's device did not do what it says. It is published uncut: a mean that is "
-            "cut to its range is no longer right on average."])]
+            f"The mean is outside of the range from {it.low:g} to {it.high:g}: by chance, if the noise is large "
+            "compared with the range, or because somebody's device did not follow the protocol. It is published uncut, "
+            "since a mean that is cut to its range is no longer right on average."])]
     return [
         Section(title="What was found", found=True, blocks=(
             Text((_finding(plan, mean, error),)), *_picture(plan, mean, error),
@@ -310,18 +314,19 @@ def explain(
     if stored is not None and stored != share["payment"]:
         return share_page(
             f"{who}: settled at {plan.coins(stored)}",
-            f"What the files hold today would be paid {plan.coins(share['payment'])}: it is not what was settled. "
-            f"What counts is the settlement: {plan.coins(stored)}.")
+            "The files hold another record today than the settled one; today's would be paid "
+            f"{plan.coins(share['payment'])}. The settlement counts: {plan.coins(stored)}.")
     if record is None or not record.steps:
         return share_page(f"{who}: nothing was asked",
-                          "No record was asked of this id, or none of its contract arrived; nothing is paid.")
+                          "This id was not asked for a record, or no contract of it arrived. Nothing is paid.")
     if not record.sent:
         return share_page(f"{who}: no record arrived",
-                          "There was a contract, and no record that a device sends came in on it; nothing is paid.")
+                          "There was a contract, but no valid record came in on it. Nothing is paid.")
     return share_page(
         f"{who}: payment {plan.coins(share['payment'])}",
-        f"For one noisy record, as the contract says: at most {number(record.epsilon_local)} nats towards the "
-        f"operator and {number(record.epsilon_central)} towards the public, at order {plan.mechanism.order:g}.",
+        "The payment is for one noisy record, as the contract says. The loss of this record is at most "
+        f"{number(record.epsilon_local)} nats towards the operator and {number(record.epsilon_central)} nats towards "
+        f"the public, at order {plan.mechanism.order:g}.",
         f"The record counted {record.steps:,} of {board.steps:,} steps. The payment follows from everybody's reports "
         "and not from records: the public result does not give it, the operator's signature on the contract does.")
 
@@ -343,5 +348,5 @@ def study_sections(plan: PlannedMean, data: Any, outcome: SimulatedOutcome) -> S
         ("  expected", plan.money(plan.here.payments)),
     )
     return [Section(title="Beside the true records", study=True, blocks=(
-        Table(columns=("what", "value"), rows=rows, note="The people who are asked are a sample: that is part of "
-              "the error."),))]
+        Table(columns=("what", "value"), rows=rows, note="The people who are asked are a sample, and sampling is part "
+              "of the error."),))]

@@ -113,10 +113,10 @@ class Price(Keys):
     if TYPE_CHECKING:
         error: float
 
-    nat: Positive = Field(description="what one nat of loss costs a person who fears that leak alone, in the currency")
-    known: Positive | None = Field(default=None, description="with [privacy] largest_local_loss: standard error of "
-                                   "what is known without buying, in the record's unit; default half the range. "
-                                   "Nothing is bought where that is cheaper")
+    nat: Positive = Field(description="cost of one nat of loss to a person who fears that leak alone, in the currency")
+    known: Positive | None = Field(default=None, description=
+        "with [privacy] largest_local_loss: standard error of the best guess without buying, in the record's unit; "
+        "default half the range. The campaign buys nothing if the guess is cheaper")
 
 
 @keys_of(TwoPartMechanism, "largest_local_loss order")
@@ -235,11 +235,11 @@ class PlannedMean(ShownPlan, MoneyWords):
         """The warnings to the operator before anybody is asked."""
         it, here, found = self.mechanism, self.here, []
         if here.bought < 1:
-            found.append(f"nothing is bought in {1 - here.bought:.1%} of profiles of reports: {here.why}; "
+            found.append(f"the campaign buys nothing in {1 - here.bought:.1%} of profiles of reports: {here.why}; "
                          f"{self.remedy}")
         if here.payments < it.people / it.minor_units and here.asked > 0:
-            found.append("payments are rounded up to whole coins, which is much beside what is paid: choose smaller "
-                         "coins (minor_units)")
+            found.append("rounding payments up to whole coins adds much to the payments: choose smaller coins "
+                         "(minor_units)")
         if it.caps.local > 20:
             found.append(f"a contract may cost {it.caps.local:.3g} nats towards the platform, which hides hardly "
                          "anything: raise psi_floor, or lower [price] error")
@@ -266,4 +266,5 @@ def identity_warnings(plan: PlannedMean, found: SecondIdentities) -> list[str]:
     """The warnings to the operator on identities, before anybody is asked."""
     said = few(found.deciding, plan.mechanism.people, "identities")
     return [] if said is None else [
-        f"{said}, can move the mean by its standard error: whoever has so many ids chooses it within that"]
+        f"{said}, can move the mean by its standard error: anybody with that many ids can choose the mean within its "
+        "standard error"]

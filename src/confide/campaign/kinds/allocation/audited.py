@@ -30,17 +30,17 @@ FALSE_ALARM = 1e-9
 """Probability with which one statistical row says "broken" of a kept promise."""
 
 _UNPROMISED = {
-    Concern.INCENTIVES: "without charges nothing is claimed about lies; the methods that charge prices (charge = true) "
-                        "bound what a lie gains",
-    Concern.PARTICIPATION: "nothing is charged and nobody is paid; what privacy is worth to anybody is not asked",
+    Concern.INCENTIVES: "without charges there is no promise about lies; the methods that charge prices (charge = "
+                        "true) bound the gain from a lie",
+    Concern.PARTICIPATION: "there are no charges and no payments, and nobody is asked for the value of their privacy",
 }
 
 _WORK = 4_000_000  # values in all runs together, but at least two runs
 _RUNS = 40
 _DECODES = 300  # of one run
-_DECODED = "people whose own device finds another good than the run gave them"
+_DECODED = "people with another good on their own device than in the run"
 _GIVEN = "runs in which a good is given more often than there are copies"
-_CERTIFIED = "runs whose certificate claims too much"
+_CERTIFIED = "runs with a certificate that states too much"
 
 
 def goods(plan: GoodsPlan, seed: int = 0) -> Audited:
@@ -59,11 +59,11 @@ def _unmeasured(promise: Guarantee) -> str:
     """Why a promise has no row: of a mean over noise, or of all of a run, no run on made-up people shows enough."""
     match promise:
         case Truthfulness():
-            return ("a mean over the noise, of which no single run shows anything: it follows from how far a lie moves "
-                    "the prices' law, and the losses above bound that")
+            return ("a mean over the noise, and no single run shows anything about it: it follows from the largest "
+                    "move of the prices' law by a lie, and the losses above bound this move")
         case Accuracy():
             return ("a bound before the run that follows from the law of the noise, which is tested above; the rows "
-                    "about certificates hold what is claimed after a run against exact welfare")
+                    "about certificates compare the statements after a run with exact welfare")
         case Participation():
             return "no run on made-up people prices bundles one by one"
     return ""

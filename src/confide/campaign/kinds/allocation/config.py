@@ -92,7 +92,7 @@ class Goods(Keys):
             raise InvalidInput("goods.names", f"{twice!r} stands twice", "every good needs a name of its own")
         padded = next((name for name in names if name != name.strip() or not name.isprintable()), None)
         if padded is not None:
-            raise InvalidInput("goods.names", f"{padded!r} is padded or holds what does not show")
+            raise InvalidInput("goods.names", f"{padded!r} has spaces around it or invisible characters")
         return names, supply
 
 
@@ -155,9 +155,9 @@ class Data(FileTable):
     form: Literal["wide", "long", "preflib"] = Field(
         default="wide", description="a column for each good; or a line for each person and good; or PrefLib's")
     good: str = Field(default="good", min_length=1, description="of form 'long': the column that names the good")
-    value: str = Field(default="value", min_length=1, description="of form 'long': the column of what it is worth")
+    value: str = Field(default="value", min_length=1, description="of form 'long': the column of values")
     unlisted: Literal["reject", "ignore"] = Field(
-        default="reject", description="of forms 'long' and 'preflib': what stands there of goods that are not listed")
+        default="reject", description="of forms 'long' and 'preflib': the text for goods that are not listed")
 
     @property
     def categories(self) -> bool:

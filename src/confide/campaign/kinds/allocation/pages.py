@@ -51,10 +51,10 @@ def result_sections(plan: GoodsPlan, outcome: AnyOutcome) -> list[Section]:
     points = "" if plan.scale.unit == 1.0 else f" (points, of {plan.scale.unit:.6g})"
     leant = float(getattr(plan.market, "spread", 0.0))
     note = (("" if points else f"A price of 1 is {plan.most}. ")
-            + (f"Public leanings, which break ties, raise what a good is worth to somebody by up to "
+            + ("Small public bonuses break ties: they raise the value of a good to a participant by at most "
                f"{leant * plan.scale.unit:.6g}. " if leant else "")
-            + ("Who takes a good owes its price. " if plan.charges else "Nobody pays the prices. ")
-            + "How many copies of a good were taken, and by whom, is not public.")
+            + ("A participant who takes a good owes its price. " if plan.charges else "Nobody pays the prices. ")
+            + "The number of copies that were taken of a good is not public, and neither are their owners.")
     if len(prices) > _SHOWN:
         note = f"The {_SHOWN} dearest of {len(prices):,} goods. {note}"
     rows = tuple((plan.names[good], float(prices[good] * plan.scale.unit), plan.market.copies[good]) for good in order)
@@ -63,7 +63,7 @@ def result_sections(plan: GoodsPlan, outcome: AnyOutcome) -> list[Section]:
             Text((_finding(plan, prices),)), *_price_picture(plan, prices, order),
             Table(columns=("good", f"final price{points}", "copies"), note=note, rows=rows),
             Text((_certified(plan, outcome.certificate),)))),
-        not_told(plan, "what a given participant wrote, and which good they got", Audience.OTHERS, thing="row"),
+        not_told(plan, "a given participant's values, and their good", Audience.OTHERS, thing="row"),
         Section(title="How prices rose", folded=True, blocks=tuple(_pictures(plan, board, order[:_DRAWN]))),
         promised(plan, f"Made by: {plan.words.describe(plan.market)}.", *stated(plan.guarantees), _step(plan)),
     ]
@@ -100,10 +100,10 @@ def _certified(plan: GoodsPlan, certificate: Any) -> str:
         return "No certificate of welfare was measured."
     sure = f"with probability {1 - certificate.failure_probability:g}"
     if certificate.vacuous:
-        return f"At these sizes the certificate says nothing: of the welfare nothing is known {sure}."
-    return (f"Certified {sure}: everybody together got at least {percent(certificate.ratio)} of what any "
-            f"allocation could have given them. Their goods are worth at least {certificate.welfare:,.1f} to them, and "
-            f"no allocation is worth more than {certificate.optimum:,.1f}, in units of {plan.most}.")
+        return f"At these sizes the certificate says nothing: there is no bound on the welfare {sure}."
+    return (f"Certified {sure}: everybody together got at least {percent(certificate.ratio)} of the largest welfare of "
+            f"any allocation. Their goods are worth at least {certificate.welfare:,.1f} to them, and no allocation is "
+            f"worth more than {certificate.optimum:,.1f}, in units of {plan.most}.")
 
 
 def _pictures(plan: GoodsPlan, board: Any, goods: list[int]) -> list[Picture]:
@@ -141,21 +141,21 @@ def explain(plan: GoodsPlan, outcome: AnyOutcome, record: Any, index: int) -> li
     if stored is not None and stored != goods:
         return settled_otherwise(who, plan.called(stored), plan.called(goods), thing="row", gets="get", at="with")
     if record is None:
-        return share_page(f"{who}: no good", "No usable row arrived under this id: it counts as one to whom nothing is "
-                          "worth anything.")
+        return share_page(f"{who}: no good", "No usable row arrived under this id. It counts as a row that gives every "
+                                             "good the value 0.")
     told = plan.words.story(plan.market, outcome.billboard, plan.names, plan.told(record), index,
                             plan.said)
     if goods:
         one = len(goods) == 1
         told.append(f"So {plan.called(goods)} {'is yours. It is' if one else 'are yours. Together they are'} worth "
-                    f"{plan.said(plan.worth_of(record, goods))} to you by what you wrote, on the scale from 0 to 1"
-                    f"{_points(plan)}.")
+                    f"{plan.said(plan.worth_of(record, goods))} to you by your own row, on the scale from 0 to "
+                    f"1{_points(plan)}.")
         if plan.charges:
             told.append(f"You owe its final price, {plan.said(float(share['price']))} on that scale, to the operator.")
     else:
         told.append("So you get no good.")
-    told.append("All of this follows from your own row, your place and the public billboard. Nobody else can find it "
-                "from what is public; whoever hands you the good learns which it is.")
+    told.append("All of this follows from your own row, your place and the public billboard. Nobody can compute it "
+                "from public data alone. The person who hands you the good learns which good it is.")
     return share_page(f"{who}: {plan.called(goods)}", *told)
 
 
@@ -169,13 +169,13 @@ def study_sections(plan: GoodsPlan, data: Any, outcome: SimulatedOutcome) -> lis
             ("the best allocation (exact optimum)" if exact else "no allocation gives more (by weak duality)", best)]
     note = "In units of " + plan.most + "." + ("" if exact else " The best allocation may be below the bound.")
     order = np.argsort(-prices, kind="stable")[:_SHOWN]
-    return [Section(title="Welfare, beside what there could have been", study=True, blocks=(
+    return [Section(title="Welfare of this run and of other allocations", study=True, blocks=(
         Table(columns=("allocation", "welfare", "share of the best" if exact else "share of the bound"),
               rows=tuple((name, welfare, welfare / best if best else None) for name, welfare in rows), note=note),
         Table(columns=("good", "copies", "given"), rows=tuple(
             (plan.names[good], it.copies[good], int(given[good])) for good in order.tolist()),
-            note=f"{int(given.sum()):,} copies are given, {int(told['over_allocated']):,} of them beyond the supply; "
-                 "only the run itself hides anybody's values."),
+            note=f"The run gives {int(given.sum()):,} copies, {int(told['over_allocated']):,} of them beyond the "
+                 "supply. Only the run itself hides people's values."),
     ))]
 
 
@@ -189,27 +189,29 @@ def _selling_section(plan: GoodsPlan) -> Section:
     told = [f"Measured on {second.crowds} made-up crowds of {second.people:,} people each, in runs with simulated "
             "noise; +- is one standard error, between crowds. Values are on the scale from 0 to 1.",
             *_alone(plan), *_second(plan),
-            "A second id moves what is published by no more than the promise of privacy says of one row."]
+            "A second id changes the published result by no more than the promise of privacy allows for one row."]
     least = min(it.copies)
     told.append(f"{least:,} people who ask for the scarcest good alone ({percent(least / it.people, 2)} of the "
                 "invited) can take all of its copies.")
-    told.append("The operator has to see to it that nobody has two ids.")
+    told.append("The operator must make sure that nobody has two ids.")
     rows = tuple((size, gain) for size in (1, *SIZES) if (gain := group_gain(plan, size)) is not None)
-    bound = [Table(columns=("people who report something else together", "each gains at most"), rows=rows,
-                   note="Of people who would have ended satisfied, by what the prices' own loss says of a group.")]
+    bound = [Table(columns=("people who misreport together", "each gains at most"), rows=rows,
+                   note="The bound is for people who end satisfied with the truth. It follows from the loss of the "
+                        "prices for a group.")]
     return Section(title="Second identities and agreements", blocks=(Text(tuple(told)), *(bound if rows else ())))
 
 
 def _alone(plan: GoodsPlan) -> list[str]:
     """What one person gains with one id; the smallest group there can be."""
-    free = [] if plan.charges else ["No prices are charged, so that nothing is promised of what a lie gains."]
+    free = [] if plan.charges else ["No prices are charged, so the campaign makes no promise about the gain from a "
+                                    "lie."]
     if plan.lone is None:
-        return [*free, "What a lie of one person gains was not searched for."]
+        return [*free, "The plan did not search for a gain from one person's lie."]
     found = plan.lone
     return [*free, f"Truth leaves {percent(found.left)} of them with nothing in every run. "
-            + (f"One of them, alone, gains {found.gain:.3f} +- {found.gain_error:.3f} by asking for one good only. No "
-               "promise of truth speaks of them." if found.gain > _CLEAR * found.gain_error else
-               "No gain from asking for one good only was found for one of them.")]
+            + (f"One of them, alone, gains {found.gain:.3f} +- {found.gain_error:.3f} by asking for one good only. The "
+               "promise of truth does not cover them." if found.gain > _CLEAR * found.gain_error else
+               "The plan found no gain for one of them from asking for one good only.")]
 
 
 def _second(plan: GoodsPlan) -> list[str]:
@@ -217,23 +219,23 @@ def _second(plan: GoodsPlan) -> list[str]:
     found = plan.second
     gain, alone = f"{found.gain:.3f} +- {found.error:.3f}", f"{found.alone:.3f} +- {found.alone_error:.3f}"
     if found.gain > _CLEAR * found.error:
-        said = f"With 2 ids of one person, with the same row, they gain {gain} more than with one, on average."
+        said = f"A person with 2 ids and the same row for both gains {gain} more than with one id, on average."
     elif plan.charges:
-        said = (f"One second id, with the same row, gains its owner nothing on average: {gain}, since they pay for a "
+        said = (f"A second id with the same row gains its owner nothing on average ({gain}), since they pay for a "
                 "second good that they do not need.")
     else:
-        said = f"One second id, with the same row, gains its owner nothing that was found on average: {gain}."
-    return [said, f"An owner who can use, or pass on, all that both ids get gains {alone}. In "
-                  f"{percent(found.both)} of cases both ids get something, and somebody else goes without it."]
+        said = f"A second id with the same row gains its owner nothing measurable on average ({gain})."
+    return [said, f"An owner who can use or pass on all goods of both ids gains {alone}. In {percent(found.both)} of "
+                  "cases, both ids get something, and somebody else gets nothing instead."]
 
 
 def _selling_warnings(plan: GoodsPlan) -> list[str]:
     """What the operator should know before anybody is asked."""
     said, it, found = list[str](), plan.market, plan.lone
     if plan.charges and found is not None and found.gain > _CLEAR * found.gain_error:
-        said.append(f"one person alone can gain: somebody whom truth always leaves with nothing gains {found.gain:.2f} "
-                    f"+- {found.gain_error:.2f} of 1 by asking for one good only, on made-up people. The promise of "
-                    "truth does not cover them")
+        said.append("one person alone can gain: in runs on made-up people, a person who always gets nothing with the "
+                    f"truth gains {found.gain:.2f} +- {found.gain_error:.2f} of 1 by asking for one good only. The "
+                    "promise of truth does not cover such people")
     if (scarce := few(min(it.copies), it.people)) is not None:
         said.append(f"{scarce}, can take all copies of the scarcest good")
     return said
@@ -253,26 +255,26 @@ def sections(plan: GoodsPlan) -> list[Section]:
         ("people invited (fixed and public)", f"{it.people:,}"),
         ("goods, and copies of each", f"{it.goods:,}; {supply}"),
         ("people for each copy", f"{it.people / sum(copies):.3g}"),
-        ("what they write", plan.asked),
-        ("what is done", plan.words.describe(it)),
+        ("form of a row", plan.asked),
+        ("method", plan.words.describe(it)),
         ("privacy of one person, towards everybody else together", str(it.loss)),
         *plan.words.planned(it),
-        ("probability that some good is given more often than there are copies", _overflow(plan)),
-        ("public certificate of welfare",
-         f"{it.certify_with:.0%} of epsilon, but wrong with probability {it.failure_probability:g}"
+        ("probability that the run gives more copies of a good than there are", _overflow(plan)),
+        ("share of epsilon for the public certificate of welfare",
+         f"{it.certify_with:.0%}; the certificate is wrong with probability {it.failure_probability:g}"
          if it.certificate_plan is not None else "none"),
         *_predicted(plan),
     ]
     return plan_page(
-        plan, rows, "Everything here follows from public parameters. Privacy holds whatever anybody writes; what is "
-        "predicted is no promise.", _warnings(plan), *_methods(plan), _selling_section(plan), said=_step(plan))
+        plan, rows, "All figures follow from public parameters. Privacy holds for any rows. Predicted figures are no "
+                    "promise.", _warnings(plan), *_methods(plan), _selling_section(plan), said=_step(plan))
 
 
 def _overflow(plan: GoodsPlan) -> str:
     it = plan.market
     if it.on_overflow == "truncate":
-        return f"0: the last in the public order go without; charged with a delta of {it.overflow_delta:.3g}"
-    return f"{it.failure_probability:g}: then they are given all the same, from a stock"
+        return f"0; the last in the public order get no good instead, at a delta of {it.overflow_delta:.3g}"
+    return f"{it.failure_probability:g}; the operator then hands out copies from a stock"
 
 
 def _predicted(plan: GoodsPlan) -> list[tuple[str, str]]:
@@ -280,7 +282,7 @@ def _predicted(plan: GoodsPlan) -> list[tuple[str, str]]:
     least, most = made.span
     return [("predicted welfare of made-up people, of the best that is possible",
              f"{made.share:.0%}; {least:.1%} to {most:.1%} in {made.runs} runs, each of another crowd"),
-            ("  where goods are handed out without asking anybody", f"{made.baseline:.0%}"),
+            ("  for a hand-out without any reports", f"{made.baseline:.0%}"),
             *((f"  by {name}, which is not private", f"{share:.0%}") for name, share in made.baselines.items())]
 
 
@@ -291,14 +293,15 @@ def _methods(plan: GoodsPlan) -> list[Section]:
     made = plan.prediction
     rows: list[tuple[str, float, float | None, float | None]] = [
         (name, each.share, *each.span) for name, each in {"as planned": made, **plan.others}.items()]
-    rows.append(("without asking anybody", made.baseline, None, None))
+    rows.append(("without any reports", made.baseline, None, None))
     rows += [(f"{name} (not private)", share, None, None) for name, share in made.baselines.items()]
     charging = ", charging prices" if plan.charges else ""
-    return [Section(title="What made-up people would get", blocks=(Table(
+    return [Section(title="Goods of made-up people", blocks=(Table(
         columns=("method", "share of the best that is possible", "in the worst run", "in the best run"),
         rows=tuple(rows),
-        note=f"Runs with simulated noise on the same crowds of people with public tastes, who write what is asked for; "
-             f"with what is recommended for each method{charging}. Real people may get more or less: no promise."),))]
+        note="The figures come from runs with simulated noise on the same crowds of made-up people with public tastes, "
+             f"who report truthfully. Each method has its recommended settings{charging}. Real people may get more or "
+             "less: the figures are no promise."),))]
 
 
 def _right(plan: GoodsPlan, *, somebody: bool = False) -> str:
@@ -311,35 +314,36 @@ def _warnings(plan: GoodsPlan) -> list[str]:
     if it.epsilon > PROMISES_LITTLE:
         found.append(f"epsilon = {it.epsilon:g} promises little. {_right(plan, somebody=True).removesuffix('.')}")
     if it.delta * it.people >= 1:
-        found.append(f"a delta of at least 1/{it.people:,} allows that somebody's row is told outright: choose it far "
+        found.append(f"a delta of at least 1/{it.people:,} allows the release of a person's whole row: choose it far "
                      "smaller")
     if it.on_overflow == "flag" and it.failure_probability > 1e-4:
-        found.append(f"with probability {it.failure_probability:g} some good is given more often than there are "
-                     "copies. Have a few more in stock, or a smaller failure_probability: to break the promise to "
-                     "somebody who was given one tells others something that nothing was charged for")
+        found.append(f"with probability {it.failure_probability:g}, the run gives more copies of a good than there "
+                     "are. Keep a few more copies in stock, or choose a smaller failure_probability. Do not take a "
+                     "good back from somebody who got it: this would disclose something about others that was not "
+                     "charged")
     poor = [one for one in plan.prediction.crowds.values() if one.welfare < 1.1 * one.baseline]
     if poor:
         one = min(poor, key=lambda each: each.welfare - each.baseline)
-        found.append(f"hardly more is predicted than where nobody is asked, or less: {one.welfare:.0%} beside "
-                     f"{one.baseline:.0%} for the same made-up people. A larger epsilon or more copies of each good "
-                     "help")
+        found.append(f"the predicted welfare is hardly better than without any reports, or worse: {one.welfare:.0%} "
+                     f"against {one.baseline:.0%} for the same made-up people. Choose a larger epsilon, or offer more "
+                     "copies of each good")
     for name, other in plan.others.items() if plan.charges else ():
         if other.share > plan.prediction.share + _CLEARLY:
-            found.append(f"with prices charged, auction.method = {name!r} is predicted at {other.share:.0%}, and what "
-                         f"is planned at {plan.prediction.share:.0%}")
+            found.append(f"with prices charged, auction.method = {name!r} has a predicted welfare of "
+                         f"{other.share:.0%}, and the planned method {plan.prediction.share:.0%}")
     found += _selling_warnings(plan)
     if plan.charges:
-        found.append("prices are charged, and nothing here collects them: what somebody owes is in her share, as a "
-                     "number on the scale from 0 to 1 and in points; what that is in money is the operator's to say "
-                     "before, and to collect afterwards")
+        found.append("prices are charged, and confide does not collect them: each participant's share states the "
+                     "amount that they owe, on the scale from 0 to 1 and in points. The operator must announce its "
+                     "value in money before the run, and collect it afterwards")
     return found
 
 
 def _step(plan: GoodsPlan) -> str:
     """What one neighbour step changes, in words."""
-    step = "replaced by any other" if plan.market.neighbours == "replace" else "replaced by an empty one"
-    return (f"Privacy: when one person's row is {step}, and everybody else compares all that they get and see. Whoever "
-            "hands her good to her learns which it is.")
+    step = "replaced by any other row" if plan.market.neighbours == "replace" else "replaced by an empty row"
+    return (f"The promise of privacy is about one person's row, which is {step}, and about everything that all other "
+            "people get and see together. The person who hands out a good learns who gets it.")
 
 
 # ---- the offer
@@ -348,35 +352,34 @@ def _step(plan: GoodsPlan) -> str:
 def offer(plan: GoodsPlan) -> list[Section]:
     """The plan as a participant reads it."""
     it = plan.market
-    delta = f", but for a probability of {it.delta:g}" if it.delta else ""
+    delta = f", except with probability {it.delta:g}," if it.delta else ""
     shown = ", ".join(f"{name} ({copies:,})" for name, copies in
                       zip(plan.names[:_SHOWN], it.copies, strict=False))
     more = f", and {it.goods - _SHOWN:,} more" if it.goods > _SHOWN else ""
-    other = "any other row" if it.neighbours == "replace" else "nothing"
-    certified = (" Two blurred sums say how well everybody did together." if it.certificate_plan is not None else "")
+    other = "with any other row" if it.neighbours == "replace" else "without it"
+    certified = (" The public also sees two noisy sums that show the total "
+                 "welfare." if it.certificate_plan is not None else "")
     gets, lied = _truth(plan)
     return [
-        Section(title="What there is", blocks=(Text((
+        Section(title="Goods on offer", blocks=(Text((
             f"{shown}{more}. {it.people:,} people are invited, and each gets {plan.words.limit(it)}.",)),)),
         answer(Question.REPORT, as_sentence(plan.asked),
-               "Who takes no part, or hands in what cannot be used, counts as somebody to whom nothing is worth "
-               "anything.",
-               "Your place in the public order is the rank of your id. Hand in your row before the campaign is run: it "
-               "runs once."),
+               "If you take no part, or your row cannot be used, you count as somebody who gives every good the value "
+               "0.",
+               "Your place in the public order is the rank of your id. Hand in your row before the run. There is only "
+               "one run."),
         Section(title="How goods are handed out", blocks=(Text(tuple(plan.words.rule(it))),)),
-        answer(Question.SEES, "The operator sees your row. The public sees prices, and the noisy numbers that they "
-                              f"follow from.{certified} You find your own good from these and your own row, on your "
-                              "own device. Whoever hands you the good learns that it is yours; that you got it tells "
-                              "something of what you wrote."),
-        answer(Question.HIDES, f"All that everybody else gets and sees, put together{delta}, is at most "
-                               f"{likelier(it.epsilon)} times as likely as if you "
-                               f"had handed in {other}. {_right(plan)}"),
-        answer(Question.GETS, f"Of the goods that there are, you get {plan.words.limit(it)}, by what everybody wrote.",
-               gets),
+        answer(Question.SEES, "The operator sees your row. The public sees the prices and the noisy numbers behind "
+                              f"them.{certified} Your own device finds your good from these numbers and your row. The "
+                              "person who hands you the good learns that it is yours, and this discloses something "
+                              "about your row."),
+        answer(Question.HIDES, f"Everything that all others get and see together is{delta} at most "
+                               f"{likelier(it.epsilon)} times as likely with your row as {other}. {_right(plan)}"),
+        answer(Question.GETS, f"You get {plan.words.limit(it)}. Everybody's rows decide which.", gets),
         answer(Question.LIES, lied),
-        answer(Question.TRUSTED, "The operator, with your row; nobody else."),
+        answer(Question.TRUSTED, "You trust the operator with your row, and nobody else."),
         answer(Question.WITHDRAWING, *withdrawing(
-            absent="you count as somebody to whom nothing is worth anything, and nobody but the operator can tell")),
+            absent="you count as somebody who gives every good the value 0, and only the operator can see this")),
     ]
 
 
@@ -384,9 +387,9 @@ def _truth(plan: GoodsPlan) -> tuple[str, str]:
     """What is paid, and what a lie would gain."""
     it = plan.market
     if not plan.charges:
-        return ("You pay nothing; prices only say who gets what.",
-                "Nothing is promised of what could be gained by writing something else than what you would give.")
+        return ("You pay nothing. Prices only determine who gets which good.",
+                "The campaign makes no promise about the gain from a false row.")
     said = lies(plan.guarantees,
-                f"At epsilon = {it.epsilon:g} nothing is promised of what could be gained by writing something else.")
-    return ("You pay the final price of your good, if you take it, and never more than it is worth to you by what you "
-            "wrote. The operator collects it.", said)
+                f"At epsilon = {it.epsilon:g}, the campaign makes no promise about the gain from a false row.")
+    return ("You pay the final price of your good if you take it. By your own row, the good is always worth at least "
+            "its price to you. The operator collects the price.", said)

@@ -335,7 +335,8 @@ def plan_of(config: MatchingConfig, pages: Any) -> GoodsPlan:
     scale = config.rule()
     if min(supply) >= config.people.count:
         raise Refused(f"there are {min(supply):,} copies of every good, enough for all {config.people.count:,} people",
-                      "hand everybody her favourite: nothing has to be decided together, and nobody's values be told")
+                      "hand everybody their favourite good: this needs no common decision, and nobody's values are "
+                      "needed")
     found = GoodsPlan(market=build(config), config=config, names=names, scale=scale, pages=pages)
     made = found.prediction
     if not made.worth_it:
@@ -423,10 +424,9 @@ class BundlesPlan(GoodsPlan):
         total = (f"together {scale.total:g} at most, or the row counts as an empty one; a value is the number "
                  f"{f'less {scale.lowest:g} ' if scale.lowest else ''}divided by {scale.total:g}")
         if self.config.counted:
-            return ("what one good is worth to you, whichever it is, what a second one adds, and so on up to "
-                    f"{wanted}: numbers from {scale.lowest:g} to {scale.highest:g}, in the columns "
-                    f"{', '.join(columns[:6])}"
-                    f"{', ...' * (len(columns) > 6)}, none above the one before, {total}")
+            return (f"the value to you of any one good, the value that a second one adds, and so on up to {wanted}: "
+                    f"numbers from {scale.lowest:g} to {scale.highest:g}, in the columns "
+                    f"{', '.join(columns[:6])}{', ...' * (len(columns) > 6)}, none above the one before, {total}")
         if wanted == 1:
             return f"{asked_for_goods(scale)}; one good counts, the best"
         count = "all of them" if wanted >= len(columns) else f"the best {wanted}"
@@ -466,7 +466,7 @@ def bundles_plan_of(config: BundlesConfig, pages: Any) -> BundlesPlan:
     if market.plentiful:
         raise Refused(f"there are {min(market.copies):,} copies of every good, enough for all "
                       f"{market.people:,} people",
-                      "hand everybody what she likes best: nobody's values have to be told")
+                      "hand everybody their favourite goods: nobody's values are needed")
     found = BundlesPlan(market=market, config=config, names=config.goods.listed()[0], scale=config.rule(), pages=pages)
     made = found.prediction
     if not worth_it(judged := _judged(config, made)):

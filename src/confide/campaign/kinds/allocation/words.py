@@ -35,7 +35,7 @@ class MethodWords(Protocol):
 
     def limit(self, market: Any) -> str:
         """The number of goods that one person gets at most, in words."""
-        return "one of them at most"
+        return "at most one good"
 
     def rule(self, market: Any) -> list[str]:
         """The rule by which goods are handed out, as a participant reads it."""
@@ -52,7 +52,8 @@ class MethodWords(Protocol):
 
 
 def _charged(market: Any) -> list[tuple[str, str]]:
-    return [("prices", "charged: who takes a good owes its final price")] if getattr(market, "charge", False) else []
+    return [("prices", "charged: a person who takes a good owes its final "
+                       "price")] if getattr(market, "charge", False) else []
 
 
 def worth(value: float) -> str:
@@ -72,14 +73,15 @@ def fields_of_goods(labels: Sequence[tuple[str, str]], scale: Scale, together: s
     for place, (column, label) in enumerate(labels, 1):
         rule = together if place == len(labels) else ""
         if isinstance(scale, Points):
-            ends = f"From {scale.lowest:.12g} to {scale.highest:.12g}. Left empty, it is worth nothing."
+            ends = (f"From {scale.lowest:.12g} to {scale.highest:.12g}. If you leave it empty, it is worth nothing to "
+                    "you.")
             clip = scale.out_of_bounds == "clip"
             found.append(Field(
                 column=column, label=label, form="number", required=False, lowest=None if clip else scale.lowest,
                 highest=None if clip else scale.highest,
                 note=" ".join(filter(None, (ends, MOVED if clip else "", rule)))))
         else:
-            note = "Its place: 1 for the best, ties allowed. Left empty, it is worth nothing."
+            note = "Its place: 1 for the best, ties allowed. If you leave it empty, it is worth nothing to you."
             found.append(Field(column=column, label=label, form="number", required=False, lowest=1.0, whole=True,
                                note=" ".join(filter(None, (note, rule)))))
     return found
@@ -92,8 +94,8 @@ def asked_for_goods(scale: Scale) -> str:
         scale: the public rule.
     """
     if isinstance(scale, Points):
-        return (f"for each good a number from {scale.lowest:g} to {scale.highest:g}; what is left out is worth "
-                f"nothing, as {scale.lowest:g} is")
+        return (f"for each good a number from {scale.lowest:g} to {scale.highest:g}; an empty cell is worth nothing, "
+                f"like {scale.lowest:g}")
     return asked_for_order(scale.points if isinstance(scale, Ranks) else (1.0,), 1)
 
 
@@ -106,7 +108,7 @@ def asked_for_order(given: tuple[float, ...], parts: int) -> str:
     """
     points = ", ".join(worth(each / given[0] / parts) for each in given[:6])
     more = ", ..." if len(given) > 6 else ""
-    return f"an order of the goods, ties allowed; places are worth {points}{more}, what is left out nothing"
+    return f"an order of the goods, ties allowed; places are worth {points}{more}, and omitted goods are worth nothing"
 
 
 class AuctionWords(MethodWords):
@@ -127,28 +129,27 @@ class AuctionWords(MethodWords):
     def planned(self, market: Any) -> list[tuple[str, str]]:
         error, least = market.error, min(market.effective_supply)
         rows = [
-            (f"from one price to the next, as a share of the {self.most}", worth(market.increment)),
+            (f"price step, as a share of the {self.most}", worth(market.increment)),
             ("rounds; bids of one person at most", f"{market.rounds:,}; {market.bid_cap:,}"),
             ("people who bid between two releases; releases", f"{market.batch:,}; {market.counter.horizon:,}"),
-            (f"E: no published count is off by more, but with probability {market.failure_probability:g}",
+            (f"E, largest error of any published count, except with probability {market.failure_probability:g}",
              f"{error:,.0f} {self.counted}, {error / least:.0%} of the scarcest good's supply"),
             ("copies of each good in reserve", f"{market.effective_reserve:,}"),
             ("noises drawn", f"{market.counter.horizon * market.goods:,}"),
         ]
         if market.halting != "fixed":
-            rows.append(("what may end it before its last round", f"{market.halting}, below {market.halt_below:,}"))
+            rows.append(("rule for an end before the last round", f"{market.halting}, below {market.halt_below:,}"))
         return [*rows, *_charged(market)]
 
     def rule(self, market: Any) -> list[str]:
         found = [
-            f"Your device bids for you, by what you wrote, in up to {market.rounds:,} "
-            "rounds. All prices start at 0 and rise with the published counts of bids. Each time that you hold no "
-            "good, it bids on the one that is worth most to you above its price, and on none where no price suits you; "
-            f"at most {market.bid_cap:,} times. You are outbid when more bids were counted after yours than there are "
-            "copies."]
+            f"Your device bids for you from your row, in up to {market.rounds:,} rounds. All prices start at 0 and "
+            "rise with the published counts of bids. When you hold no good, your device bids on the good with the "
+            "largest value above its price to you. It does not bid if no good is worth its price, and it bids at most "
+            f"{market.bid_cap:,} times. You are outbid when more bids are counted after yours than there are copies."]
         if market.clearing is not None:
-            found.append("In the end each good goes to those who bid on it last and after whom few enough others were "
-                         "counted: who that is follows from a public number for each good.")
+            found.append("At the end, a good goes to each person who bid on it last, if few enough bids were counted "
+                         "after theirs. A public number for each good sets this limit.")
         return found
 
     def paths(self, market: Any, billboard: AuctionBillboard) -> NDArray[np.float64]:
@@ -163,9 +164,9 @@ class AuctionWords(MethodWords):
         for step, good in zip(hers.steps, hers.goods, strict=True):
             before = billboard.counts(np.array([step - 1]))[0]
             price = float(billboard.rules.prices(before)[good])
-            found.append(f"In round {(step - 1) // slots + 1:,} you bid on {names[good]}: worth "
-                         f"{said(float(record[good]))} to you, at a price of {said(price)}, it was the best for you "
-                         "above its price.")
+            found.append(f"In round {(step - 1) // slots + 1:,} you bid on {names[good]}. It was worth "
+                         f"{said(float(record[good]))} to you at a price of {said(price)}, the largest difference of "
+                         "all goods.")
         if hers.latest < 0:
             found.append("No good was worth its price to you." if hers.steps else "You bid on nothing.")
         else:
@@ -180,22 +181,22 @@ class AuctionWords(MethodWords):
         name, age = names[good], int(billboard.final_counts[good]) - hers.seen
         if clearing is None:
             if hers.good < 0:
-                return (f"You were outbid on {name}, with no bid left: {age:,} bids were counted from yours on, and "
-                        f"{billboard.rules.supply[good]:,} may be.")
+                return (f"You were outbid on {name}, and had no bid left: {age:,} bids were counted from yours on, and "
+                        f"at most {billboard.rules.supply[good]:,} are allowed.")
             ends = f"Nobody outbid you on {name}."
         else:
             cut = int(clearing.cuts[good])
-            ends = (f"From your last bid, on {name}, {age:,} bids on it were counted until the end; it goes to those "
-                    f"for whom that is at most {cut:,}" if cut >= 0 else
-                    f"Your last bid was on {name}; of it, the noisy counts left nothing to hand out for sure")
+            ends = (f"Your last bid was on {name}. From this bid to the end, {age:,} bids on it were counted, and the "
+                    f"limit is {cut:,}" if cut >= 0 else
+                    f"Your last bid was on {name}. By the noisy counts, no copy of it could be handed out safely")
             if age > cut:
-                return f"{ends}. So you go without."
+                return f"{ends}. So you get no good."
             ends += "."
         if billboard.rules.charge and not row[good] >= billboard.prices[good]:
             price = said(float(billboard.prices[good]))
             return f"{ends} But its final price is {price}, more than it is worth to you."
         if billboard.cutoffs is not None and index >= int(billboard.cutoffs[good]):
-            return f"{ends} But there were too many, and the last in the public order go without."
+            return f"{ends} But there were too many buyers, and the last in the public order get no good."
         return ends
 
 
@@ -206,8 +207,8 @@ class ScalingWords(MethodWords):
     """`SinkhornMatch` in words."""
 
     def describe(self, market: SinkhornMatch) -> str:
-        return (f"{market.rounds:,} releases of noisy demand, from which prices follow, and a public lottery where too "
-                "many ask")
+        return (f"prices from {market.rounds:,} releases of noisy demand, and a public lottery if too many people ask "
+                "for a good")
 
     def planned(self, market: SinkhornMatch) -> list[tuple[str, str]]:
         rows = [
@@ -221,10 +222,10 @@ class ScalingWords(MethodWords):
 
     def rule(self, market: SinkhornMatch) -> list[str]:
         return [
-            f"Prices follow from {market.rounds:,} noisy sums of what everybody would take. "
-            "At the last prices your device asks for the good that is worth most to you above its price, or for none.",
-            "Where more ask for a good than there are copies, a public coin of yours, drawn after all records are in, "
-            "says whether you are among those who get it."]
+            f"Prices follow from {market.rounds:,} noisy sums of everybody's demand. At the last prices, your device "
+            "asks for the good with the largest value above its price to you, or for none.",
+            "If more people ask for a good than there are copies, a public random number of yours, drawn after all "
+            "records are in, decides whether you get it."]
 
     def paths(self, market: SinkhornMatch, billboard: ScalingBillboard) -> NDArray[np.float64]:
         return np.asarray(billboard.paths.astype(np.float64) * _UNIT)
@@ -235,15 +236,16 @@ class ScalingWords(MethodWords):
     ) -> list[str]:
         best = market.wanted(record, index, billboard)
         if best < 0:
-            return ["At the last prices no good is worth its price to you: you ask for none."]
-        found = [f"At the last prices {names[best]} is the best for you, with what you lean to: it is worth "
-                 f"{said(float(record[best]))}, at a price of {said(float(billboard.prices[best]))}. You ask for it."]
+            return ["At the last prices, no good is worth its price to you. So you ask for none."]
+        found = [f"At the last prices, {names[best]} is the best good for you, with your random tilt added: it is "
+                 f"worth {said(float(record[best]))} at a price of {said(float(billboard.prices[best]))}. You ask for "
+                 "it."]
         rate = int(billboard.rates[best])
         if not billboard.public_seed or rate >= PUBLIC_RANGE:
             return [*found, "Everybody who asks for it gets it."]
         coin = public_number_of(billboard.public_seed, index)
-        found.append(f"Who asks for it gets it with a coin below {rate / PUBLIC_RANGE:.4f}; yours is "
-                     f"{coin / PUBLIC_RANGE:.4f}.")
+        found.append(f"Everybody who asks for it gets it with a public number below {rate / PUBLIC_RANGE:.4f}. Yours "
+                     f"is {coin / PUBLIC_RANGE:.4f}.")
         return found
 
 
@@ -257,23 +259,23 @@ class BundleWords(AuctionWords):
 
     def planned(self, market: PAlloc) -> list[tuple[str, str]]:
         wanted = market.valuation.largest(market.goods)
-        fewer = f"; more would be worth something up to {wanted:,}" if market.largest_bundle < wanted else ""
+        fewer = f"; a person can value up to {wanted:,}" if market.largest_bundle < wanted else ""
         return [("goods that one person may hold", f"{market.largest_bundle:,}{fewer}"), *super().planned(market)]
 
     def limit(self, market: PAlloc) -> str:
-        return f"up to {market.largest_bundle:,} of them" if market.largest_bundle > 1 else "one of them at most"
+        return f"up to {market.largest_bundle:,} goods" if market.largest_bundle > 1 else "at most one good"
 
     def rule(self, market: PAlloc) -> list[str]:
-        when = ("it lets go of goods" if market.outbid_tests == "slot" else "goods are let go of at the end of a round")
+        when = ("it gives up a good" if market.outbid_tests == "slot" else "a good is given up at the end of a round")
         found = [
-            f"Your device bids for you, by what you wrote, in up to {market.rounds:,} "
-            "rounds. All prices start at 0 and rise with the published counts of bids. In your turn of a round "
-            f"{when} after which more bids were counted than there are copies, and it bids on one more, the one that "
-            "adds most above its price to what you hold, or on none where nothing does. You hold "
-            f"{market.largest_bundle:,} at most, and bid {market.bid_cap:,} times at most."]
+            f"Your device bids for you from your row, in up to {market.rounds:,} rounds. All prices start at 0 and "
+            f"rise with the published counts of bids. In your turn of a round, {when} if more bids were counted after "
+            "yours than there are copies. Then your device bids on one more good, the one that adds most to your "
+            f"bundle above its price, or on none if no good adds anything. You hold at most {market.largest_bundle:,} "
+            f"goods, and bid at most {market.bid_cap:,} times."]
         if market.clearing is not None:
-            found.append("In the end each good goes to those who hold it and after whose bid few enough others were "
-                         "counted: who that is follows from a public number for each good.")
+            found.append("At the end, a good goes to each person who holds it, if few enough bids were counted after "
+                         "theirs. A public number for each good sets this limit.")
         return found
 
     def story(
@@ -289,7 +291,7 @@ class BundleWords(AuctionWords):
             again = " again, having been outbid on it" if good in tried and not market.valuation.repeats else ""
             tried.add(good)
             found.append(f"In round {(step - 1) // slots + 1:,} you bid on {names[good]}{again}, at a price of "
-                         f"{said(price)}: it added most above its price to what you held.")
+                         f"{said(price)}. It added most to your bundle above its price.")
         if not hers.steps:
             return [*found, "You bid on nothing: no good was worth its price to you."]
         lost = sorted(set(hers.bid_on) - set(hers.goods))
@@ -310,14 +312,14 @@ def _ends(billboard: AuctionBillboard, names: Sequence[str], hers: BundleWalk, i
         most = int(billboard.rules.supply[good] if clearing is None else clearing.cuts[good])
         counted = f"{names[good]}: from your bid on, {age:,} bids on it were counted until the end"
         if age > most:
-            found.append(f"{counted}; it goes to those for whom that is at most {most:,}. So you go without it."
+            found.append(f"{counted}. The limit is {most:,}, so you do not get it."
                          if most >= 0 else
-                         f"{names[good]}: of it, the noisy counts left nothing to hand out for sure.")
+                         f"{names[good]}: by the noisy counts, no copy of it could be handed out safely.")
         elif billboard.cutoffs is not None and index >= int(billboard.cutoffs[good]):
-            found.append(f"{counted}, few enough. But there were too many, and the last in the public order go "
-                         "without.")
+            found.append(f"{counted}, few enough. But there were too many buyers, and the last in the public order do "
+                         "not get it.")
         else:
-            found.append(f"{counted}; it goes to those for whom that is at most {most:,}. So it is yours.")
+            found.append(f"{counted}. The limit is {most:,}, so it is yours.")
     return found
 
 

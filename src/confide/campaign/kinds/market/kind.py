@@ -121,7 +121,7 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
         unknown = sorted(values.keys() - {ANSWER, *self._own(config)})
         if unknown:
             raise InvalidInput("record", f"{unknown[0]!r} is not asked for",
-                               f"give {', '.join([ANSWER, *self._own(config)])}: what is true, not what is reported")
+                               f"give {', '.join([ANSWER, *self._own(config)])}: give the true answer, not the report")
         if not str(values.get(ANSWER, "")).strip():
             return None, 0.0
         bit, problem = Category(column=ANSWER, levels=config.role().levels).encode_one(values[ANSWER])

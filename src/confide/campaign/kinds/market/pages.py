@@ -59,73 +59,76 @@ class BitPages(ABC):
     def sections(self, plan: BitPlan) -> list[Section]:
         """The predicted outcome, for the operator."""
         rows = [("people invited (fixed and public)", f"{plan.market.people:,}"), *self.planned(plan),
-                ("largest single payment, whoever takes part", plan.coins(plan.highest))]
+                ("largest single payment, for any number of participants", plan.coins(plan.highest))]
         if plan.deposit:
             rows.append(("deposit that each participant leaves", plan.coins(plan.deposit)))
         warnings = self.warnings(plan)
         most, (lowest, largest) = plan.config.payment.most, map(float, plan.market.payment_range())
         for words, amount in (("payment", largest), ("debt", -lowest)):
             if most is not None and amount > most:
-                warnings.append(f"a single {words} can come to {plan.at_most(amount)}, above the {plan.money(most)} of "
-                                "[payment] most: more people, or a smaller epsilon, make it smaller")
+                warnings.append(f"one {words} can come to {plan.at_most(amount)}, more than the {plan.money(most)} of "
+                                "[payment] most: invite more people, or choose a smaller epsilon")
         if plan.collection.coin >= plan.market.margin:
-            warnings.append(f"rounding to whole coins can be worth more than the {plan.market.margin:.3g} by which "
-                            "truth pays, so that nothing is promised of it: choose smaller coins (minor_units), or a "
-                            "larger epsilon")
+            warnings.append(f"rounding to whole coins can be worth more than the margin of {plan.market.margin:.3g} by "
+                            "which a truthful report pays more, so the plan does not promise that truth pays best: "
+                            "choose smaller coins (minor_units), or a larger epsilon")
         if (said := few(plan.agreements.deciding, plan.market.people, "identities")) is not None:
-            warnings.append(f"{said}, decide the result: whoever has so many ids, or brings so many people to one "
-                            "report, chooses it")
+            warnings.append(f"{said}, decide the result: anybody who has that many ids, or persuades that many people "
+                            "to give one report, can choose it")
         return plan_page(
-            plan, rows, "Everything here follows from public parameters. Money rests on the beliefs in the campaign "
-            "file, and on everybody playing the equilibrium; single payments never leave their range.", warnings,
+            plan, rows, "All figures follow from public parameters. Expected amounts of money hold if the beliefs in "
+                        "the campaign file are right and everybody plays the equilibrium. Single payments always stay "
+                        "within their range.", warnings,
             *self.more(plan), _coalitions(plan),
-            said="Privacy holds for everybody whose own device drew her report at the offered level. Truth, "
-                 "participation and accuracy rest on the beliefs in the campaign file.")
+            said="Privacy holds for each participant if their own device drew the report at the offered level. Truth, "
+                 "participation and accuracy hold if the beliefs in the campaign file are right.")
 
     def offer(self, plan: BitPlan) -> list[Section]:
         """The offer: the question to the participant, who sees what, the odds of their device's channel, what is paid,
         and what they may do.
         """
         bit = plan.config.bit
-        deposit = (f" You leave {plan.coins(plan.deposit)} at the start and get it back together with your payment, so "
-                   "that you never owe anything." if plan.deposit else "")
+        deposit = (f" You leave a deposit of {plan.coins(plan.deposit)} at the start. You get it back together with "
+                   "your payment, so you never owe anything." if plan.deposit else "")
         return [
             answer(Question.REPORT, f"You are asked: {bit.question}",
-                   f"You report {bit.one} or {bit.zero}, after your own device has changed your answer at random; or "
-                   "nothing, if you take no part.",
-                   "Decide whether to take part before your device reads your answer. Staying away is public in the "
-                   "counts, and is paid nothing."),
-            answer(Question.SEES, "The operator sees your report, never your answer. The public sees how many reported "
-                                  f"{bit.one} and {bit.zero}, and what each of them was paid."),
+                   f"Your device changes your answer at random, and then reports {bit.one} or {bit.zero}. If you take "
+                   "no part, it reports nothing.",
+                   "Decide whether to take part before your device reads your answer. The counts show how many people "
+                   "stayed away. People who stay away are paid nothing."),
+            answer(Question.SEES, "The operator sees your report, never your answer. The public sees how many people "
+                                  f"reported {bit.one} and how many reported {bit.zero}, and the payment for each of "
+                                  "the two reports."),
             answer(Question.HIDES, *self._odds(plan),
-                   "Levels of several reports on the same question add up: look at what you answered before. A device "
-                   "that runs confide submit keeps a book, and refuses to answer the same words, or the same name, "
-                   "again without asking you; a browser keeps none, and whoever asks in other words is noticed by "
-                   "neither."),
-            answer(Question.GETS, f"At most {plan.coins(plan.highest)}, by whether your report agrees with those of "
-                                  f"others.{deposit}", self.paid(plan)),
-            answer(Question.LIES, f"{lies(plan.guarantees)} Your report is random already, and a lie is any other way "
-                                  "to make one.", *self.why(plan)),
-            answer(Question.TRUSTED, "Nobody, with your answer: it does not leave your device. The operator, with your "
-                                     "report and with paying you what it says."),
+                   "If you report on the same question several times, the levels add up: check which questions you "
+                   "have answered before. A device that runs confide submit keeps a book. It asks you before it "
+                   "answers the same words, or a question of the same name, again. A browser keeps no book. Neither of "
+                   "them recognises the same question in other words."),
+            answer(Question.GETS, f"At most {plan.coins(plan.highest)}. The amount depends on whether your report "
+                                  f"agrees with other people's reports.{deposit}", self.paid(plan)),
+            answer(Question.LIES, f"{lies(plan.guarantees)} Your device already makes your report at random. A lie is "
+                                  "any other way to make the report.", *self.why(plan)),
+            answer(Question.TRUSTED, "You trust nobody with your answer: it does not leave your device. You trust the "
+                                     "operator with your report, and to pay you the amount for it."),
             answer(Question.WITHDRAWING, *withdrawing(
-                absent="your report counts as none, as if you had taken no part: how many did is public, who did is "
-                       "not", deposit=bool(plan.deposit))),
+                absent="the campaign counts you as somebody who took no part; the number of participants is public, "
+                       "their names are not", deposit=bool(plan.deposit))),
         ]
 
     def _odds(self, plan: BitPlan) -> list[str]:
         """The most telling channel of anybody's device, in plain words."""
         level = plan.market.largest_level
         if not math.isfinite(level):
-            return ["Only as much as your own device does: no level is promised."]
+            return ["The campaign promises no level. Only your own device hides your answer."]
         table = response_table(level)
         least = response_table(plan.market.epsilon).truth
         true = (percent(table.truth) if least == table.truth else
                 f"{percent(least)} to {percent(table.truth)}")
-        return [f"Your device reports your answer as it is with a probability of {true}, and the other one otherwise.",
-                f"Your report is at most {likelier(level)} times as likely under one answer as under the other. "
-                f"Who must guess your answer, even money beforehand, is right at most {percent(table.truth)} of the "
-                "time."]
+        return [f"Your device reports your true answer with a probability of {true}, and the other answer otherwise.",
+                "Example: somebody thinks at first that both answers are equally likely. They see your report and "
+                f"guess your answer. They are right at most {percent(table.truth)} of the time. Your report never "
+                f"proves your answer: it is at most {likelier(level)} times as likely under one answer as under the "
+                "other."]
 
     def result_sections(self, plan: BitPlan, outcome: AnyOutcome) -> list[Section]:
         """The finding in one sentence and a picture, the counts, the facts that the page does not tell, and the
@@ -165,19 +168,20 @@ class BitPages(ABC):
         report, group = (NONE, 0) if record is None else record
         head = f"{who}: payment {plan.coins(share)}"
         if report == NONE:
-            return share_page(head, "No report arrived under this id; who takes no part is paid nothing.")
+            return share_page(head, "No report arrived under this id. Somebody who takes no part is paid nothing.")
         bit = plan.config.bit
         own, other = (bit.one, bit.zero) if report else (bit.zero, bit.one)
         swapped = plan.coins(int((board.for_zero if report else board.for_one)[group]))
         peers = int(board.ones[group] + board.zeros[group]) - 1
-        due = (f" With the deposit of {plan.coins(plan.deposit)}, {plan.coins(max(0, share + plan.deposit))} is paid "
-               f"out in all; where none was left, {plan.coins(max(0, share))}." if plan.deposit else "")
+        due = (f" With the deposit of {plan.coins(plan.deposit)}, you are paid "
+               f"{plan.coins(max(0, share + plan.deposit))} in all. If you left no deposit, you are paid "
+               f"{plan.coins(max(0, share))}." if plan.deposit else "")
         return share_page(
             head, f"The report was {own}. " + (
-                f"Of the {peers:,} other reports that it is compared with, {int(board.ones[group]) - (report == 1):,} "
-                f"say {bit.one}." if peers else "There is no other report that it could be compared with."),
-            f"Everybody there who reported {own} is paid {plan.coins(share)}, everybody who reported {other} "
-            f"{swapped}. Both follow from the public counts alone.{due}", *self.why(plan))
+                f"It is compared with {peers:,} other reports; {int(board.ones[group]) - (report == 1):,} of them say "
+                f"{bit.one}." if peers else "There is no other report that it could be compared with."),
+            f"Each of them who reported {own} is paid {plan.coins(share)}, and each who reported {other} is paid "
+            f"{swapped}. Both amounts follow from the public counts alone.{due}", *self.why(plan))
 
     def study_sections(self, plan: BitPlan, data: Played, outcome: SimulatedOutcome) -> list[Section]:
         """The true answers beside the conclusion from reports, and the payments that would have been made."""
@@ -192,9 +196,9 @@ class BitPages(ABC):
         expected = plan.guarantees.of(Budget)[0].expected
         return [Section(title="Beside the true answers", study=True, blocks=(
             Table(columns=("peers", f"true share of {bit.one}", f"reported share of {bit.one}"), rows=tuple(rows)),
-            Text((f"In all {plan.money(float(paid.sum()))} would have been paid; expected in equilibrium: "
-                  f"{plan.money(expected)}. That rests on the beliefs of the file, which these people need not "
-                  "have.",)),
+            Text((f"Payments would have come to {plan.money(float(paid.sum()))} in all; the equilibrium predicts "
+                  f"{plan.money(expected)}. The prediction uses the beliefs in the campaign file, and these people may "
+                  "have others.",)),
         ))]
 
 
@@ -212,11 +216,11 @@ def equilibria_table(plan: BitPlan, *more: Block) -> Section:
     """Everything that everybody could agree on, the collusive reports included."""
     rows = tuple((each.name, each.payment, each.utility, "yes" if each.strict else "no",
                   "yes" if each.informative else "no") for each in symmetric_equilibria(plan.market))
-    return Section(title="Everything that everybody could agree on", blocks=(
+    return Section(title="Reports that everybody could agree on", blocks=(
         Table(columns=("everybody plays", f"payment ({plan.collection.currency})", "less the cost of privacy", "strict",
                        "says anything"), rows=rows,
-              note="Symmetric equilibria. Those that say nothing usually pay more: a market cannot forbid that people "
-                   "agree to give one and the same report."), *more))
+              note="These are the symmetric equilibria. Equilibria that say nothing usually pay more. A market cannot "
+                   "prevent people from agreeing to give the same report."), *more))
 
 
 def _coalitions(plan: BitPlan) -> Section:
@@ -232,40 +236,40 @@ def _coalitions(plan: BitPlan) -> Section:
         return [(words, size, percent(size / it.people, 2), plan.money(pay), plan.money(size * pay),
                  number(known.done(size)))]
 
-    rows = [*row("ids of one person, who is paid more than with one", second, lambda found: found.chosen),
-            *row("people who agree, each of whom earns more than by the truth", group,
+    rows = [*row("ids with which one person is paid more than with one id", second, lambda found: found.chosen),
+            *row("people who agree on reports and each earn more than by the truth", group,
                  lambda found: found.drawn if found.drawn > paid else found.each),
-            *row("the same, where they give one report whatever is true", fixed, lambda found: found.each),
+            *row("the same, if all give one report for any answer", fixed, lambda found: found.each),
             *row("identities that decide the result", many, lambda found: found.each)]
     share = isinstance(it, PairMarket)
-    result = ("estimate moves by at most" if share else "answer is wrong with probability, where they report what is "
-              "not true")
+    result = ("estimate moves by at most" if share else "probability of a wrong answer, if they report the untrue "
+                                                        "answer")
     stated = (f"the stated error of the estimate is {number(it.half_width(SHARE_FAILURE))}" if share else
               f"without any agreement the answer is wrong with probability {number(it.error_probability())}")
-    more = [f"A truthful report is paid {plan.money(paid)} on average"
-            + (f". That is worth {plan.money(truth)} once the cost of its privacy is taken off." if hasattr(it, "cost")
+    more = [f"A truthful report earns {plan.money(paid)} on average"
+            + (f". Less the cost of its privacy, that is {plan.money(truth)}." if hasattr(it, "cost")
                else ", before the cost of its privacy.")]
     if second is None:
-        more.append("By the routes computed here, with no number of ids one person is paid more than with one.")
+        more.append("In the cases computed here, no number of ids pays one person more than one id does.")
     else:
         all_of_them = second * known.of(second).chosen
-        more.append(f"With {second} ids of one person they gain {plan.money(all_of_them - one)} more than with one: "
-                    f"{plan.money(all_of_them)} in place of {plan.money(one)} on average. This is the most by the "
-                    "routes computed here: all ids take part, and give the report that pays more by their owner's "
-                    "answer, without the device's noise. What the owner's privacy is worth is left out of both "
-                    "amounts.")
+        more.append(f"A person with {second} ids gains {plan.money(all_of_them - one)} more than with one id: "
+                    f"{plan.money(all_of_them)} instead of {plan.money(one)} on average. This is the largest gain in "
+                    "the cases computed here: all ids take part, and give the report that pays more by their owner's "
+                    "answer, without the device's noise. Both amounts leave out the value of the owner's privacy.")
     if group is None:
-        more.append("No group gains by agreeing on one report.")
+        more.append("No group gains if its members agree on one report.")
     else:
         more.append(f"{group} people who agree {_gains(plan, group, paid, truth)}.")
     if many is None or many > among:
-        more.append("No number of identities decides the result as it is counted here." if many is None else
+        more.append("No number of identities decides the result, in the sense of the note above." if many is None else
                     f"{many:,} identities ({percent(many / it.people, 2)} of the invited) decide the result.")
-    more.append("A promise of truth is about one person alone. The operator has to see to it that nobody has two ids.")
+    more.append("The promise that truth pays covers one person with one id. The operator must make sure that nobody "
+                "has two ids.")
     return Section(title="Second identities and agreements", blocks=(
-        Table(columns=("who gives one and the same report", "how many", "of the invited", "each is paid, on average",
+        Table(columns=("people or ids with one report", "how many", "of the invited", "each is paid, on average",
                        "all of them", result), rows=tuple(rows),
-              note=f"Exact, in money of the plan. All others keep to the equilibrium; {stated}. A result is decided "
+              note=f"Amounts are exact, if everybody else plays the equilibrium; {stated}. A result is decided "
                    + ("where it moves by its stated error." if share else "where it is wrong in half of all cases.")
                    + (" Payments are those within the smallest group of peers." if peers is not None else "")),
         Text(tuple(more))))
@@ -275,11 +279,11 @@ def _gains(plan: BitPlan, size: int, paid: float, truth: float) -> str:
     """What the smallest group does, and what each of its members gains."""
     found = plan.agreements.of(size)
     if found.drawn > paid:
-        return (f"can all hand in one report, which the device of one of them draws: each gains "
-                f"{number(found.drawn - paid)} {plan.collection.currency} more than by the truth, on average, and "
-                "only one of them spends privacy")
-    return (f"can all hand in the report that is paid more, whatever is true: each gains "
-            f"{number(found.each - truth)} {plan.collection.currency} more than by the truth")
+        return ("can all hand in one report that the device of one of them draws. Each gains "
+                f"{number(found.drawn - paid)} {plan.collection.currency} more than by the truth on average, and only "
+                "one of them spends privacy")
+    return (f"can all hand in the report that pays more, for any answer. Each gains {number(found.each - truth)} "
+            f"{plan.collection.currency} more than by the truth")
 
 
 _COVERED = 0.95

@@ -29,11 +29,11 @@ __all__ = ["life", "sharing"]
 _RUNS = 2
 _DECODES = 40  # of one run
 _UNPROMISED = {
-    Concern.INCENTIVES: "no prices are charged, and then nothing is claimed about lies; alpha charges them, in the "
-                        "modes audited, truthful and tight",
-    Concern.PARTICIPATION: "nothing is charged and nobody is paid; what privacy is worth to anybody is not asked",
+    Concern.INCENTIVES: "without charged prices, there is no promise about lies; alpha charges prices, in the modes "
+                        "audited, truthful and tight",
+    Concern.PARTICIPATION: "there are no charges and no payments, and nobody is asked for the value of their privacy",
 }
-_DECODED = "people whose own device finds another part than the run gave them"
+_DECODED = "people with another part on their own device than in the run"
 
 
 def sharing(plan: SharingPlan, seed: int = 0) -> Audited:
@@ -52,12 +52,12 @@ def _unmeasured(promise: Guarantee) -> str:
     """Why a promise has no row."""
     match promise:
         case Accuracy():
-            return ("a bound before the run that rests on the regret of the prices; the rows about certificates hold "
-                    "what is claimed after a run against exact values")
+            return ("a bound before the run that depends on the regret of the prices; the rows about certificates "
+                    "compare the statements after a run with exact values")
         case Participation():
-            return "what her part is worth at the charged prices is not held against the promise one by one"
+            return "the audit does not compare the value of each part at the charged prices with the promise"
         case Truthfulness():
-            return "lies are searched for where prices are charged for whole parts or averages alone"
+            return "the audit searches for lies only if prices are charged for whole parts or averages"
     return ""
 
 
@@ -80,7 +80,7 @@ def life(plan: SharingPlan, seed: int = 0) -> list[Examined]:
                  faults={
                      "each part handed to the next person": lambda: [each.handed_on() for each in played()]}),
         Examined(named=CHECKED, sound=played, rows=lambda runs: [_checks(it, runs())], faults={
-            "prices that do not follow from what was released": lambda: [_moved(each) for each in played()]})]
+            "prices that do not follow from the release": lambda: [_moved(each) for each in played()]})]
 
 
 def _play(it: Dude, seed: int) -> MadeUpRun:

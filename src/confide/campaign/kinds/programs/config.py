@@ -73,7 +73,8 @@ class Data(DataTable):
         default=None, description="a row for each person; or, of bundles, a line for each person and bundle. It "
                                   "follows from the family")
     bundle: str = Field(default="bundle", min_length=1, description="of form 'long': the column of bundles, a+b")
-    value: str = Field(default="value", min_length=1, description="of form 'long', and of knapsacks: what it is worth")
+    value: str = Field(default="value", min_length=1, description=
+        "of form 'long', and of knapsacks: the column of values")
 
 
 @keys_of(Dude, "epsilon delta neighbours")
@@ -100,14 +101,15 @@ class SolutionTable(Keys):
         "(TightenAndAudit): whole parts within supply; truthful (TrueDude): averages at prices; tight (TightDude): "
         "whole parts at prices. By default audited where everybody may have nothing, else average")
     alpha: float | None = Field(
-        default=None, gt=0, description="of truthful, tight, audited: who would gain more than this by another choice "
-        "at the charged prices gets it; with it, audited charges prices. In the file's own unit: points of [values], "
-        "or of flows that of the arcs' costs. By default a hundredth of highest less lowest, or of the dearest arc; "
-        "of audited none")
+        default=None, gt=0, description="of truthful, tight, audited: a participant who gains more than this from "
+                                        "another choice at the charged prices gets it; with it, audited charges "
+                                        "prices. In the file's own unit: points of [values], or of flows the unit of "
+                                        "the arcs' costs. By default a hundredth of highest less lowest, or of the "
+                                        "dearest arc; of audited none")
     most_excess: Share = Field(default=0.05, description="of averages: the share of supply that the certificate may "
                                "claim as excess; beyond it the plan is refused")
-    most_unused: Share = Field(default=0.3, description="of whole parts: the share of supply that margins may keep "
-                               "back; beyond it the plan is refused")
+    most_unused: Share = Field(default=0.3, description="of whole parts: the largest share of supply in reserve; "
+                               "beyond it the plan is refused")
 
     def options(self, mode: ModeName) -> dict[str, Any]:
         """The settings of the mechanism in the file.

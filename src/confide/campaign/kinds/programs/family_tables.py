@@ -115,8 +115,8 @@ def _valued(names: tuple[str, ...], points: Points) -> tuple[Number, ...]:
 
 
 def _scale(points: Points) -> str:
-    return (f"a number from {points.lowest:g} to {points.highest:g}; what is left out is worth nothing, as "
-            f"{points.lowest:g} is")
+    return (f"a number from {points.lowest:g} to {points.highest:g}; an empty cell is worth nothing, like "
+            f"{points.lowest:g}")
 
 
 class UnitDemandTable(_Goods):
@@ -180,14 +180,14 @@ class KnapsackTable(_Family):
     """Table of `family = "knapsack"`: everybody has one item, with a value and what it takes of each resource."""
 
     family: Literal["knapsack"]
-    resources: Names = Field(description="names; each is a column of what an item takes")
+    resources: Names = Field(description="names; each is a column of weights, which an item takes of the resource")
     supply: Positive | tuple[Positive, ...] = Field(description="of each resource, in its own unit")
     largest_weight: Positive | tuple[Positive, ...] = Field(
-        default=1.0, description="what an item takes of a resource at most, in its unit")
+        default=1.0, description="largest weight of an item for a resource, in the resource's unit")
     least_weight: Positive | tuple[Positive, ...] = Field(
-        description="what an item takes of a resource at least, where it takes any")
+        description="least weight of an item for a resource, if it takes any")
     most_weight: Positive | None = Field(
-        default=None, description="what an item takes of all together, each in units of its largest weight")
+        default=None, description="largest sum of an item's weights, each in units of its largest weight")
 
     def coding(self, people: int, points: Points | None, data: Columns) -> Coding:
         names, k = named("resources", self.resources), len(self.resources)
@@ -210,15 +210,15 @@ class KnapsackTable(_Family):
                 bad |= np.ceil(weights * 2.0**20).sum(axis=1) > np.floor(self.most_weight * 2.0**20) + k
             return cells, bad
 
-        limit = "what an item takes must be 0 or at least " + ", ".join(
+        limit = "the weight of an item must be 0 or at least " + ", ".join(
             f"{one:g} of {name}" for name, one in zip(names, least, strict=True))
         if self.most_weight is not None:
             limit += f", and at most {self.most_weight:g} times the largest weights in all"
         takes = tuple(Number(name=name, lowest=0.0, highest=most, unit=most, empty=0.0)
                       for name, most in zip(names, largest, strict=True))
         return Coding(
-            program=program, rows=names, thing="item", what="resources that items take",
-            asked=f"what your item is worth, {_scale(scale)}; and what it takes of each resource", loads=largest,
+            program=program, rows=names, thing="item", what="resources for items",
+            asked=f"the value of your item, {_scale(scale)}; and its weight for each resource", loads=largest,
             described=lambda _: "a place for the item", points=scale, unit=scale.unit, judge=judged, limit=limit,
             columns=(Number.of_values(data.value, scale), *takes))
 
@@ -317,8 +317,8 @@ class ElectricityTable(_Family):
     shortfall: Positive | None = Field(
         default=None, description="people say how many slots of an interval they need; one that is missed costs this, "
                                   "in points of [values]")
-    tau: Positive | None = Field(default=None, description="with hard needs: what a unit of power is worth at most, "
-                                                           "in units of the highest value")
+    tau: Positive | None = Field(default=None, description=
+        "with hard needs: largest value of a unit of power, in units of the highest value")
     if TYPE_CHECKING:
         most: int
         hard: bool
@@ -332,7 +332,7 @@ class ElectricityTable(_Family):
             people, _for_each("supply", self.supply, len(rows)), most=self.most, intervals=len(intervals),
             slots=len(slots), shortfall=shortfall, hard=self.hard, tau=self.tau)
         if program.asks_needs and "needs" in slots:
-            raise InvalidInput("slots", "one is called 'needs', as the column of what is needed", "another name")
+            raise InvalidInput("slots", "one is called 'needs', like the column of needs", "another name")
         wanted = tuple(Number(name=f"{each}.needs", lowest=0.0, highest=float(len(slots)), empty=0.0)
                        for each in intervals) if program.asks_needs else ()
 
@@ -360,7 +360,7 @@ class AggregativeGameTable(_Family):
 
     family: Literal["aggregative-game"]
     actions: Names | None = Field(default=None, description="names, where contributions are not public")
-    rows: Names = Field(description="what contributions add up to")
+    rows: Names = Field(description="names of the sums of contributions")
     target: tuple[Finite, ...] = Field(min_length=1, description="of each row")
     contributions: str | None = Field(
         default=None, description="public ones: lines of action and a number for each row, with the heading "
@@ -368,8 +368,8 @@ class AggregativeGameTable(_Family):
     largest: Positive = Field(description="gamma: no contribution is above it, nor below its negative")
     largest_sum: Positive | None = Field(default=None, description="of the absolute contributions of an action")
     tolerance: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
-        default=0.0, description="actions whose utility at the target is within this of the best are allowed, in "
-                                 "points of [values]")
+        default=0.0, description="allowed actions have a utility at the target within this of the best, in points of "
+                                 "[values]")
     if TYPE_CHECKING:
         signed: bool
 
@@ -395,11 +395,12 @@ class AggregativeGameTable(_Family):
         own = () if public is not None else tuple(
             Number(name=name, lowest=-self.largest if self.signed else 0.0, highest=self.largest, empty=0.0)
             for name in pairs(actions, rows))
-        what = "" if public is not None else "; and what each of them contributes to each row"
+        what = "" if public is not None else "; and the contribution of each action to each row"
         return Coding(
-            program=program, rows=rows, thing="action", what="an equilibrium: actions whose sum is the public target",
-            asked=f"what each action is worth to you where the target comes out, a number from {scale.lowest:g} to "
-                  f"{scale.highest:g}{what}. You are asked to play those within {self.tolerance:g} of your best",
+            program=program, rows=rows, thing="action", what=
+            "an equilibrium: actions with the public target as their sum",
+            asked=f"the value of each action to you at the target, a number from {scale.lowest:g} to "
+                  f"{scale.highest:g}{what}. You are asked to play actions within {self.tolerance:g} of your best",
             described=lambda some: actions[some[0]], points=scale, unit=scale.unit, judge=judged,
             limit=f"contributions of an action must add up to at most {self.largest_sum}",
             columns=(*_valued(actions, scale), *own))

@@ -75,9 +75,9 @@ def result_sections(plan: SharingPlan, outcome: AnyOutcome) -> list[Section]:
     told = not plan.whole and not (isinstance(found, PathCertificate) and _empty(board, found))
     note = (f"Prices are averages over the main rounds, in {names.worth} for a unit of the row. "
             + ("They are charged. " if plan.charges else "Nobody pays them. ")
-            + (f"The averages' load is above what a row holds by at most the last column, "
+            + ("The averages' load is above the supply of a row by at most the last column, "
                f"{sure(plan.mechanism.failure_probability)} of all rows together. " if told else "")
-            + "Who got what, and how much is used of a row, is not public.")
+            + "The shares of single participants are not public, and neither is the use of a row.")
     if len(prices) > _SHOWN:
         note = f"The {_SHOWN} dearest of {len(prices):,} rows. {note}"
     columns = ("row", "average price", "target" if plan.mechanism.program.two_sided else "supply")
@@ -87,8 +87,8 @@ def result_sections(plan: SharingPlan, outcome: AnyOutcome) -> list[Section]:
     return [
         Section(title="What was found", found=True, blocks=(
             Text((_finding(plan, prices),)), *_price_picture(plan, prices, order), whole, *_bought(plan, board))),
-        Section(title="What can be claimed of this run", blocks=(Text(tuple(_claimed(plan, outcome))),)),
-        not_told(plan, "what a given participant wrote, and what they got", Audience.OTHERS),
+        Section(title="Proven statements about this run", blocks=(Text(tuple(_claimed(plan, outcome))),)),
+        not_told(plan, "a given participant's record, and their share", Audience.OTHERS),
         Section(title="How prices rose", folded=True, blocks=tuple(_pictures(plan, board, dearest[:_DRAWN]))),
         promised(plan, f"Made by {described(plan.mode, plan.mechanism)}.",
                  *stated(plan.guarantees, lambda each: sentence(names, each)), step(plan)),
@@ -127,25 +127,25 @@ def _claimed(plan: SharingPlan, outcome: AnyOutcome) -> list[str]:
     said_all = list[str]()
     if isinstance(board, AuditedBillboard):
         said_all.append(
-            f"Accepted: the audit found the load of all parts within supply in every row; that none is above it holds "
+            "Accepted: the audit found the load of all parts within supply in every row. No row is above its supply, "
             f"{sure(plan.mechanism.failure_probability)}." if board.accepted else
             "Not accepted: the audit could not show that the load of all parts is within supply. Nobody gets anything. "
-            "Another try is another campaign, with budget of its own.")
+            "Another try is another campaign, with its own budget.")
     elif isinstance(board, FlagBillboard):
         up = [names.rows[j] for j in np.flatnonzero(board.raised < plan.mechanism.program.people).tolist()]
         shown = ", ".join(up[:_SHOWN]) + (", ..." if len(up) > _SHOWN else "")
-        said_all.append(f"Flags rose for {len(up):,} rows{': ' + shown if up else ''}. Who came later and would add to "
-                        f"one of them has nothing.{_unserved(plan, board)}")
+        said_all.append(f"Flags rose for {len(up):,} rows{': ' + shown if up else ''}. Later participants with a part "
+                        f"in one of these rows get nothing.{_unserved(plan, board)}")
     elif plan.whole:
-        said_all.append(f"No row is above its supply, {sure(plan.mechanism.failure_probability)}, by what "
-                        "was held in reserve.")
+        said_all.append(f"No row is above its supply, {sure(plan.mechanism.failure_probability)}, thanks to the "
+                        "reserve.")
     if not isinstance(found, PathCertificate):
         return [*said_all, "There is no certificate."]
     over = found.excess * names.load_units
     averages = "The averages that parts were drawn from" if plan.whole else "The averages"
     certain = sure(found.failure_probability)
     if _empty(board, found):
-        said_all.append(says_nothing(f"the bound of what {averages[:1].lower()}{averages[1:]} "
+        said_all.append(says_nothing(f"the bound on the amount by which {averages[:1].lower()}{averages[1:]} "
                                      f"{'miss' if plan.mechanism.program.two_sided else 'have above supply'}"))
     elif plan.mechanism.program.two_sided:
         said_all.append(f"{averages} miss no target by more than {number(float(over.max()))}, {certain}.")
@@ -171,19 +171,19 @@ def _worth_claims(plan: SharingPlan, board: PathBillboard, found: PathCertificat
     if not most > 0.0:
         return []
     if not min(found.gap, found.sharp_gap) < most:
-        return [says_nothing("the bound on the worth that the averages miss")]
-    told = [f"The averages are worth at most {said(names, gap)} {names.worth} less than the best there is, "
+        return [says_nothing("the bound on the value that the averages miss")]
+    told = [f"The averages are worth at most {said(names, gap)} {names.worth} less than the optimum, "
             f"{sure(found.failure_probability)}." for gap in (found.gap, found.sharp_gap) if gap < most]
-    return told if len(told) == 1 else [told[0], f"In place of this bound, not besides it, "
-                                        f"{said(names, found.sharp_gap)} {names.worth} holds as well: decide before "
-                                        "the run which of them is quoted."]
+    return told if len(told) == 1 else [told[0], f"The bound {said(names, found.sharp_gap)} {names.worth} holds in "
+                                        "place of this one, but not together with it: decide before the run which of "
+                                        "them you quote."]
 
 
 def _unserved(plan: SharingPlan, board: FlagBillboard) -> str:
     """How many go without because of a flag, at most, where that says something."""
     it = plan.mechanism
     most = it.unserved(board) if isinstance(it, RoundDude) else np.inf
-    return f" That is at most {most:,.0f} people, {sure(it.failure_probability)}." if most < it.program.people else ""
+    return f" These are at most {most:,.0f} people, {sure(it.failure_probability)}." if most < it.program.people else ""
 
 
 def _pictures(plan: SharingPlan, board: PathBillboard, rows: list[int]) -> list[Picture]:
@@ -195,7 +195,7 @@ def _pictures(plan: SharingPlan, board: PathBillboard, rows: list[int]) -> list[
     told = ", ".join(f"{names.rows[j]} {float(paths[-1, j]):.3g}" for j in rows)
     which = "The prices" if len(rows) == len(names.rows) else f"The {len(rows)} highest prices"
     return curves(dots, title="Prices by round", x="round", y=f"price, in {names.worth}",
-                  alt=f"{which} by round, {board.burn_in} of them before those that count, which end at {told}.")
+                  alt=f"{which} by round. The first {board.burn_in} rounds do not count. The prices end at {told}.")
 
 
 def _bought(plan: SharingPlan, board: PathBillboard) -> list[Block]:
@@ -230,11 +230,11 @@ def explain(plan: SharingPlan, outcome: AnyOutcome, record: Any, index: int) -> 
     if stored is not None and stored != share:
         return settled_otherwise(who, _called(plan, stored), called, gets="get", at="with")
     if record is None:
-        return share_page(f"{who}: nothing", "No usable record arrived under this id: it counts as an empty slot.")
+        return share_page(f"{who}: nothing", "No usable record arrived under this id. It counts as an empty slot.")
     mine, board = plan.mechanism.program.one(record), _board(outcome)
     told = _story(plan, board, mine, index, share)
-    told.append("All of this follows from your own record, your place and the public billboard. Nobody else can find "
-                "it from what is public; whoever provides what you get learns it.")
+    told.append("All of this follows from your own record, your place and the public billboard. Nobody can compute it "
+                "from public data alone. The provider of your part learns this part.")
     return share_page(f"{who}: {called}", _choices(plan, board, mine), *told)
 
 
@@ -278,11 +278,11 @@ def _choices(plan: SharingPlan, board: PathBillboard, mine: Any) -> Table:
     order = np.argsort(-times, kind="stable")[:_CHOICES].tolist()
     more = f" The {_CHOICES} most frequent of {len(times)}." if len(times) > _CHOICES else ""
     return Table(
-        columns=("your best choice", "in how many main rounds", "worth to you", "at average prices", "what is left"),
+        columns=("your best choice", "main rounds with it", "worth to you", "at average prices", "value less price"),
         rows=tuple((names.called(actions[a]), int(times[a]), float(worth[a] * names.unit),
                     float(costs[a] * names.unit), float((worth[a] - costs[a]) * names.unit)) for a in order),
         note=f"Values and prices in {names.worth}, of {board.rounds:,} main rounds.{more}"
-             + (" What you need and miss is taken off." if program.constants.least_value < 0 else ""))
+             + (" The values subtract your unmet needs." if program.constants.least_value < 0 else ""))
 
 
 def _story(plan: SharingPlan, board: PathBillboard, mine: Any, index: int, share: dict[str, Any]) -> list[str]:
@@ -310,7 +310,7 @@ def _story(plan: SharingPlan, board: PathBillboard, mine: Any, index: int, share
             told += _missed(plan, mine, board.charged_prices, "on average")
         replayed = tally_of(mine, program, board.main_prices)[1]
         if plan.charges and share["actions"] != replayed.reshape(-1).tolist():
-            told.append("At the average prices something else gives you clearly more than your average: you get that "
+            told.append("At the average prices, something else gives you clearly more than your average: you get that "
                         "in its place.")
     if "price" in share:
         told.append(f"You owe {said(names, float(share['price']))} {names.worth} to the operator.")
@@ -325,17 +325,17 @@ def _missed(plan: SharingPlan, mine: Any, prices: NDArray[np.int64], when: str) 
         return []
     worth = said(names, int(program.values(mine, free)[0]) / PRICE_UNIT)
     price = said(names, plan.mechanism.natural(int(program.paid(mine, free, prices)[0])))
-    return [f"What you would like best if nothing had a price is {names.called(free[0])}: it is worth {worth} "
-            f"{names.worth} to you, and its price {when} was {price}."]
+    return [f"Without prices, your best choice is {names.called(free[0])}: it is worth {worth} {names.worth} to you, "
+            f"and its price {when} was {price}."]
 
 
 def _otherwise(board: PathBillboard, got: str) -> str:
     """Why she does not have what was drawn for her."""
     if isinstance(board, FlagBillboard):
-        return "The flag of a row that it uses had risen before your place: you go without."
+        return "It uses a row with a flag that had risen before your place, so you get nothing."
     if got == "nothing":
         return "Your average is not worth its price to you: you get nothing, and owe nothing."
-    return "At the average prices something else gives you clearly more than your average: you get that instead."
+    return "At the average prices, something else gives you clearly more than your average: you get that instead."
 
 
 _MOST_CELLS = 4_000_000  # people x rows, up to which the optimum is found
@@ -368,7 +368,7 @@ def study_sections(plan: SharingPlan, data: Any, outcome: SimulatedOutcome) -> l
     if best is not None:
         rows.append((note, best))
     shown = tuple((name, value * names.unit, value / best if best else None) for name, value in rows)
-    return [Section(title="Value, beside what there could have been", study=True, blocks=(
+    return [Section(title="Value of this run and of other allocations", study=True, blocks=(
         Table(columns=("allocation", f"value, in {names.worth}", "share of the optimum"), rows=shown,
               note="Averages may be above the optimum where they are above supply. Only the run itself hides anybody's "
                    "record." + ("" if best is not None else f" {note}")),
@@ -378,9 +378,9 @@ def study_sections(plan: SharingPlan, data: Any, outcome: SimulatedOutcome) -> l
 def _paid(plan: SharingPlan, told: dict[str, Any]) -> tuple[Text, ...]:
     if "paid" not in told:
         return ()
-    return (Text((f"Everybody together owes {float(told['paid']) * plan.coding.unit:,.5g} {plan.coding.worth}; "
-                  f"{int(told.get('unsatisfied', 0)):,} people got their favourite in place of what the draw or the "
-                  "average gave.",)),)
+    return (Text((f"All participants together owe {float(told['paid']) * plan.coding.unit:,.5g} {plan.coding.worth}. "
+                  f"{int(told.get('unsatisfied', 0)):,} people got their favourite instead of the part from the draw "
+                  "or the average.",)),)
 
 
 def _best(program: Program, records: Any) -> tuple[float | None, str]:
@@ -399,6 +399,6 @@ def _thumbs(program: Program, records: Any) -> list[tuple[str, float]]:
     """Rules of thumb, none of them private."""
     if not program.constants.packing or program.people > _SERVED:
         return []
-    return [("one after another, by lot, the best of what is left (serial dictatorship)",
+    return [("everybody's best remaining choice, in a random order (serial dictatorship)",
              in_order(program, records, seed=0) / PRICE_UNIT),
             ("a lottery: everybody's favourite, by lot, while it fits", lottery(program, records, seed=0) / PRICE_UNIT)]

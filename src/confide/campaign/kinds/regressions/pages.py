@@ -62,38 +62,40 @@ def sections(plan: PlannedRegression) -> list[Section]:
         ("  of which the payments", f"epsilon = {m.payment.epsilon:g}"),
         ("release estimator", m.release.describe()),
         ("typical error of a prediction", spread(m.release.prediction_error(s))),
-        ("  if everybody were predicted at the center, at most", spread(knowing_nothing(s))),
+        ("  of the middle of the range as a prediction, at most", spread(knowing_nothing(s))),
         ("proved bound on the squared error of the coefficients (scaled)", number(f.accuracy.bound)
-         if f.accuracy.bound < s.parameter_bound**2 else "none that says anything; see the intervals of the result"),
+         if f.accuracy.bound < s.parameter_bound**2 else "no useful bound; read the intervals of the result"),
         ("expected total, at most", plan.at_most(f.expected_total)),
         ("  typical, if everybody is truthful", plan.money(s.people * made_up.payment)),
-        ("a typical payment; nine in ten lie between",
-         f"{plan.money(made_up.payment)}; {plan.money(made_up.low)} and {plan.money(made_up.high)}"),
-        ("every payment lies between", _range(plan, f.lowest, f.highest, "and")
-         + (f" (fails with probability {f.range_failure_probability:g})" if f.range_failure_probability else "")),
+        ("a typical payment; the range of 9 in 10 payments",
+         f"{plan.money(made_up.payment)}; {plan.money(made_up.low)} to {plan.money(made_up.high)}"),
+        ("range of every payment", _range(plan, f.lowest, f.highest, "to")
+         + (f" (except with probability {f.range_failure_probability:g})" if f.range_failure_probability else "")),
         ("deposit that each participant leaves", plan.coins(f.deposit_coins)),
-        *((("what a lie can gain", f"no promise: {_why_empty(plan)}"),) if _truth_of(plan).vacuous else (
-            (f"no lie about {response.column} alone gains more, on average over everybody else, than",
+        *((("gain from a lie", f"no promise: {_why_empty(plan)}"),) if _truth_of(plan).vacuous else (
+            (f"largest gain from a lie about {response.column} alone, on average over everybody else",
              plan.at_most(f.gain)),
-            (f"truth radius: moves of the prediction that surely lose (it lies within +-{s.parameter_bound:g}, scaled)",
+            (f"truth radius: larger moves of the prediction lose for sure (it lies within +-{s.parameter_bound:g}, "
+             "scaled)",
              number(f.truth_radius)),
-            ("  people for whom some answer surely loses", f"{made_up.any_ruled_out:.0%}"),
+            ("  people who have some answer that loses for sure", f"{made_up.any_ruled_out:.0%}"),
         )),
-        ("peers' estimates: their average over everybody else and the noise is off by at most (scaled)",
+        ("largest error of the peers' estimate, on average over everybody else and the noise (scaled)",
          number(f.peer_error)),
         ("smallest eigenvalue of E[x x'] that the model assumes", number(s.eigenvalue)),
-        ("covered: people whose privacy costs them at most", f"{f.threshold:.4g} epsilon^2 {m.payment.currency}, "
+        ("the promises of truth and participation cover people with a privacy cost of at "
+         "most", f"{f.threshold:.4g} epsilon^2 {m.payment.currency}, "
          f"that is {plan.at_least(f.privacy_cost)}"),
-        ("lies and empty slots that truth and accuracy allow for",
+        ("lies and empty slots allowed for in truth and accuracy",
          f"{m.behaviour.misreports:.3%} of the invited: {int(m.behaviour.misreports * s.people):,} people"),
     ]
     if not math.isnan(plan.regression.lie_bias):
-        rows.append(("shift of the coefficients if all used their slack one way (scaled)",
+        rows.append(("shift of the coefficients if all these lies go one way (scaled)",
                      number(plan.regression.lie_bias)))
     warnings: tuple[str, ...] = plan.regression.warnings
     if made_up.any_ruled_out < FEW:
-        warnings += ("hardly any answer can move a prediction by the truth radius: what is promised of lies is only "
-                     "what they can gain; invite more people, or pay more (a smaller truth_radius)",)
+        warnings += ("hardly any answer can move a prediction by the truth radius, so the promise only limits the gain "
+                     "from a lie: invite more people, or pay more (a smaller truth_radius)",)
     if f.loss.to_dict().get("delta", 0.0) >= 1.0 / s.people:
         warnings += (f"a delta of at least 1/{s.people:,} allows that somebody's record is published outright: "
                      "choose it far smaller",)
@@ -105,25 +107,26 @@ def sections(plan: PlannedRegression) -> list[Section]:
         note="Predicted for a population with the public second moments.",
     )
     return plan_page(
-        plan, rows, "Everything here follows from public parameters. Privacy holds for every data set; truth and "
-        "accuracy rest on the model in the campaign file. What is typical is no promise.", warnings,
+        plan, rows, "All figures follow from public parameters. Privacy holds for every data set. Truth and accuracy "
+                    "hold if the model in the campaign file is right. Typical figures are no promise.", warnings,
         Section(title="Precision to expect", blocks=(_precision(plan), compared, plan.regression.plot())),
-        Section(title="What lies cost", blocks=(Table(
-            columns=(f"a lie of ({unit})", f"typical loss ({m.payment.currency})", "people for whom it surely loses"),
+        Section(title="Cost of a lie", blocks=(Table(
+            columns=(f"a lie of ({unit})", f"typical loss ({m.payment.currency})", "people who lose for sure"),
             rows=tuple((lie.size, f"{lie.cost:.4f}", f"{lie.ruled_out:.0%}") for lie in made_up.lies),
-            note="Expected payment lost by who answers that much more or less than the truth: the median over "
-                 "made-up participants, with features anywhere between their public bounds, whose peers predict what "
-                 "the truth foretells. Small lies cost little: a quadratic score has no edge.",
+            note="The loss is the expected payment that a participant gives up with an answer that far above or below "
+                 "the truth. It is the median over made-up participants with features anywhere between their public "
+                 "bounds, if their peers predict the truth. Small lies cost little, since the payment is quadratic in "
+                 "the lie.",
         ),)),
         _identities(plan, plan.money(made_up.payment)),
-        said="Privacy, and the range of payments where it cannot fail, hold for every data set. All else is about "
-             "people as the model draws them: no audit of it can show that the model is right. "
+        said="Privacy holds for every data set, and so does a range of payments without a probability of failure. All "
+             "other promises are about people who follow the model. No audit can show that the model is right. "
              f"{_about(response)}", says=lambda each: _says(plan, each))
 
 
 def _about(response: Numeric) -> str:
     """What promises about lies speak of."""
-    return f"What is said of a lie is about {response.column} alone: the operator checks all else in a record."
+    return f"Promises about lies cover {response.column} alone. The operator checks everything else in a record."
 
 
 def _truth_of(plan: PlannedRegression) -> Guarantee:
@@ -147,14 +150,15 @@ def _precision(plan: PlannedRegression) -> Table:
     return Table(
         columns=("coefficient", "typical error", "unit"),
         rows=tuple(zip(design.natural_names(), map(float, sizes), design.natural_units(response), strict=True)),
-        note="About one standard error of privacy noise, sampling and shrinkage together, as if the error were spread "
-             "evenly over all directions; coefficients of features that vary little come out worse, others better.",
+        note="A typical error is about one standard error of privacy noise, sampling and shrinkage together, if the "
+             "error is spread evenly over all directions. Coefficients of features that vary little have larger "
+             "errors, others smaller ones.",
     )
 
 
 def _release_loss(m: PrivateTruthfulRegression) -> str:
     if isinstance(m.release, Averaged):
-        return "nothing further (a mean of the payment estimates)"
+        return "nothing more (the release is a mean of the payment estimates)"
     delta = getattr(m.release, "delta", 0.0)
     return f"epsilon = {m.release.epsilon:g}" + (f", delta = {delta:g}" if delta else "")
 
@@ -166,31 +170,30 @@ def offer(plan: PlannedRegression) -> list[Section]:
     epsilon, delta = f.loss.epsilon, float(getattr(f.loss, "delta", 0.0))
     unit = response.unit or f"units of {response.column}"
     asked = ", ".join(feature.column for feature in design.features)
-    deposit = (f"You leave {plan.coins(f.deposit_coins)} at the start and get it back together with your payment, so "
-               "that you never owe anything." if f.deposit_coins else "")
-    but = f", but for a probability of {delta:g}," if delta else ""
+    deposit = (f"You leave a deposit of {plan.coins(f.deposit_coins)} at the start. You get it back together with your "
+               "payment, so you never owe anything." if f.deposit_coins else "")
+    but = f", except with probability {delta:g}," if delta else ""
     return [
-        answer(Question.REPORT, f"{response.column} ({response.limit()}), and beside it {asked}, which the operator "
-               "checks.", _about(response)),
+        answer(Question.REPORT, f"You report {response.column} ({response.limit()}), and also {asked}, which the "
+                                "operator checks.", _about(response)),
         answer(Question.SEES, "The operator sees your record. The public, and all other participants together, see the "
-                              "published coefficients, two noisy estimates that payments are computed from, and a "
-                              "random split of the participants into two groups. Only you (and whoever pays you) see "
-                              "your payment."),
-        answer(Question.HIDES, f"Whatever others see{but} is at most {likelier(epsilon)} times as "
-                               "likely as if your record had been another one, or empty. "
+                              "published coefficients, two noisy estimates for the payments, and a random split of the "
+                              "participants into two groups. Only you and the payer see your payment."),
+        answer(Question.HIDES, f"Everything that others see{but} is at most {likelier(epsilon)} times as likely with "
+                               "your record as with another record, or with an empty one. "
                                + guess_in_words(m, plan.guarantees.privacy, Audience.OTHERS)),
-        answer(Question.GETS, "The other group's estimate predicts what people like you answer. You are paid more, the "
-                              "better your own answer foretells that prediction.",
+        answer(Question.GETS, "The other group's estimate predicts the answer of people like you. Your payment is "
+                              "larger if your own answer agrees better with that prediction.",
                Table(columns=("your payment", "amount"), rows=(
                    ("typically", plan.money(made_up.payment)),
                    ("nine times in ten", f"{plan.money(made_up.low)} to {plan.money(made_up.high)}"),
                    (f"always{_unless(f.range_failure_probability)}", _range(plan, f.lowest, f.highest, "to"))),
-                     note="The first two are of made-up people who answer truly."), deposit),
+                     note="The first two rows are for made-up people who give true answers."), deposit),
         answer(Question.LIES, *_lied(plan, made_up, unit)),
         answer(Question.TRUSTED, "The operator, with your record; nobody else."),
         answer(Question.WITHDRAWING, *withdrawing(
-            "If you stay away or withdraw before the settlement, an empty record takes your place. What others see "
-            "then differs by no more than the odds above.", deposit=f.deposit_coins > 0)),
+            "If you stay away, or withdraw before the settlement, an empty record takes your place. The odds above "
+            "also limit this change in everything that others see.", deposit=f.deposit_coins > 0)),
     ]
 
 
@@ -198,17 +201,17 @@ def _lied(plan: PlannedRegression, made_up: StandIns, unit: str) -> list[str | T
     """What is promised of a lie, and what it typically loses."""
     m, f = plan.mechanism, plan.figures
     if _truth_of(plan).vacuous:
-        return [f"No promise is made that truth pays: {_why_empty(plan)}."]
-    said = (f"on average over everybody else, no lie gains you more than {plan.at_most(f.gain)}, if your privacy is "
-            f"worth at most {plan.at_least(f.privacy_cost)} to you")
+        return [f"The campaign does not promise that the truth pays best: {_why_empty(plan)}."]
+    said = (f"on average over everybody else, no lie gains you more than {plan.at_most(f.gain)}, if the loss of "
+            f"privacy costs you at most {plan.at_least(f.privacy_cost)}")
     return [in_full(_truth_of(plan), lambda _: said),
-            Table(columns=(f"answering more or less than the truth by ({unit})",
-                           f"typically loses you, on average ({m.payment.currency})"),
+            Table(columns=(f"answer above or below the truth by ({unit})",
+                           f"your typical loss, on average ({m.payment.currency})"),
                   rows=tuple((number(lie.size), f"about {lie.cost:.3g}") for lie in made_up.lies))]
 
 
 def _unless(failure: float) -> str:
-    return f" (but for a chance of {failure:g})" if failure else ""
+    return f" (except with probability {failure:g})" if failure else ""
 
 
 def result_tables(plan: PlannedRegression, outcome: AnyOutcome) -> dict[str, pa.Table]:
@@ -253,51 +256,52 @@ def result_sections(plan: PlannedRegression, outcome: AnyOutcome) -> list[Sectio
         f"{LEVEL:.0%} ({'exact law' if exact else 'first order'}; target: the same estimate without noise, before it "
         f"is moved into the public bound). Sampling covers the participants' own residuals with {LEVEL:.0%} (normal, "
         "with the public variance of the model). Bias is the largest shrinkage that the public bound on the "
-        f"coefficients allows. All three together hold with {2 * LEVEL - 1:.0%}. They are about the people whose "
-        "records could be used: they speak of everybody only if that does not depend on the answer. The intercept is "
-        f"the prediction at: {center}."
+        f"coefficients allows. All three together hold with {2 * LEVEL - 1:.0%}. The errors are about the people with "
+        "usable records. They cover everybody only if usability does not depend on the answer. The intercept is the "
+        f"prediction at: {center}."
     )
     loss, (_, _, own) = f.loss, m.release.privacy()
     formula = (
         f"Privacy: {loss} when one participant's record is replaced, for every data set, whether or not the model is "
         f"right. It is the sum of the payment estimates' epsilon {m.payment.epsilon:g} (each record is in one of the "
-        f"two groups) and the release's: {_release_loss(m)}. To whom: to the public, and to all other participants "
-        "together, who see their own payments too (joint differential privacy, by the billboard lemma). Payment "
-        f"estimates carry {RIDGE_FORMULA}. The release: {own}."
+        f"two groups) and the release's: {_release_loss(m)}. The promise is made towards the public, and towards all "
+        "other participants together, who also see their own payments (joint differential privacy, by the billboard "
+        f"lemma). Payment estimates carry {RIDGE_FORMULA}. The release: {own}."
     )
     if lost:
-        note += f" Nothing is known of: {', '.join(lost)}. The interval is the public bound."
+        note += f" The interval is the public bound, and says nothing, for: {', '.join(lost)}."
     pictures = [picture for unit, group in bars.items() for picture in intervals(
         group, title="Released coefficients with their intervals", axis=unit,
         alt=f"Released coefficients in {unit}, each with two intervals: privacy noise alone, and noise, sampling and "
             "the largest bias together.")]
-    finding = (f"The coefficient that is furthest from 0, beside its error, is that of {max(clear)[1]}." if clear else
+    finding = (f"The coefficient that is furthest from 0, in units of its error, is that of {max(clear)[1]}."
+               if clear else
                says_nothing("the error of every coefficient", "the public bound on the coefficients"))
     return [
         Section(title="What was found", found=True, blocks=(
             Text((finding,)), *pictures,
             Table(columns=("coefficient", "value", "noise", "sampling", "bias at most", "unit"), rows=tuple(rows),
                   note=note))),
-        not_told(plan, f"what a given participant's {response.column} is", Audience.OTHERS),
+        not_told(plan, f"a given participant's {response.column}", Audience.OTHERS),
         promised(
             plan, formula, f"Made by: {m.release.describe()}.", _truth(plan), _about(response),
-            f"Money: the expected total is at most {plan.at_most(f.expected_total)}. What was really paid depends on "
-            "private records; it is the operator's and is not published."),
+            f"Money: the expected total is at most {plan.at_most(f.expected_total)}. The real total depends on private "
+            "records. Only the operator knows it, and it is not published."),
     ]
 
 
 def _truth(plan: PlannedRegression) -> str:
     promise = _truth_of(plan)
-    return f"Truth: nothing is promised ({_why_empty(plan)})." if promise.vacuous else f"Truth. {in_full(promise)}"
+    return f"Truth: there is no promise ({_why_empty(plan)})." if promise.vacuous else f"Truth. {in_full(promise)}"
 
 
 def _due(plan: PlannedRegression, coins: int) -> str:
     """What a participant finds on her account."""
     deposit = plan.figures.deposit_coins
-    left = f"With the deposit of {plan.coins(deposit)} that was left with the record, " if deposit else ""
-    none = f" Where none was left, {plan.coins(max(0, coins))} is." if deposit else ""
-    return (f"{left}{plan.coins(max(0, coins + deposit))} is paid out in all: compare this with the money "
-            f"that you received.{none}")
+    left = f"With the deposit of {plan.coins(deposit)} that you left with your record, you" if deposit else "You"
+    none = f" If you left no deposit, you are paid {plan.coins(max(0, coins))}." if deposit else ""
+    return (f"{left} are paid {plan.coins(max(0, coins + deposit))} in all: compare this amount with the money that "
+            f"you received.{none}")
 
 
 def explain(
@@ -317,7 +321,7 @@ def explain(
     head = f"{who}: payment {paid}"
     if record is None:
         return share_page(
-            head, "No usable record arrived under this id, so an empty one took its place; it is paid nothing.")
+            head, "No usable record arrived under this id. An empty record took its place, and is paid nothing.")
     X, y, null = m.setting.record_map.clip(Batch(np.array([index]), np.array([record[0]]), np.array([record[1]])))
     if null[0]:
         return share_page(head, "The record was unusable and counts as empty.")
@@ -346,14 +350,15 @@ def explain(
     rows.append((natural(float(y[0])), own, truth, 0.0))
     rows.sort()
     empty = _truth_of(plan).vacuous
-    why = (f"No promise is made that truth pays: {_why_empty(plan)}. What follows is what the model says." if empty else
-           "At worst, with e against her and her privacy cost saved, no lie gains more than "
-           f"{plan.at_most(f.gain)}.")
-    typed = ("This is what the typed record is paid if it is the one that arrived and could be used.",)
+    why = (f"The campaign does not promise that the truth pays best: {_why_empty(plan)}. The table shows the model's "
+           "figures." if empty else
+           "In the worst case, e works against the truth and a lie saves the privacy cost. Even then, no lie gains "
+           f"more than {plan.at_most(f.gain)}.")
+    typed = ("This is the payment of the typed record, if it is the record that arrived and was usable.",)
     formula = "a + b (2 p q - q^2)" if rule.centred else "a - b (p - 2 p q + q^2)"
     picture = curves(
         [(natural(float(a)), float(e), "expected payment") for a, e in zip(answers, expected, strict=True)],
-        title="What each answer is worth on average", x=f"answer ({unit})", y=m.payment.currency,
+        title="Average payment of each answer", x=f"answer ({unit})", y=m.payment.currency,
         alt="Expected payment as a function of the answer: highest at the true answer.",
         marks=[(natural(float(y[0])), truth, "the truth")],
     )
@@ -361,17 +366,17 @@ def explain(
         Section(title=head, private=True, blocks=(Text((
             *(typed if stored is None else ()),
             _due(plan, share["payment"]),
-            f"Decoded from this record and the public billboard alone; nobody else's record is needed, and nobody else "
-            f"learns it. Group {group} of the public split; paid by the estimate of group {1 - group}.",
-            f"From the answer follows q = {own:.6g}, what a believer of the public model expects of people like this "
-            f"one. The other group's estimate says p = {said:.6g}{cut}; that includes its privacy noise, about "
-            f"+-{spread:.2g}. The payment is {formula} with a = {rule.a:.6g}, b = {rule.b:.6g}, rounded to the "
-            "smallest coin.",
+            "The payment follows from this record and the public billboard alone. It needs nobody else's record, and "
+            f"nobody else learns it. You are in group {group} of the public split, and the estimate of group "
+            f"{1 - group} pays you.",
+            f"Your answer gives q = {own:.6g}: by the public model, this is the expected answer of people like you. "
+            f"The other group's estimate is p = {said:.6g}{cut}; this includes privacy noise of about +-{spread:.2g}. "
+            f"The payment is {formula} with a = {rule.a:.6g}, b = {rule.b:.6g}, rounded to the smallest coin.",
         )),)),
-        Section(title="What each answer is worth" if empty else "Why truth pays", private=True, blocks=(
+        Section(title="Payment of each answer" if empty else "Why truth pays", private=True, blocks=(
             Text((
-                "On average over everybody else, p is what the true answer foretells, up to "
-                f"e = {f.peer_error:.3g}. Each other answer then loses b times the squared move of q. {why}",
+                "On average over everybody else, p is the prediction from the true answer, up to an error of e = "
+                f"{f.peer_error:.3g}. Each other answer then loses b times the squared move of q. {why}",
             )),
             Table(columns=(f"answer ({unit})", "q", f"expected payment ({m.payment.currency})", "against the truth"),
                   rows=tuple(rows), note="Expected payments for p at its expectation; the truth is the row with 0."),
@@ -385,30 +390,31 @@ def _identities(plan: PlannedRegression, money: str) -> Section:
     (people, residual, error, leverage), response = plan.reach, plan.response
     many, unit = plan.deciding, response.unit or f"units of {response.column}"
     rows = [
-        ("ids of one person, who earns more than with one", "2"),
-        ("  a second id with a copy of her record is paid, on average", money),
+        ("ids with which one person earns more than with one id", "2"),
+        ("  payment of a second id with a copy of the record, on average", money),
         (f"  predictions move by at most ({unit})", number(moved_by(1, people, residual, leverage))),
-        ("identities alike that can move predictions by their typical error",
+        ("equal identities that can move predictions by their typical error",
          "none can" if many is None else f"{many:,} ({percent(many / people, 2)} of the invited)"),
         (f"  the typical error ({unit})", number(error)),
     ]
     return Section(title="Second identities and agreements", blocks=(
         Table(columns=("what", "figure"), rows=tuple(rows),
-              note="Closed sums, for least squares without noise: a ridge makes it less. Moves are in root mean square "
-                   "over all people, of records whose features are as far from the middle as an average person's, and "
-                   "whose answer is wrong by the whole range."),
-        Text((f"With 2 ids of one person they gain {money} more than with one, on average and before the cost of "
-              "privacy: the second id hands in a copy of the first one's record.",
-              "A promise of truth is about one person alone: what a group gains is not stated. Two people in different "
-              "groups of the split who shift their answers alike can each be paid more. The operator has to see to it "
-              "that nobody has two ids, and to check the features.",))))
+              note="The figures are closed sums for least squares without noise; a ridge makes the moves smaller. A "
+                   "move is the root mean square over all people. It comes from records with features as far from the "
+                   "middle as an average person's, and with an answer that is wrong by the whole range."),
+        Text((f"A person with 2 ids gains {money} more than with one id, on average and before the cost of privacy. "
+              "The second id hands in a copy of the first id's record.",
+              "The promise that truth pays covers one person alone. The gain of a group is not stated: two people in "
+              "different groups of the split can each be paid more if they shift their answers alike. The operator "
+              "must make sure that nobody has two ids, and check the features.",))))
 
 
 def _identity_warnings(plan: PlannedRegression) -> tuple[str, ...]:
     """What the operator should know before anybody is asked."""
     said = few(plan.deciding, plan.mechanism.setting.people, "identities")
     return () if said is None else (
-        f"{said}, can move predictions by their typical error: whoever has so many ids can choose them within that",)
+        f"{said}, can move predictions by their typical error: anybody with that many ids can choose predictions "
+        "within that error",)
 
 
 def study_sections(plan: PlannedRegression, data: Iterable[Batch], outcome: SimulatedOutcome) -> list[Section]:
@@ -439,10 +445,9 @@ def study_sections(plan: PlannedRegression, data: Iterable[Batch], outcome: Simu
                 group, title="With and without privacy", axis=unit,
                 alt=f"Released coefficients in {unit} beside the least-squares coefficients of the same records.")),
         )),
-        Section(title="What would have been paid", study=True, blocks=(
-            Text((f"In all {coins:,.2f} {m.payment.currency}; promised in public: at most "
-                  f"{plan.at_most(plan.figures.expected_total)} on "
-                  "average.",)),
+        Section(title="Payments that the run would have made", study=True, blocks=(
+            Text((f"Payments would have come to {coins:,.2f} {m.payment.currency} in all; the public promise is at "
+                  f"most {plan.at_most(plan.figures.expected_total)} on average.",)),
             Table(columns=("payments", m.payment.currency), rows=money),
         )),
     ]

@@ -251,7 +251,7 @@ _KEYS = {
 """What the planner calls a setting -> its key in the file."""
 
 _NOTES = {"model.smallest_eigenvalue": ", for other features that really have it",
-          "costs.misreports": ", where so many really lie or stay away at most"}
+          "costs.misreports": ", if at most so many people lie or stay away"}
 """Key of the file -> what has to be true of the people, besides."""
 
 

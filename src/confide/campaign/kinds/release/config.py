@@ -20,7 +20,7 @@ from confide.release.workload import Workload
 
 __all__ = ["Method", "QueriesConfig"]
 
-Seed = Annotated[int, Field(ge=0, le=2**62, description="of public coins, which hide nobody")]
+Seed = Annotated[int, Field(ge=0, le=2**62, description="of public randomness, which protects nobody")]
 
 
 class Data(FileTable):
@@ -82,8 +82,8 @@ class LevelsColumn(Keys):
 
     column: str = Field(min_length=1, description="its name in the table")
     levels: tuple[str | int | bool, ...] = Field(min_length=2, description="all that a record may hold")
-    bins: int | None = Field(default=None, ge=1, le=1 << 16, description="spread over so many attributes; default one "
-                                                                         "for each level")
+    bins: int | None = Field(default=None, ge=1, le=1 << 16, description=
+        "spread over so many attributes; default one for each level")
 
     def roles(self) -> tuple[Levels, ...]:
         """The column's public role."""
@@ -203,7 +203,8 @@ class MarginalFitTable(Keys):
 
     name: Literal["marginal-fit"]
     tables: int | None = Field(default=None, ge=0, le=10_000,
-                               description="T, sets of columns whose tables are measured; left out, the run chooses it")
+                               description="T, number of sets of columns with measured tables; if it is left out, the "
+                                           "run chooses it")
     population: int | None = Field(default=None, ge=1000, le=2_000_000,
                                    description="N, weighted rows of the fit; default 100,000, half beyond 60 columns")
     seed: Seed = 0
@@ -253,7 +254,7 @@ class RowsTable(Keys):
     """`[rows]`: synthetic rows that are handed out with the answers."""
 
     count: int = Field(default=0, ge=0, le=MOST_ROWS, description=(
-        "0 for none; dual-query and reweighted hand out the records that they have, whatever the number"))
+        "0 for none; dual-query and reweighted publish the records that they have, for any larger number"))
 
 
 class QueriesConfig(Keys):

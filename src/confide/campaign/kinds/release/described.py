@@ -28,13 +28,13 @@ def described(plan: QueriesPlan) -> str:
                     f"records reweighted on {it.count:,} answers with Gaussian noise")
         case MarginalFit():
             about = "about " if it.tables is None else ""
-            decided = " (how many sets, the tables of every column decide, once noisy)" if about else ""
+            decided = " (the noisy one-way tables decide the number of sets)" if about else ""
             return (f"MarginalFit: tables of every column, and of {about}{it.split.tables:,} sets of "
                     f"{' or '.join(map(str, it.widths))} columns, with Gaussian noise of standard deviation "
                     f"{it.split.one_way:.4g} and {about}{it.split.sigma:.4g} records on every cell{decided}; a "
                     f"population of {it.population:,} made-up rows is fitted to them")
         case MWEM():
-            return f"MWEM: a histogram that {it.rounds:,} noisy answers, chosen by how wrong it is, have shaped"
+            return f"MWEM: a histogram that is fitted to {it.rounds:,} noisy answers, chosen by its errors"
         case NoisyAnswers(law="laplace"):
             return f"Laplace noise of scale {it.noise_scale:.4g} records on every answer"
         case NoisyAnswers():

@@ -33,13 +33,13 @@ __all__ = ["explain", "offer", "result_sections", "result_tables", "sections", "
 def explain(plan: QueriesPlan, *_: Any) -> list[Section]:
     """The page of one person: the same words for everybody, whether their record is in the table or not."""
     epsilon, delta = plan.loss.epsilon, float(getattr(plan.loss, "delta", 0.0))
-    but = f" (but for a probability of {delta:g})" if delta else ""
+    but = f" (except with probability {delta:g})" if delta else ""
     return [Section(title="Nothing is handed to single people", blocks=(Text((
-        "This campaign publishes answers about a table that a custodian holds. Nobody has a share of her own, is paid, "
-        "or is told whether her record is in the table: this page says the same for every id.",
-        f"What protects whoever is in it: the release would have come out the same way up to a factor of "
-        f"{likelier(epsilon)}{but}, had her record been any other one.",
-        "What she can do: read the public result, and check it (confide verify PACK --key FINGERPRINT).",
+        "This campaign publishes answers about a table that a custodian holds. Nobody has a share or a payment, and "
+        "nobody learns whether their record is in the table. This page is the same for every id.",
+        f"The promise protects everybody in the table: the published release is at most {likelier(epsilon)} times as "
+        f"likely with their record as with any other record{but}.",
+        "You can read the public result and check it (confide verify PACK --key FINGERPRINT).",
     )),))]
 
 
@@ -76,8 +76,8 @@ def study_sections(plan: QueriesPlan, data: Codes, outcome: SimulatedOutcome) ->
         *(Text((f"{method} is left out: {why}.",)) for method, why in found.left_out.items()),
         Text((f"Predicted from public facts: {predicted.average:.2g} on average, {predicted.largest:.2g} at worst "
               f"({predicted.basis}).",
-              "To choose a method, or a setting, by what stands here would be a leak: choose by the plan, or by a "
-              "study on public data.")),
+              "Do not choose a method or a setting from these figures: the choice would disclose private data. Choose "
+              "by the plan, or by a study on public data.")),
     ))]
 
 
@@ -106,22 +106,23 @@ def sections(plan: QueriesPlan) -> list[Section]:
         ("columns, and the attributes that they make", f"{len(schema.columns):,}, {schema.attributes:,}"),
         ("queries", number(k)),
         ("method", plan.method + (" (recommended)" if plan.advice is not None else "")),
-        ("what it does", described(plan)),
+        ("description of the method", described(plan)),
         ("privacy of one record, towards the public", str(plan.loss)),
         ("predicted error of an answer, on average", _figure(plan.prediction.average)),
         ("  of the worst answer", _figure(plan.prediction.largest)),
-        ("  which rests on", plan.prediction.basis),
+        ("  basis of the prediction", plan.prediction.basis),
         ("promised error of the worst answer", "none" if accuracy is None else
-         f"none that says anything at these sizes ({accuracy.bound:.2g})" if accuracy.vacuous else
-         f"{accuracy.bound:.4g}, but for a probability of {accuracy.failure_probability:g}"),
+         f"no useful bound at these sizes ({accuracy.bound:.2g})" if accuracy.vacuous else
+         f"{accuracy.bound:.4g}, except with probability {accuracy.failure_probability:g}"),
         ("synthetic rows that are published", number(plan.rows) if plan.rows else "none"),
         ("lines of the published table of answers", number(k)),
-        ("what a missing or unusable record counts as", null_record(schema)),
+        ("a missing or unusable record counts as", null_record(schema)),
     ]
     reasons = () if plan.advice is None else plan.advice.reasons
     return plan_page(
-        plan, rows, "Everything here follows from public parameters. Errors are fractions of the records: 0.01 is one "
-        "record in a hundred. Privacy holds for every table; what is predicted is no promise.", _warnings(plan),
+        plan, rows, "All figures follow from public parameters. Errors are fractions of the records: 0.01 is one "
+                    "record in a hundred. Privacy holds for every table. Predicted errors are no "
+                    "promise.", _warnings(plan),
         *((Text(reasons),) if reasons else ()), _spend_section(plan), _error_section(plan),
         said="Privacy holds for every table, when one record is replaced by any other.")
 
@@ -133,21 +134,21 @@ def _spend_section(plan: QueriesPlan) -> Section:
         columns=("how the losses are added up", f"epsilon at delta = {delta:g}", "promised"),
         rows=tuple((_NAMES.get(name, name), value, "yes" if math.isclose(value, promised, rel_tol=_ROUNDING) else "")
                    for name, value in sorted(plan.epsilons.items(), key=lambda each: each[1])),
-        note="Each is a valid bound of the same run. A reported epsilon means nothing without its calculator.")
-    spends = Table(columns=("what is spent on", "rho", "share"),
+        note="Each row is a valid bound for the same run. State the calculator together with an epsilon.")
+    spends = Table(columns=("part of the run", "rho", "share"),
                    rows=tuple((name, rho, f"{share:.1%}") for name, rho, share in plan.spends),
-                   note="In concentrated differential privacy, where costs add up; all of it is charged before the "
-                        "run.")
+                   note="The costs are in concentrated differential privacy, so that they add up. The ledger is "
+                        "charged with all of them before the run.")
     share = plan.config.data.accept_unusable
     order = Text((
-        "The order of a run: the table is opened, and its columns and their types are looked at, which are public; its "
-        f"rows are read once, and where more than {percent(MOST_UNUSABLE if share is None else share)} of them cannot "
-        "be used, or as many records have no row, the run stops unless the custodian goes on all the same; the ledger "
-        "is charged; all rows are read again. From the charge on, a row that cannot be used counts as the null record "
-        "and stops nothing. Why a run has stopped, or that a table is missing or damaged, the custodian alone is told: "
-        "a charge that was made stays, nothing is published, and the run can be repeated under it. So that there is a "
-        "result says one thing beside its numbers: that its custodian went on.",))
-    return Section(title="What it spends", blocks=(epsilons, spends, order))
+        "A run has four steps. 1: it opens the table and looks at its columns and their types, which are public. 2: it "
+        f"reads the rows once; if more than {percent(MOST_UNUSABLE if share is None else share)} of them are unusable, "
+        "or as many records have no row, the run stops unless the custodian decides to go on. 3: it charges the "
+        "ledger. 4: it reads all rows again; from the charge on, an unusable row counts as the null record and stops "
+        "nothing. Only the custodian learns why a run stopped, or that a table is missing or damaged. A charge stays, "
+        "nothing is published, and the custodian can repeat the run under the same charge. A published result "
+        "therefore shows one more fact than its numbers: the custodian did not stop at step 2.",))
+    return Section(title="Cost in privacy", blocks=(epsilons, spends, order))
 
 
 def _error_section(plan: QueriesPlan) -> Section:
@@ -158,7 +159,7 @@ def _error_section(plan: QueriesPlan) -> Section:
         rows.append((mark, None, None, f"cannot run: {each.refused}") if each.mechanism is None else
                     (mark, _known(each.average), _known(each.largest), each.basis))
     rows += [("all zeros", None, None, "no privacy is spent; the worst answer is off by the largest true answer"),
-             ("uniform", None, None, "no privacy is spent; how wrong it is depends on the data")]
+             ("uniform", None, None, "no privacy is spent; the error depends on the data")]
     methods = Table(columns=("method", "predicted error, average", "of the worst answer", "which rests on"),
                     rows=tuple(rows), note="At the same epsilon and delta. Errors are fractions of the records.")
     others = tuple((epsilon, each.method if each.mechanism is not None else f"cannot run: {each.refused}",
@@ -191,17 +192,18 @@ def _figure(value: float) -> str:
 def _warnings(plan: QueriesPlan) -> list[str]:
     found, privacy = list(plan.doubts), plan.config.privacy
     if privacy.delta >= 1.0 / plan.records:
-        found.append(f"a delta of at least 1/{plan.records:,} allows that somebody's record is published outright: "
-                     "choose it far smaller")
+        found.append(f"a delta of at least 1/{plan.records:,} allows the release of a person's whole record: choose it "
+                     "far smaller")
     if privacy.epsilon > PROMISES_LITTLE:
-        found.append(f"epsilon = {privacy.epsilon:g} promises little: choose it below 5 unless records are no secret")
+        found.append(f"epsilon = {privacy.epsilon:g} promises little: choose it below 5, unless the records are no "
+                     "secret")
     if plan.prediction.average >= _DOUBTFUL:
-        found.append("the answers are predicted to say little: spend more, ask fewer queries, or find more "
-                     "records")
+        found.append("the predicted errors are so large that the answers say little: spend more, ask fewer queries, or "
+                     "use more records")
     own = isinstance(plan.mechanism, DualQuery | Reweighted)
     if own and plan.config.rows.count not in (0, plan.rows):
-        found.append(f"the release has {plan.rows:,} records of its own, and more would only repeat them: "
-                     f"{plan.rows:,} rows are published, not {plan.config.rows.count:,}")
+        found.append(f"this method makes {plan.rows:,} records of its own, and more rows would only repeat them: "
+                     f"{plan.rows:,} rows are published instead of {plan.config.rows.count:,}")
     return found
 
 
@@ -211,25 +213,26 @@ def _warnings(plan: QueriesPlan) -> list[str]:
 def offer(plan: QueriesPlan) -> list[Section]:
     """The plan as a person reads it whose record may be in the table."""
     epsilon, delta = plan.loss.epsilon, float(getattr(plan.loss, "delta", 0.0))
-    but = f", but for a probability of {delta:g}," if delta else ""
+    but = f", except with probability {delta:g}," if delta else ""
     asked = ", ".join(column.column for column in plan.schema.columns[:12])
     more = f" and {len(plan.schema.columns) - 12:,} others" if len(plan.schema.columns) > 12 else ""
     also = f", and {plan.rows:,} made-up rows that answer like the table" if plan.rows else ""
     return [
-        answer(Question.REPORT, f"Nothing is asked of you. A custodian holds a table of {plan.records:,} records, and "
-                                "yours may be one of them."),
-        Section(title="What is published", blocks=(Text((
-            f"Answers to {len(plan.workload):,} questions of the kind 'which share of the records has ...', about "
-            f"{asked}{more}, each of them blurred{also}. No row is anybody's.",)),)),
-        answer(Question.SEES, "The custodian has the table, as before. Everybody else sees what is published, and "
-                              "nothing more."),
-        answer(Question.HIDES, f"Whatever is published{but} is at most {likelier(epsilon)} times "
-                               "as likely as if your record had been any other one. "
+        answer(Question.REPORT, f"You report nothing. A custodian holds a table of {plan.records:,} records, and yours "
+                                "may be one of them."),
+        Section(title="Published results", blocks=(Text((
+            f"The custodian publishes answers to {len(plan.workload):,} questions of the kind 'which share of the "
+            f"records has ...', about {asked}{more}{also}. Noise changes every answer. No published row is a person's "
+            "record.",)),)),
+        answer(Question.SEES, "The custodian has the table, as before. Everybody else sees only the published "
+                              "results."),
+        answer(Question.HIDES, f"The published result{but} is at most {likelier(epsilon)} times as likely with your "
+                               "record as with any other record. "
                                + guess_in_words(plan.mechanism, plan.guarantees.privacy, Audience.PUBLIC),
-               "It does not hide what is true of people at large. If the answers show that people like you are mostly "
-               "so or so, they show it with or without your record."),
-        answer(Question.GETS, "You are paid nothing, and get nothing but what everybody gets."),
-        answer(Question.LIES, "Nothing is asked of you, so that there is nothing to lie about."),
-        answer(Question.TRUSTED, "The custodian, with the table; nobody else."),
+               "The promise does not hide facts about people in general. If the answers show that most people like you "
+               "have a property, they show it with or without your record."),
+        answer(Question.GETS, "You are paid nothing. You can read the public result, like everybody else."),
+        answer(Question.LIES, "You report nothing, so there is nothing to lie about."),
+        answer(Question.TRUSTED, "You trust the custodian with the table, and nobody else."),
         answer(Question.WITHDRAWING, CUSTODIANS_WITHDRAWAL),
     ]

@@ -339,10 +339,10 @@ def _hopeless(plan: QueriesPlan, replan: Callable[[QueriesConfig], QueriesPlan])
     """Answering 1/2 to everything costs no privacy, and is as good."""
     whose = "the best method's answers" if plan.advice is not None else f"the answers of the method {plan.method!r}"
     return Refused(f"privacy.epsilon: at {plan.config.privacy.epsilon:g}, {whose} to {len(plan.workload):,} queries "
-                   f"about {plan.records:,} records would be off by {HOPELESS:g} or more on average "
+                   f"about {plan.records:,} records would have an error of {HOPELESS:g} or more on average "
                    f"({plan.prediction.basis}): answering 1/2 to everything is as good, and costs nothing",
                    _would_do(plan.config, plan.schema, plan.workload, replan)
-                   or "no other [privacy] epsilon, [data] records or method was found that does alone")
+                   or "no change of [privacy] epsilon, [data] records or method alone was found that helps")
 
 
 def _would_do(
@@ -354,7 +354,7 @@ def _would_do(
     privacy, records = config.privacy, config.data.records
     found: list[str | Remedy] = [
         *nearest(config, replan, "privacy.epsilon", privacy.epsilon),
-        *nearest(config, replan, "data.records", records, more=", where so many are held")]
+        *nearest(config, replan, "data.records", records, more=", if the table has so many")]
     if privacy.delta == 0:
         found += [keyed(each, {"delta": "privacy.delta"}) for each in tried(
             "{delta}", lambda delta: replan(changed(config, {"privacy.delta": delta})), up=False, digits=1,

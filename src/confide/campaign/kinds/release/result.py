@@ -79,7 +79,7 @@ def result_sections(plan: QueriesPlan, outcome: AnyOutcome) -> list[Section]:
                 ", with its error where one is proved." if isinstance(plan.mechanism, NoisyAnswers | MarginalFit) else
                 "."),
             *crossed[:_CROSSED],
-            f"The release tells {more:,} more such tables: `confide answer` gives them." if more > 0 else "")))
+            f"The release gives {more:,} more such tables: use `confide answer`." if more > 0 else "")))
     return [*parts, _exactness(plan, outcome, found, held), _not_told(plan, cells), _answers(plan, found, held),
             _promises(plan)]
 
@@ -93,9 +93,10 @@ def _finding(
         said = plan.workload.some(np.array([first])).words(plan.schema)[0]
         share = Measured(float(found[first]), _known(float(held.each[first])), share=True)
         return Section(title="What was found", found=True, blocks=(Text((
-            f"The largest of {len(found):,} answers is that to '{said}': {share} of the {plan.records:,} records.",)),))
+            f"The largest of {len(found):,} answers is the one to '{said}': {share} of the {plan.records:,} "
+            "records.",)),))
     named = [(cells.words(literal), cell) for literal, cell in (column.most for column in columns[:_NAMED])]
-    unproved = "" if all(cell.error is not None for _, cell in named) else ", of which no error is proved"
+    unproved = "" if all(cell.error is not None for _, cell in named) else ", without a proven error"
     texts = [f"{said} ({cell}{f' of the {plan.records:,} records' if k == 0 else ''})"
              for k, (said, cell) in enumerate(named)]
     listed = texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
@@ -126,7 +127,8 @@ def _covers(plan: QueriesPlan) -> str:
     """What the errors of the tables of columns cover."""
     match plan.mechanism:
         case NoisyAnswers():
-            return f"The error of a share covers its own noise with {LEVEL:.0%}. Of many shares some are further off."
+            return (f"The error of a share covers its own noise with {LEVEL:.0%}. Among many shares, some have larger "
+                    "errors.")
         case MarginalFit():
             return f"The errors of a table cover the noise and the fit of all of its shares at once, with {LEVEL:.0%}."
     return "These shares are read off the released population. No error of a single share is proved."
@@ -139,18 +141,19 @@ def _exactness(plan: QueriesPlan, outcome: AnyOutcome, found: np.ndarray, held: 
              f"this covers {held.together_covers}." if some else
              says_nothing("the bound of the error of all answers at once", "any possible error" if held.together >= 1
                           else "the error of answering one half to everything") if held.single else
-             "No bound that says anything holds for all answers at these sizes: the method's accuracy is known from "
-             "measured runs on other data, not proved.")
+             "There is no useful bound for all answers at these sizes: the method's accuracy is known from measured "
+             "runs on other data, not proved.")
     said = [bound,
-            "Shares are of the records as the run read them: each that is missing, or that cannot be used, counts as "
-            f"the null record ({null_record(plan.schema)}). No error covers what that changes.",
-            "Answers are about these records alone: what they say of other people is another matter.",
+            "Shares are of the records as the run read them: each missing or unusable record counts as the null record "
+            f"({null_record(plan.schema)}). No error covers the effect of this replacement.",
+            "Answers are about these records alone, and not about other people.",
             *_cut_notes(plan, found, uncut_answers(outcome, plan.workload)), *_fit_notes(plan, outcome)]
     if isinstance(plan.mechanism, DualQuery):
-        said.append(f"Answers are multiples of 1/{plan.mechanism.rounds:,}: the release has so many records.")
+        said.append(f"Answers are multiples of 1/{plan.mechanism.rounds:,}, since the release has "
+                    f"{plan.mechanism.rounds:,} records.")
     if plan.rows:
-        said.append(f"Synthetic rows: rows.parquet holds {plan.rows:,}. They answer the queries about as the table of "
-                    "answers does, as far as their number allows; no row is anybody's.")
+        said.append(f"Synthetic rows: rows.parquet holds {plan.rows:,}. Their answers to the queries are close to "
+                    "those of the table of answers, as far as their number allows. No row belongs to a person.")
     return Section(title="How exact it is", blocks=(Text(tuple(said)),))
 
 
@@ -161,8 +164,8 @@ def _not_told(plan: QueriesPlan, cells: Cells) -> Section:
     literal = cells.values(place)[0][1]
     here, otherwise = cells.words(literal), cells.words((literal[0], not literal[1]))
     return not_told(plan, f"whether a given person's record says '{here}' or '{otherwise}'", Audience.PUBLIC,
-                    "It does show what is true of many records: if most people of one kind are so, that stands here, "
-                    "with or without any single record.")
+                    "The page does show facts about many records: if most people of one kind have a property, the page "
+                    "shows this with or without any single record.")
 
 
 def _answers(plan: QueriesPlan, found: np.ndarray, held: Bars) -> Section:
@@ -174,10 +177,10 @@ def _answers(plan: QueriesPlan, found: np.ndarray, held: Bars) -> Section:
     note = (f"The first {len(shown):,} of {len(found):,} answers; answers.csv has them all, with all digits. "
             if len(found) > _SHOWN else "The file answers.csv has all digits. ")
     if held.covers and known.any():
-        note += f"{int(known.sum()):,} of {len(found):,} have an error: it covers {held.covers}. "
+        note += f"{int(known.sum()):,} of {len(found):,} have an error. It covers {held.covers}. "
     if not known.all():
-        note += (f"Of {'an answer without an error' if known.any() else 'a single answer'} nothing is proved"
-                 f"{' but what is said of all answers' if held.together < BASELINE_ERROR else ''}. ")
+        note += (f"{'Answers without an error' if known.any() else 'Single answers'} have no proven error "
+                 f"bound{' except the one for all answers' if held.together < BASELINE_ERROR else ''}. ")
     rows = tuple((words[j], Measured(float(found[j]), _known(float(held.each[j])), share=True)) for j in shown)
     return Section(title=f"All {len(found):,} answers", folded=True, blocks=(
         *_largest_picture(plan.workload.some(largest).words(plan.schema), found, held, largest),
@@ -188,8 +191,8 @@ def _promises(plan: QueriesPlan) -> Section:
     """The promise of the plan, and its cost where costs add up; what other proofs give stands in the plan."""
     losses = stated(each for each in plan.guarantees.privacy if each.loss == plan.loss or isinstance(each.loss, ZCDP))
     return promised(plan, f"Made by: {described(plan)}.", *losses,
-                    "To whom: to everybody who sees what is published, whatever else they know, about each of the "
-                    "records, when one of them is replaced by any other. How many there are is public.")
+                    "The promise covers each of the records, when it is replaced by any other one, towards everybody "
+                    "who sees the published result, whatever else they know. The number of records is public.")
 
 
 def _known(value: float) -> float | None:
@@ -203,7 +206,7 @@ def _largest_picture(words: list[str], found: np.ndarray, held: Bars, largest: n
              min(1.0, float(value + reach))) for k, (value, reach) in enumerate(zip(values, reaches, strict=True))]
     some = int(np.isfinite(held.each[largest]).sum())
     covers = (f"errors cover {held.covers}" if some == len(rows) else f"{some} of them have an error" if some else
-              "no error of a single one is proved")
+              "no single one has a proven error")
     low, high = percent(float(values.min())), percent(float(values.max()))
     return intervals(rows, title=f"The {len(rows)} largest answers", axis="share of the records",
                      alt=f"The {len(rows)} largest answers, {low} to {high} of the records; {covers}.")
@@ -226,10 +229,10 @@ def _cut_notes(plan: QueriesPlan, found: np.ndarray, uncut: np.ndarray | None) -
     if isinstance(plan.mechanism, NoisyAnswers):
         bar, noise = sum_bar(plan.mechanism, 1 - LEVEL), f" (the noise of that sum, with {LEVEL:.0%})"
     side = "high" if shown >= whole else "low"
-    return [f"Noise moved answers out of [0, 1]: {', and '.join(cut)}. Sums of shown answers are too {side} for it: "
+    return [f"Noise moved answers out of [0, 1]: {', and '.join(cut)}. Sums of shown answers are therefore too {side}: "
             f"all {len(found):,} add up to {number(shown)} as they are shown, and to {Measured(whole, bar)} "
-            f"uncut{noise}. Add up the uncut ones: they stand in the column `uncut` of the table of answers, and "
-            "`confide answer` counts with them."]
+            f"uncut{noise}. For sums, use the uncut answers: the column `uncut` of the table of answers has them, and "
+            "`confide answer` uses them."]
 
 
 def _fit_notes(plan: QueriesPlan, outcome: AnyOutcome) -> list[str]:
@@ -237,11 +240,11 @@ def _fit_notes(plan: QueriesPlan, outcome: AnyOutcome) -> list[str]:
     found, certificate = [], outcome.certificate
     match certificate:
         case ReweightedCertificate() if certificate.overfitted:
-            found.append(f"Warning: the weights are {certificate.shift:.2f} from even ones (total variation): few "
-                         "records were bent far to fit few measurements, and answers that were not measured may be "
-                         "worse for it.")
+            found.append(f"Warning: the weights are {certificate.shift:.2f} from even ones (total variation): a few "
+                         "records got large weights to fit few measurements, and answers that were not measured may be "
+                         "worse.")
         case ReweightedCertificate() if not certificate.fitted:
-            found.append("Warning: no weights were found that fit the measurements: they are even.")
+            found.append("Warning: no weights were found that fit the measurements, so the weights are even.")
         case MWEMCertificate():
             found.append(f"Each measured answer is within {certificate.measured:.4g} of {compared_with(plan)}: this "
                          f"covers all of them at once, with {1 - certificate.failure_probability:.0%}.")
@@ -252,5 +255,5 @@ def _fit_notes(plan: QueriesPlan, outcome: AnyOutcome) -> list[str]:
         found.extend(f"Warning: {doubt}." for doubt in board.warnings)
     fell = getattr(getattr(board, "rounds", None), "fell_back", None)
     if fell is not None and int(np.asarray(fell).sum()):
-        found.append(f"Warning: in {int(np.asarray(fell).sum()):,} rounds the optimiser was of no use.")
+        found.append(f"Warning: in {int(np.asarray(fell).sum()):,} rounds the optimiser did not help.")
     return found

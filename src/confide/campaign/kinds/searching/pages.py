@@ -70,23 +70,23 @@ def result_sections(plan: PlannedSearch, outcome: AnyOutcome) -> list[Section]:
     table = Table(
         columns=("place", "id", "component", "how"), rows=shown,
         note=(f"The first {len(shown)}; found.csv has {more:,} more. " if more > 0 else "")
-        + "\"searched for\": the first of a component that a paid search came upon; \"contact\": found through "
-          "contacts within its component.")
+        + '"searched for": the first member of a component that a paid search found; "contact": found through contacts '
+          "within its component.")
     parts = ", ".join(f"{place + 1:,}" for place in board.joined[:_SHOWN].tolist())
     return [
         Section(title="What was found", found=True, blocks=joined(
             f"The search found {_counted(len(board.order), board.components, parts)}", table,
             f"How it ended: {_ENDED.get(board.ended, board.ended)}. {board.calls:,} of at most {it.calls:,} paid "
             "searches were made.")),
-        not_told(plan, "with whom a given person who is not on the list is in contact", Audience.PUBLIC,
-                 "It does tell who is on the list, and that they are members."),
+        not_told(plan, "the contacts of a given person who is not on the list", Audience.PUBLIC,
+                 "The page does show the people on the list, and that they are members."),
         promised(
             plan, *stated(plan.guarantees),
-            f"Of this very list: its probability changes by at most {likelier(board.epsilon_spent)} when one protected "
-            "person's contacts are changed, because so many searches were made. That is no promise beforehand, and "
-            "says nothing about any delta.",
-            f"To whom: to everybody who sees the list. {_BASIS} How long the search took, and whom it examined, is not "
-            "covered, and not published."),
+            f"The probability of this list changes by at most {likelier(board.epsilon_spent)} when one protected "
+            "person's contacts are changed, because of the number of searches in this run. This is no promise before "
+            "the run, and says nothing about any delta.",
+            f"The promise is made towards everybody who sees the list. {_BASIS} It does not cover the duration of the "
+            "search and the examined people, and neither is published."),
     ]
 
 
@@ -102,14 +102,14 @@ def _counted(members: int, components: int, parts: str) -> str:
 def explain(plan: PlannedSearch, *_: Any) -> list[Section]:
     """The page of one person: the same words for everybody, found or not."""
     delta = float(getattr(plan.loss, "delta", 0.0))
-    but = f" (but for a probability of {delta:g})" if delta else ""
+    but = f" (except with probability {delta:g})" if delta else ""
     return [Section(title="Nobody has a share", blocks=(Text((
-        "This campaign publishes a list of those who were found to be members of a group. Nobody is paid, has a share "
-        "of her own, or is told whether she was examined: this page says the same for every id.",
-        "If your id is on the list, it says that you are a member, and nothing hides that. If it is not, the list "
-        f"would have come out the same way up to a factor of {likelier(plan.loss.epsilon)}{but} whatever your "
-        f"contacts. {guess_in_words(plan.mechanism, plan.guarantees.privacy, Audience.PUBLIC)}",
-        "What you can do: read the list, and check what is said of it (confide verify PACK --key FINGERPRINT).",
+        "This campaign publishes a list of people who were found to be members of a group. Nobody has a share or a "
+        "payment, and nobody learns from this page whether they were examined. This page is the same for every id.",
+        "If your id is on the list, everybody can see that you are a member. If it is not, the list is at most "
+        f"{likelier(plan.loss.epsilon)} times as likely with your contacts as with any others{but}. "
+        f"{guess_in_words(plan.mechanism, plan.guarantees.privacy, Audience.PUBLIC)}",
+        "You can read the list and check its promises (confide verify PACK --key FINGERPRINT).",
     )),))]
 
 
@@ -123,20 +123,19 @@ _NAMES = {
 }
 
 _STOPS = {
-    "none": "never: it goes on until it has found somebody, or has examined everybody",
-    "public": "at a made-up target whose value stands in the file, with noise like everybody's",
-    "private": "at a made-up target; its value is drawn so that about K people have at least that value",
-    "smoothed": "at a made-up target; its value is drawn so that about K people are expected to come before it",
+    "none": "never: it goes on until it finds a member, or has examined everybody",
+    "public": "at a made-up target with the value of the campaign file, and with noise like everybody's",
+    "private": "at a made-up target with a drawn value, so that about K people have at least that value",
+    "smoothed": "at a made-up target with a drawn value, so that about K people are expected to come before it",
 }
 
-_BASIS = ("It is a statement about the list as a sequence, for one protected person whose contacts are changed in any "
-         "way.")
+_BASIS = ("The promise is about the list as a sequence, for one protected person with any change of their contacts.")
 
 _OPEN = (
-    "who is a member of the group: the list says so of everybody on it",
-    "contacts between two members of the group: they decide the order within a component",
-    "anything that is not released: whom the operator examined, how many, the thresholds. They tell on contacts "
-    "without bound, and are the operator's alone",
+    "membership in the group: the list shows everybody who was found",
+    "contacts between two members of the group: they determine the order within a component",
+    "everything that is not released: the people who were examined, their number, and the thresholds. These can "
+    "disclose contacts without limit, and only the operator may see them",
 )
 
 
@@ -154,10 +153,10 @@ def sections(plan: PlannedSearch) -> list[Section]:
     it, config = plan.mechanism, plan.config
     rows: list[tuple[str, str | float | None]] = [
         ("people (fixed and public)", number(it.people)),
-        ("known members to begin with", number(len(config.search.seeds))),
-        ("components that are found at most", f"{it.components:,}, and those of further seeds"),
-        ("what is done", _described(plan)),
-        ("when a search for another component gives up", _STOPS[it.stop]),
+        ("known members at the start", number(len(config.search.seeds))),
+        ("largest number of components to find", f"{it.components:,}, and those of further seeds"),
+        ("method", _described(plan)),
+        ("a search for another component gives up", _STOPS[it.stop]),
         *([] if it.stopping_target is None or not it.call.draws_threshold else
           [("K", number(it.stopping_target))]),
         *([] if it.public_threshold is None else [("the threshold in the file", number(it.public_threshold))]),
@@ -166,28 +165,28 @@ def sections(plan: PlannedSearch) -> list[Section]:
         ("privacy of one protected person's contacts, towards the public", str(plan.loss)),
     ]
     return plan_page(
-        plan, rows, "Everything here follows from public parameters. What is expected is no promise.", _warnings(plan),
+        plan, rows, "All figures follow from public parameters. Expected figures are no promise.", _warnings(plan),
         _spends(plan), _worth(plan),
-        Section(title="What is not promised", blocks=(Text((
+        Section(title="Limits of the promise", blocks=(Text((
             f"{_BASIS} Nothing is promised about:", *(f"- {each}." for each in (*_OPEN, _time(plan))),
             *(() if it.degree_bound is None else (
-                f"networks in which somebody has more than {it.degree_bound:,} contacts: one is refused before it is "
-                "searched, and the campaign is over: the ledger was charged before, and keeps the debit. Take the "
-                "bound from outside knowledge. A bound that is read off this network is a leak, "
-                "and to leave contacts out until it holds is no remedy: it changes other people's lists, too.",)),
+                f"networks in which somebody has more than {it.degree_bound:,} contacts. The run refuses such a "
+                "network before it searches. The campaign is then over, and the ledger keeps the charge. Take the "
+                "bound from outside knowledge: a bound that follows from this network is a leak. Do not leave out "
+                "contacts until the bound holds, since this changes other people's lists of contacts, too.",)),
         )),)))
 
 
 def _time(plan: PlannedSearch) -> str:
     """What the day of the publication tells."""
-    what = "when the list appears: the time that a search takes follows from contacts, without bound"
+    what = "the day on which the list appears: the duration of a search can disclose contacts without limit"
     day = plan.config.release.publish_on
     if day is None:
-        return (f"{what}. No day is fixed in the file: the list is published by the run that ends the search, and "
-                "whoever sees on which day that was learns how long it took. release.publish_on = YYYY-MM-DD fixes one")
-    return (f"{what}. It is published by the first run on {day.isoformat()} or later (UTC), which tells nothing if "
-            "the search has ended by then and is run on that very day; a list that comes later tells that it was not, "
-            "or did not")
+        return (f"{what}. The file fixes no day, so the run that ends the search publishes the list, and everybody who "
+                "sees the day learns how long the search took. To fix a day, set release.publish_on = YYYY-MM-DD")
+    return (f"{what}. The first run on {day.isoformat()} or later (UTC) publishes the list. The day discloses nothing "
+            "if the search has ended by then and the operator runs it on that very day. A later list discloses that "
+            "one of the two did not happen")
 
 
 def _spends(plan: PlannedSearch) -> Section:
@@ -197,24 +196,24 @@ def _spends(plan: PlannedSearch) -> Section:
         (f"{it.calls:,} of them, for certain (delta = 0)", f"{plan.total:.4g}", likelier(plan.total)),
     ]
     if plan.sums:
-        rows += [(f"but for a probability of delta = {it.delta:g}", f"{plan.loss.epsilon:.4g}",
+        rows += [(f"except with probability delta = {it.delta:g}", f"{plan.loss.epsilon:.4g}",
                   likelier(plan.loss.epsilon)),
                  ("charged to the ledger", f"{plan.charged:.4g}", likelier(plan.charged))]
     if plan.printed is not None:
-        rows.append(("what the source claims of the same noise (false)", f"{plan.printed:.4g}", likelier(plan.printed)))
+        rows.append(("the source's claim for the same noise (false)", f"{plan.printed:.4g}", likelier(plan.printed)))
     blocks: list[Block] = [Table(
         columns=("what", "epsilon", "how much likelier any list may get, at most"), rows=tuple(rows),
-        note="The source counts a selection at half of what it costs, and a drawn threshold not at all. All searches "
-             "are charged before contacts are read, also those that are not made; the list that is released loses at "
-             "most epsilon for each search that was made, which it says itself. To follow contacts within a component "
-             "costs nothing.")]
+        note="The source counts a selection at half of its cost, and a drawn threshold at nothing. The ledger is "
+             "charged for all searches before contacts are read, including searches that are not made. The released "
+             "list loses at most epsilon for each search that was made; it states their number. Following contacts "
+             "within a component costs nothing.")]
     if plan.sums:
         blocks.append(Table(
             columns=("how the searches are added up", f"epsilon at delta = {it.delta:g}"),
             rows=tuple((_NAMES.get(name, name), value) for name, value in
                        sorted(plan.sums.items(), key=lambda each: each[1])),
-            note="Each is a valid bound of the same run; the least is stated."))
-    return Section(title="What it spends", blocks=tuple(blocks))
+            note="Each row is a valid bound for the same run. The plan states the least."))
+    return Section(title="Cost in privacy", blocks=tuple(blocks))
 
 
 def _worth(plan: PlannedSearch) -> Section:
@@ -224,90 +223,90 @@ def _worth(plan: PlannedSearch) -> Section:
                  for value, before in plan.worth)
     table = Table(
         columns=(f"{it.statistic.name} of a hidden member with the found",
-                 "people of value 0 who come before her, expected", "the same in a random order",
-                 *(["chance that the search gives up before her"] if gives_up else [])),
-        rows=rows, note=f"If everybody else of the {plan.people:,} has the value 0; others with a value of their own "
-                        "come before her more often. A random order costs no privacy at all: what the noisy order "
-                        "saves beside it is what epsilon buys.")
+                 "expected number of people of value 0 before this member", "the same in a random order",
+                 *(["chance that the search gives up before this member"] if gives_up else [])),
+        rows=rows, note=f"The figures hold if everybody else of the {plan.people:,} has the value 0. People with a "
+                        "larger value come before this member more often. A random order costs no privacy, so epsilon "
+                        "buys the difference between the noisy and the random order.")
     drawn = [*((float(value), before, "noisy order") for value, before in plan.worth),
              *((float(value), plan.people / 2, "random order") for value, _ in plan.worth)]
     first, middle, last = plan.worth[0], plan.worth[len(plan.worth) // 2], plan.worth[-1]
-    pictures = curves(drawn, title="What the noisy order is worth", x=f"{it.statistic.name} of a hidden member",
-                      y="people examined before her", log_x=True, alt=(
+    pictures = curves(drawn, title="Value of the noisy order", x=f"{it.statistic.name} of a hidden member",
+                      y="people examined before this member", log_x=True, alt=(
                           f"A hidden member with the value {first[0]:,} comes after {first[1]:,.0f} others, one with "
                           f"{last[0]:,} after {last[1]:,.0f}; in a random order after {plan.people / 2:,.0f}."))
     ends = [] if plan.gives_up is None else [
-        "A search that gives up is the last one: nothing is sought after it, so that an early failure ends everything. "
-        f"All {it.calls:,} searches for members with the value {last[0]:,} succeed with a chance of "
-        f"{(1 - (plan.missed(last[0]) or 0.0)) ** it.calls:.1%}, for members with the value {middle[0]:,} with one of "
-        f"{(1 - (plan.missed(middle[0]) or 0.0)) ** it.calls:.1%}, if each is for one member alone.",
-        f"Where everybody's value is 0, so that nothing can be found but by chance, a search gives up after "
+        f"A search that gives up is the last one, so an early failure ends the whole campaign. All {it.calls:,} "
+        f"searches for members with the value {last[0]:,} succeed with probability "
+        f"{(1 - (plan.missed(last[0]) or 0.0)) ** it.calls:.1%}, and for members with the value {middle[0]:,} with "
+        f"probability {(1 - (plan.missed(middle[0]) or 0.0)) ** it.calls:.1%}, if each is for one member alone.",
+        "If everybody's value is 0, a search can find a member only by chance. It then gives up after "
         f"{plan.gives_up:,.0f} examinations on average"
-        + ("." if not it.call.draws_threshold else f"; K = {it.stopping_target:,} was asked for.")]
+        + ("." if not it.call.draws_threshold else f"; the file asks for K = {it.stopping_target:,}.")]
     if plan.accuracy is not None:
         found = plan.accuracy
         ends.append(
-            f"The threshold: with {1 - found.failure_probability:.0%} the number that it aims at is within "
-            f"{found.bound:,.4g} people of the best one that there is"
-            + (": at these sizes that says nothing." if found.vacuous else "."))
-    return Section(title="What the paid searches are worth", blocks=(table, *pictures, *((Text(tuple(ends)),) if ends
+            f"With probability {1 - found.failure_probability:.0%}, the threshold's number of people is within "
+            f"{found.bound:,.4g} people of the best number"
+            + (". At these sizes, this says nothing." if found.vacuous else "."))
+    return Section(title="Value of the paid searches", blocks=(table, *pictures, *((Text(tuple(ends)),) if ends
                                                                                          else ())))
 
 
 def _warnings(plan: PlannedSearch) -> list[str]:
     it, found = plan.mechanism, list[str]()
     if it.delta * it.people >= 1:
-        found.append(f"a delta of at least 1/{it.people:,} allows that somebody's contacts are told outright: choose "
-                     "it far smaller")
+        found.append(f"a delta of at least 1/{it.people:,} allows the release of a person's contacts: choose it far "
+                     "smaller")
     if plan.loss.epsilon > PROMISES_LITTLE:
-        found.append(f"an epsilon of {plan.loss.epsilon:.4g} in all promises little")
+        found.append(f"a total epsilon of {plan.loss.epsilon:.4g} promises little")
     value, before = plan.worth[-1]
     if before > 0.25 * plan.people:
-        found.append(f"noise drowns nearly everything: even a hidden member with the value {value:,} would come after "
-                     f"{before / plan.people:.0%} of everybody. Consider a random order, which costs nothing")
+        found.append(f"the noise is so large that even a hidden member with the value {value:,} comes after "
+                     f"{before / plan.people:.0%} of everybody: consider a random order, which costs no privacy")
     if plan.accuracy is not None and plan.accuracy.vacuous:
-        found.append("nothing is proved about when a search gives up: the drawn threshold can be any. stop = \"public\""
-                     " with a threshold from outside knowledge has half of the noise, and stop = \"smoothed\" is drawn "
-                     "more sharply than \"private\"")
+        found.append("the drawn threshold has no proven bound, so a search can give up at any time: use stop = "
+                     '"public" with a threshold from outside knowledge, which has half of the noise, or stop = '
+                     '"smoothed", which draws more sharply than "private"')
     if plan.gives_up is not None and it.call.draws_threshold and it.stopping_target is not None \
             and plan.gives_up > 10 * max(it.stopping_target, 1):
-        found.append(f"a search that can find nobody examines {plan.gives_up:,.0f} people on average, far more than "
-                     f"K = {it.stopping_target:,}")
+        found.append(f"a search that cannot find anybody examines {plan.gives_up:,.0f} people on average, far more "
+                     f"than K = {it.stopping_target:,}")
     if it.stop == "none":
-        found.append("a search that finds nobody examines everybody: with stop = \"none\" the bill has no bound but "
-                     "the number of people")
+        found.append('a search that finds nobody examines everybody: with stop = "none", only the number of people '
+                     "limits the examinations")
     return found
 
 
 def offer(plan: PlannedSearch) -> list[Section]:
     """The plan as a person of the network reads it, who is not a member of the group."""
     it, delta = plan.mechanism, float(getattr(plan.loss, "delta", 0.0))
-    but = f", but for a probability of {delta:g}," if delta else ""
-    limit = "" if it.degree_bound is None else (f" This holds where nobody has more than {it.degree_bound:,} contacts; "
+    but = f", except with probability {delta:g}," if delta else ""
+    limit = "" if it.degree_bound is None else (f" This holds if nobody has more than {it.degree_bound:,} contacts; "
                                                 "otherwise nothing is published.")
     return [
-        answer(Question.REPORT, "What is asked of you is perhaps to be examined, once. A custodian knows who of "
-                                f"{plan.people:,} people is in contact with whom, and looks for the members of a group "
-                                "among them, such as the infected or those who took part in a fraud."),
-        Section(title="What is published", blocks=(Text((
-            "The ids of those who were found to be members, in the order in which they were found. If you are not a "
-            "member, you are not on it, whether you were examined or not.",)),)),
-        answer(Question.SEES, "The custodian knows the contacts, and who was examined. Everybody else sees the list, "
-                              "and nothing more."),
-        answer(Question.HIDES, "This is about your contacts, if you are not a member: whatever list is published"
-                               f"{but} is at most {likelier(plan.loss.epsilon)} times as likely as if your contacts "
-                               "had been any others. "
-                               f"{guess_in_words(it, plan.guarantees.privacy, Audience.PUBLIC)}{limit}",
-               "It does not hide you if you are a member: the list says so, and your contacts with other members show "
-               "in its order.",
-               "It does not hide when it was published, which depends on contacts: no day was fixed."
+        answer(Question.REPORT, "You may be asked to let yourself be examined, at most once. A custodian knows the "
+                                f"contacts among {plan.people:,} people, and looks for the members of a group among "
+                                "them, such as infected people or people who took part in a fraud."),
+        Section(title="Published results", blocks=(Text((
+            "The custodian publishes the ids of the members that were found, in the order in which they were found. If "
+            "you are not a member, you are not on the list, whether you were examined or not.",)),)),
+        answer(Question.SEES, "The custodian knows the contacts and sees every examination. Everybody else sees only "
+                              "the list."),
+        answer(Question.HIDES, f"If you are not a member, the promise hides your contacts: the published list{but} is "
+                               f"at most {likelier(plan.loss.epsilon)} times as likely with your contacts as with any "
+                               f"others. {guess_in_words(it, plan.guarantees.privacy, Audience.PUBLIC)}{limit}",
+               "If you are a member, the promise does not hide you: the list can name you, and your contacts with "
+               "other members affect its order.",
+               "The promise does not cover the day of publication. The custodian fixed no day, so the day depends on "
+               "contacts."
                if plan.config.release.publish_on is None else
-               f"It is published on {plan.config.release.publish_on.isoformat()}, which was fixed before; if it comes "
-               "later, that may depend on contacts."),
+               f"The list appears on {plan.config.release.publish_on.isoformat()}. The custodian fixed this day before "
+               "the search. If the list appears later, the delay may depend on contacts."),
         answer(Question.GETS, "You are paid nothing."),
-        answer(Question.LIES, "Nothing but an examination is asked of you; nothing is promised of what it would gain "
-                              "to mislead it."),
-        answer(Question.TRUSTED, "The custodian, with the contacts; and whoever examines you."),
+        answer(Question.LIES, "You are asked only for an examination. The campaign makes no promise about the gain "
+                              "from misleading it."),
+        answer(Question.TRUSTED, "You trust the custodian with the contacts, and the people who examine you."),
         answer(Question.WITHDRAWING, CUSTODIANS_WITHDRAWAL),
     ]
 
@@ -346,9 +345,9 @@ def study_sections(plan: PlannedSearch, data: Investigation, outcome: SimulatedO
     table = Table(
         columns=("people examined", *named), rows=tuple(
             (int(budget), *(float(column[place]) for column in columns)) for place, budget in enumerate(budgets)),
-        note="Non-private: members found, the first seed among them, after so many examinations; beside the mean "
-             "the 10% and 90% quantiles of private runs. A private search must "
-             "never be stopped after a number of them: that would tell on contacts without bound.")
+        note="Non-private: members found, the first seed among them, after the given number of examinations. For "
+             "private runs, the mean is followed by the 10% and 90% quantiles. Never stop a private search after a "
+             "number of examinations: this would disclose contacts without bound.")
     ends = ", ".join(f"{name}: {values[-1]:.4g}" for name, values in named.items())
     pictures = told_apart(curves([(float(x), float(y), name) for name, values in named.items()
                        for x, y in zip(grid, values, strict=True)],
@@ -360,13 +359,13 @@ def study_sections(plan: PlannedSearch, data: Investigation, outcome: SimulatedO
         f"; the source would print {math.exp(min(700.0, mean * it.call.sensitivity / it.call.noise_scale)):.4g} on "
         "average, which is false")
     said = dict(outcome.diagnostics)
-    return [Section(title="What this search finds, beside others", study=True, blocks=(table, *pictures, Text((
+    return [Section(title="Members found by this search and by others", study=True, blocks=(table, *pictures, Text((
         f"This run examined {int(said['queries']):,} people and found {len(release_of(outcome).order):,} members by "
         f"{release_of(outcome).calls:,} paid searches.",
         f"On average {mean:.3g} paid searches were made; a list was at most {spent:.4g} times as likely with other "
         f"contacts of one protected person{lost}.",
-        "To choose a method or an epsilon by what stands here would be a leak: choose by the plan, or by a study of a "
-        "public network.",
+        "Do not choose a method or an epsilon from these figures: the choice would disclose private data. Choose by "
+        "the plan, or by a study of a public network.",
     ))))]
 
 

@@ -58,13 +58,13 @@ class GraphTable(Keys):
     source: Name = Field(description="a .parquet, .csv or .arrow file, a line for each contact, or PACKAGE:NAME")
     first: Name = Field(default="first", description="column with the id of one of the two")
     second: Name = Field(default="second", description="column with the id of the other")
-    weight: Name | None = Field(default=None, description="column that is added up over the lines of two people, such "
-                                                          "as minutes together; from 0 on")
-    at_least: Finite | None = Field(default=None, description="what it has to come to for the two to be in contact; "
-                                                              "without weight, how many lines there have to be")
+    weight: Name | None = Field(default=None, description=
+        "column that is added up over the lines of two people, such as minutes together; from 0 on")
+    at_least: Finite | None = Field(default=None, description=
+        "least weight for two people to be in contact; without weight, the least number of lines")
     people: int = Field(ge=2, le=MOST, description="n, how many people there are; fixed and public")
-    vertices: Name | None = Field(default=None, description="file with everybody's id, which is public; left out, the "
-                                                            "ids are 0 to people - 1")
+    vertices: Name | None = Field(default=None, description=
+        "file with everybody's id, which is public; left out, the ids are 0 to people - 1")
     id: Name = Field(default="id", description="column of ids in that file")
 
 
@@ -81,11 +81,11 @@ class SearchTable(Keys):
         noise: NoiseKind
         length: int | None
 
-    seeds: tuple[int | str, ...] = Field(min_length=1, description="ids of members who are known; chosen without a "
-                                                                   "look at the contacts")
-    components: int = Field(ge=2, description="k, groups that are found at most, the first seed's among them")
-    stop: Stop = Field(default="smoothed", description="when such a search gives up: none (never), public (at a "
-                       "threshold that stands here), private or smoothed (at one that is drawn for K)")
+    seeds: tuple[int | str, ...] = Field(min_length=1, description=
+        "ids of known members, chosen without a look at the contacts")
+    components: int = Field(ge=2, description="k, the largest number of groups to find, including the first seed's")
+    stop: Stop = Field(default="smoothed", description="stopping rule of such a search: none (never), public (at a "
+                       "threshold in this file), private or smoothed (at a threshold that is drawn for K)")
     statistic: StatisticName = Field(default="common-neighbours", description="by which people are compared")
 
 
@@ -107,13 +107,13 @@ class OracleTable(Keys):
 
     source: Name = Field(description="table with a line for each person who was examined")
     id: Name = Field(default="id", description="column with the id")
-    targeted: Name = Field(default="targeted", description="column with true, false, yes, no, 1 or 0; empty: no "
-                                                                "answer yet")
-    waiting: Name = Field(default="to_examine.csv", description="where a run writes who has to be examined; private")
-    at_once: int = Field(default=20, ge=1, le=1_000_000, description="while another group is sought: how many are "
-                                                                     "listed together; some may prove unnecessary")
-    journal: Name = Field(default="search_journal", description="folder in which the noise of an unfinished search is "
-                                                                "kept; private, and destroyed at the end")
+    targeted: Name = Field(default="targeted", description=
+        "column with true, false, yes, no, 1 or 0; empty: no answer yet")
+    waiting: Name = Field(default="to_examine.csv", description="file for the people to examine next; private")
+    at_once: int = Field(default=20, ge=1, le=1_000_000, description=
+        "while another group is sought: how many are listed together; some may prove unnecessary")
+    journal: Name = Field(default="search_journal", description=
+        "folder in which the noise of an unfinished search is kept; private, and destroyed at the end")
 
 
 class ReleaseTable(Keys):
@@ -257,7 +257,7 @@ def plan_of(config: SearchConfig, pages: Any = None) -> PlannedSearch:
         raise Refused(
             f"privacy.epsilon: at {privacy.epsilon:g} the noise has scale {mechanism.call.noise_scale:,.4g}, and even "
             f"a hidden member with the largest value there can be ({value:,}) would come after "
-            f"{before / plan.people:.0%} of everybody: to examine people in a random order is as good, and tells "
+            f"{before / plan.people:.0%} of everybody: to examine people in a random order is as good, and discloses "
             "nothing about anybody's contacts",
             nearest(config, plan_of, "privacy.epsilon", privacy.epsilon)
             or "spend more on each search, or look for fewer components at the same total")

@@ -78,7 +78,7 @@ def play(
         listed = {name for name, _ in filled}
         replace_private(waiting, _lines(config, mark, [*filled, *((str(each), "") for each in upcoming
                                                                  if str(each) not in listed)]))
-        raise Refused(f"the search waits for answers; whose, stands in {waiting} (private: for the operator alone)",
+        raise Refused(f"the search waits for answers of the people in {waiting} (private: for the operator alone)",
                       f"fill them in there, or add them to {config.oracle.source}, and run again: nothing more is "
                       "charged, and the search goes on where it was")
     if filled:  # they were paid for, and may stand nowhere else

@@ -1,0 +1,478 @@
+"""Words of confide 0.1.0 in the words of today, so that its promises and pages can be compared to the letter.
+
+A pack keeps the words of the version that wrote it. This table says which of them mean what this version says
+otherwise: a promise in former words then either follows to the letter, or is another one. No number is changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = ["page_today", "promises_today"]
+
+_PROMISES: tuple[tuple[str, str], ...] = (
+    # means
+    ("the largest that any reports can lead to; each contract", "the largest loss for any reports; each contract"),
+    ("Reports of sensitivity have no privacy: contracts follow from them",
+     "The first reports have no privacy, since contracts follow from them"),
+    ("It rests on the noise of the others", "It depends on the noise of the others"),
+    ("while noise is drawn on her side and absence does not hang on offers",
+     "if each device draws its own noise and absence does not depend on the offered contracts"),
+    ("a fellow subtracts her own noise", "a fellow participant subtracts their own noise"),
+    ("towards a fellow who knows her own noise", "towards a fellow participant who knows their own noise"),
+    ("error of the estimate, where anything is bought", "error of the estimate, if the campaign buys records"),
+    ("whatever is reported, while all send who agreed, and all records",
+     "for any reports, if everybody who agreed sends a record, and all records"),
+    ("a coin, to which payments are rounded up", "the gain is from rounding payments up to a coin"),
+    ("of the total in the mean over the prior, whatever it is", "the mean of the total over any prior"),
+    # goods
+    ("the bidder ends satisfied, which the noise and the bids of all others decide",
+     "the bidder ends satisfied, which depends on the noise and on the bids of all others"),
+    ("bidders who are still outbid, or out of bids, at the end come on top, with 1 each at most",
+     "bidders who are outbid or out of bids at the end add at most 1 each to the loss"),
+    ("how much better a bidder with a good would do with another one",
+     "the gain of a bidder with a good from another good"),
+    ("whether prices are charged or not", "this holds with and without charged prices"),
+    ("everybody has her favourite", "everybody has their favourite"),
+    ("nobody's good depends on what others report", "nobody's good depends on the others' reports"),
+    ("copies that are left of any good with a price", "remaining copies of any good with a price"),
+    ("by all bidders who are not left outbid or out of bids", "by all bidders who do not end outbid or out of bids"),
+    ("in the mean, whatever the others report; the probability that she ends outbid, out of bids, not admitted or cut "
+     "off comes on top, and has no bound",
+     "in the mean over the noise, for any reports of the others; the probability that the bidder ends outbid, out of "
+     "bids, not admitted or cut off is not included, and has no bound"),
+    ("a good that is not worth its final price is not taken; her loss of privacy is not counted",
+     "nobody takes a good that is not worth its final price; the loss of privacy is not counted"),
+    ("whoever sees her own good, such as its provider, learns it",
+     "a person who sees a participant's own good, such as its provider, learns it"),
+    ("every bidder whose coin lets her have what she asks for",
+     "every bidder who gets the requested good by their public number"),
+    ("her coin lets her have what she asks for, which is drawn in the run",
+     "the bidder gets the requested good by their public number, which is drawn in the run"),
+    ("in the mean, whatever the others report; the probability that her coin does not, which the rates tell "
+     "afterwards, comes on top",
+     "in the mean over the noise, for any reports of the others; the probability that the bidder does not get it, "
+     "which the published rates show after the run, is not included"),
+    ("nobody asks for a good that is not worth its price; her loss of privacy is left out",
+     "nobody asks for a good that is not worth its price; the loss of privacy is not counted"),
+    # markets
+    ("each person while all others play the same strategy and all hold the design's prior",
+     "each person, if all others play the same strategy and everybody has the prior of the plan"),
+    ("each person who knows her own bit and nothing else that explains why bits go together, such as her group, while "
+     "all others play the same strategy and hold the design's prior",
+     "each person who knows their own bit and nothing else that explains why bits go together, such as their group, if "
+     "all others play the same strategy and have the prior of the plan"),
+    ("each person whose cost per nat is at most {}, while all others play the equilibrium and all hold the design's "
+     "prior",
+     "each person with a cost of at most {1} per nat, if all others play the equilibrium and everybody has the prior "
+     "of the plan"),
+    ("of the randomiser that runs on her side, never of the payments; towards everybody",
+     "the level of the randomiser on the participant's device, never of the payments; it holds towards everybody"),
+    ("over all channels; the best report", "this covers every way to report; the best report"),
+    ("Not the only equilibrium: everybody reporting the same is one too, and usually pays more",
+     "There are other equilibria: everybody gives the same report, which usually pays more"),
+    ("Who knows her group is not among them. Not the only equilibrium: collusive ones pay too",
+     "It does not cover people who know their group. There are other equilibria: collusive ones pay too"),
+    ("over all channels, and over those up to the ceiling where there is one; nobody dearer gains by taking part. Not "
+     "the only equilibrium: everybody reporting the same is one too",
+     "this covers every way to report, up to the ceiling if there is one; nobody with a higher cost gains by taking "
+     "part. There are other equilibria: everybody gives the same report"),
+    ("exact, when all play the equilibrium and take part as expected",
+     "exact, if everybody plays the equilibrium and takes part as expected"),
+    ("in this equilibrium; largest payment over all", "in this equilibrium; the largest payment is over all"),
+    ("in this equilibrium; extreme payments over all", "in this equilibrium; the extreme payments are over all"),
+    ("over the coins, whatever the bits, when all take part and play it; of fewer participants it is their own share "
+     "that is estimated, and less well",
+     "over the devices' randomness, for any bits, if all take part and play the equilibrium; with fewer participants "
+     "the estimate is of their own share, with a larger error"),
+    ("of the randomiser on her side", "the level of the randomiser on the participant's device"),
+    ("levels are unbounded: the cheaper privacy is to her, the higher is hers",
+     "levels are unbounded: the lower a person's cost of privacy, the higher their level"),
+    ("Taking part shows that her cost is at most the threshold, and her level shows her cost",
+     "Taking part shows that a person's cost is at most the threshold, and their level shows the cost"),
+    # programs
+    ("whoever provides what she gets learns it", "the provider of a participant's part learns this part"),
+    ("the value of what she gets, less its price,", "the value of the participant's part, less its price,"),
+    ("whatever the others report, where contributions are verified",
+     "whatever the others report, if contributions are verified"),
+    ("excess of any row, of what is delivered", "excess of any row, for the delivered parts"),
+    ("excess of each row, of what is handed out", "excess of each row, for the parts"),
+    ("excess of each row, of what was handed out", "excess of each row, for the parts"),
+    ("participants who go without because of a flag", "participants who get nothing because of a flag"),
+    ("optimum less the value of what is delivered", "optimum less the value of the delivered parts"),
+    ("optimum less the value of what is given", "optimum less the value of the delivered parts"),
+    ("optimum less the value of what is handed out", "optimum less the value of the parts"),
+    ("optimum less the value of what was handed out", "optimum less the value of the parts"),
+    ("where the audit accepts it", "if the audit accepts the run"),
+    ("in the mean over prices, public coins and the audit",
+     "on average over the prices, the public draw and the audit"),
+    ("in the mean over the prices and the public coin", "on average over the prices and the public draw"),
+    ("in the mean over the public coin", "on average over the public draw"),
+    ("of a rounded part in the mean over the coin alone", "of a rounded part on average over the draw alone"),
+    ("in the mean over the prices", "on average over the prices"),
+    ("a whole part may cost more than it is worth; scaled payments never do",
+     "a whole part may cost more than its value; with scaled payments it never does"),
+    ("of her average at the charged prices: it may cost alpha more than it is worth",
+     "this is about the participant's average at the charged prices, which may cost alpha more than its value"),
+    ("no bound covers those who get nothing because", "no bound covers participants who get nothing because"),
+    # regressions, releases and searches
+    ("holds for every data set, whether or not the priors are right; n is public",
+     "this holds for every data set, whether or not the priors are right; the number of people is public"),
+    ("at these sizes the bound is no less than the most that a lie could cost: it would say nothing",
+     "at these sizes, the bound on the gain is not below the largest cost of a lie, so it says nothing"),
+    ("(predictions up to R0, residuals up to M): no theorem covers that; widen",
+     "(predictions up to R0, residuals up to M), and no theorem covers this case: widen"),
+    ("players whose privacy cost is at most", "participants with a privacy cost of at most"),
+    ("no lie that moves her prediction by more than", "no lie that moves the liar's prediction by more than"),
+    ("on average over everybody else's data, split and noise, given one's own record; a small move of the prediction "
+     "can be a large lie where the prediction is flat in the answer",
+     "on average over everybody else's data, the split and the noise, for the participant's own record; a small move "
+     "of the prediction can be a large lie if the prediction hardly depends on the answer"),
+    ("nothing useful is proved beforehand at these sizes; read",
+     "at these sizes, nothing useful is proved before the run; read"),
+    ("what was really paid in all is a function of private records and is not published",
+     "the real total depends on private records and is not published"),
+    ("of the records with even weights and optimal best responses; the certificate adds what the weights change",
+     "this is for the records with even weights and optimal best responses; the certificate adds the effect of the "
+     "weights"),
+    ("of the released list as a sequence, not of the time at which it or its next line appears; for graphs whose "
+     "degrees are at most d",
+     "the loss is that of the released list as a sequence, not of the time at which the list or its next line appears; "
+     "it holds for networks with at most d contacts for each person"),
+    ("of the released list as a sequence, not of the time at which it or its next line appears",
+     "the loss is that of the released list as a sequence, not of the time at which the list or its next line "
+     "appears"),
+)
+"""Words of promises."""
+
+_PAGES: tuple[tuple[str, str], ...] = (
+    ("Privacy: when one person's record is replaced by any other, and everybody else compares all that they get and "
+     "see. Whoever provides what she gets learns it.",
+     "The promise of privacy is about one person's record, which is replaced by any other record, and about everything "
+     "that all other people get and see together. The provider of a person's part learns this part."),
+    *_PROMISES,
+    *((former[0].upper() + former[1:], now[0].upper() + now[1:]) for former, now in _PROMISES),
+    (", but with probability", ", except with probability"),
+    # markets
+    ("any market without fines could pay\t", "any market without fines could pay one person\t"),
+    ("what the level costs her, as everybody believes\t", "cost of that level to one person, by the common belief\t"),
+    ("what any report that ignores her answer earns less\t", "loss of any report that ignores the answer\t"),
+    ("when all take part: a report that meets the majority is paid\t",
+     "when all take part: payment for a report with the majority\t"),
+    ("; any other nothing", "; nothing for any other report"),
+    ("largest single payment, whoever takes part\t", "largest single payment, for any number of participants\t"),
+    ("The best reply still depends on the answer while the prior is off by less than",
+     "The best reply still depends on the answer if the prior is wrong by less than"),
+    (", with everybody else playing the level that was bought.", ", while everybody else plays the level of the plan."),
+    ("Your device reports your answer as it is with a probability of",
+     "Your device reports your true answer with a probability of"),
+    (", and the other one otherwise.", ", and the other answer otherwise."),
+    (", by whether your report agrees with those of others.",
+     ". The amount depends on whether your report agrees with other people's reports."),
+    ("at the start and get it back together with your payment, so that you never owe anything.",
+     "at the start. You get it back together with your payment, so you never owe anything."),
+    ("You leave {}", "You leave a deposit of {1}"),
+    ("Why it pays to take part and to let your device do what it says: if everybody else does, you expect",
+     "Why taking part with your device's report pays: if everybody else does the same, you expect"),
+    ("Why it pays to take part and to let your device do what it says: reports that agree with those of your peers are "
+     "paid, so that you expect",
+     "Why taking part with your device's report pays: reports that agree with those of your peers are paid. If "
+     "everybody else does the same, you expect"),
+    (" if everybody else does the same, and any other way of reporting earns less, once the privacy that it costs is "
+     "counted at",
+     ". Any other way to report earns less, if the privacy that you spend costs you"),
+    (", and any other way of reporting earns less than that, once the privacy that it costs is counted at",
+     ". Any other way to report earns less, if the privacy that you spend costs you"),
+    (" for this level. A report that meets the majority of the others is paid; how much follows from",
+     " at this level. A report with the majority of the others is paid. The amount follows from"),
+    (" for this level. This holds for who knows her own answer, and not why her peers' answers are like hers.",
+     " at this level. This holds if you know your own answer, and do not know why your peers' answers are like "
+     "yours."),
+    ("taking part is worth it up to this worth of a nat\t", "taking part pays people with a cost per nat of at most\t"),
+    ("when as many take part: a report with the majority, and against it\t",
+     "payment if that many take part: for a report with the majority, and against it\t"),
+    ("a participant owes money with probability\t", "probability that a participant owes money\t"),
+    ("When {} take part, as expected; with others it follows from the public counts. Below 0 is what you owe.",
+     "These are the amounts if {1} people take part, as expected. With another number, the public counts give the "
+     "amounts. You owe a negative amount."),
+    ("a report that agrees with a peer's is paid, on average over her peers\t",
+     "payment for a report that agrees with a peer's, on average over all peers\t"),
+    (" will be known to within, with probability {}%\t", ", with probability {1}%\t"),
+    ("the share of yes, with probability", "largest error of the share of yes, with probability"),
+    ("the share of 1, with probability", "largest error of the share of 1, with probability"),
+    ("correlation of two people's bits, as everybody believes\t",
+     "correlation of two people's bits, by the common belief\t"),
+    ("Warning: truth pays only those who do not know their own group; of those who know it, members of {} of {} groups "
+     "do best with one and the same report.",
+     "Warning: truth pays only people who do not know their own group: in {1} of {2} groups, members who know their "
+     "group do best with one fixed report."),
+    ("Your report is at most e^{} = {} times as likely under one answer as under the other. Who must guess your "
+     "answer, even money beforehand, is right at most {}% of the time.",
+     "Example: somebody thinks at first that both answers are equally likely. They see your report and guess your "
+     "answer. They are right at most {3}% of the time. Your report never proves your answer: it is at most e^{1} = {2} "
+     "times as likely under one answer as under the other."),
+    ("rounds on fresh questions until nobody owes, all in all, but one in twenty\t",
+     "rounds on new questions until a participant owes money in sum with probability at most 0.05\t"),
+    # goods
+    ("of what any allocation could have given them. Their", "of the largest welfare of any allocation. Their"),
+    ("what they write\t", "form of a row\t"),
+    ("what is left out is worth nothing, as 0 is", "an empty cell is worth nothing, like 0"),
+    (", what is left out nothing", ", and omitted goods are worth nothing"),
+    ("what is done\t", "method\t"),
+    ("from one price to the next, as a share", "price step, as a share"),
+    ("E: no published count is off by more, except with probability",
+     "E, largest error of any published count, except with probability"),
+    ("E: no published count is off by more, but with probability",
+     "E, largest error of any published count, except with probability"),
+    ("probability that some good is given more often than there are copies\t{}: then they are given all the same, from "
+     "a stock",
+     "probability that the run gives more copies of a good than there are\t{1}; the operator then hands out copies "
+     "from a stock"),
+    ("public certificate of welfare\t{}% of epsilon, but wrong with probability",
+     "share of epsilon for the public certificate of welfare\t{1}%; the certificate is wrong with probability"),
+    ("where goods are handed out without asking anybody\t", "for a hand-out without any reports\t"),
+    ("Warning: hardly more is predicted than where nobody is asked, or less: {}% beside {}% for the same made-up "
+     "people. A larger epsilon or more copies of each good help.",
+     "Warning: the predicted welfare is hardly better than without any reports, or worse: {1}% against {2}% for the "
+     "same made-up people. Choose a larger epsilon, or offer more copies of each good."),
+    ("Your device bids for you, by what you wrote, in up to", "Your device bids for you from your row, in up to"),
+    ("In your turn of a round it lets go of goods after which more bids were counted than there are copies, and it "
+     "bids on one more, the one that adds most above its price to what you hold, or on none where nothing does. You "
+     "hold {} at most, and bid {} times at most.",
+     "In your turn of a round, it gives up a good if more bids were counted after yours than there are copies. Then "
+     "your device bids on one more good, the one that adds most to your bundle above its price, or on none if no good "
+     "adds anything. You hold at most {1} goods, and bid at most {2} times."),
+    ("Each time that you hold no good, it bids on the one that is worth most to you above its price, and on none where "
+     "no price suits you; at most {} times. You are outbid when more bids were counted",
+     "When you hold no good, your device bids on the good with the largest value above its price to you. It does not "
+     "bid if no good is worth its price, and it bids at most {1} times. You are outbid when more bids are counted"),
+    ("{} releases of noisy demand, from which prices follow, and a public lottery where too many ask",
+     "prices from {1} releases of noisy demand, and a public lottery if too many people ask for a good"),
+    ("noisy sums of what everybody would take. At the last prices your device asks for the good that is worth most to "
+     "you above its price, or for none.",
+     "noisy sums of everybody's demand. At the last prices, your device asks for the good with the largest value above "
+     "its price to you, or for none."),
+    ("without asking anybody\t", "without any reports\t"),
+    ("and each gets one of them at most.", "and each gets at most one good."),
+    ("and each gets up to {} of them.", "and each gets up to {1} goods."),
+    ("Of the goods that there are, you get up to {} of them, by what everybody wrote.",
+     "You get up to {1} goods. Everybody's rows decide which."),
+    # means
+    ("share of profiles of reports in which anything is bought\t",
+     "share of profiles of reports for which the campaign buys records\t"),
+    ("largest that any reports can lead to, where anything is bought\t",
+     "largest for any reports, if the campaign buys records\t"),
+    ("of guessing the middle of the range, at most\t", "of the middle of the range as a guess, at most\t"),
+    ("largest that any reports can lead to: what is charged\t", "largest for any reports, and charged to the ledger\t"),
+    ("largest that any reports can lead to\t", "largest for any reports\t"),
+    ("profiles of reports, made up from the belief in the campaign file; the rest holds whatever is reported.",
+     "profiles of reports that follow the belief in the campaign file. All other figures hold for any reports."),
+    ("of whoever is asked for a record, on average\t", "for a person who is asked for a record, on average\t"),
+    ("of whoever is not asked, or sends nothing\t", "for a person who is not asked, or sends nothing\t"),
+    ("of anybody, at most\t", "for anybody, at most\t"),
+    ("what is known already is cheaper than the mean", "the guess without buying is cheaper than the mean"),
+    ("You are asked first how you fear two leaks, as one number",
+     "First, you are asked how much you fear two leaks, as one number"),
+    (". 1: what the operator learns of you is all you fear. 0: what the public learns is. It is no secret: the "
+     "operator sees it, and everybody's contract follows from everybody's number.",
+     ". 1 means that you fear only the operator's knowledge about you. 0 means that you fear only the public's "
+     "knowledge about you. The number is no secret: the operator sees it, and each contract depends on everybody's "
+     "numbers."),
+    ("On a contract that you agreed to you are asked:", "Second, if you agreed to a contract, you are asked:"),
+    ("? A number from {} to", "? You give a number from {1} to"),
+    (". Your device adds the noise before it leaves; the number itself stays with you.",
+     ". Your device adds noise to the number and sends the sum. The number itself stays with you."),
+    ("Losses are Renyi divergences of order {}. Towards the operator at most {} nats, towards the public at most {}, "
+     "and your contract says how much it is for you: usually less.",
+     "Your loss towards the operator is at most {2} nats, and towards the public at most {3} nats (Renyi divergence of "
+     "order {1}). Your contract states your own losses, which are usually smaller."),
+    ("A contract, signed. It says how much noise your own device adds to your record, how much the record weighs in "
+     "the mean, what the operator and the public can learn of it at most, and what you are paid. You agree or decline "
+     "before anything else is sent. On average {} of {} are asked for a record; the others are paid nothing.",
+     "You get a signed contract. It states your payment, the noise that your device adds, the weight of your record in "
+     "the mean, and your largest losses towards the operator and the public. You agree or decline before your device "
+     "sends a record. On average, {1} of {2} people are asked for a record. The others are paid nothing."),
+    # answers
+    ("(how many sets, the tables of every column decide, once noisy)",
+     "(the noisy one-way tables decide the number of sets)"),
+    ("a histogram that {} noisy answers, chosen by how wrong it is, have shaped",
+     "a histogram that is fitted to {1} noisy answers, chosen by its errors"),
+    ("what it does\t", "description of the method\t"),
+    ("Everything here follows from public parameters. Errors", "All figures follow from public parameters. Errors"),
+    ("Privacy holds for every table; what is predicted is no promise.",
+     "Privacy holds for every table. Predicted errors are no promise."),
+    ("beyond the noise it depends on how columns hang together, which nothing public tells",
+     "beyond the noise, it depends on the relation between columns, which is not public"),
+    ("Nothing is asked of you. A custodian holds a table", "You report nothing. A custodian holds a table"),
+    ("what a missing or unusable record counts as\t", "a missing or unusable record counts as\t"),
+    ("none that says anything at these sizes (", "no useful bound at these sizes ("),
+    (", but for a probability of", ", except with probability"),
+    ("Answers are multiples of 1/{}: the release has so many records.",
+     "Answers are multiples of 1/{1}, since the release has {1} records."),
+    ("They answer the queries about as the table of answers does, as far as their number allows; no row is anybody's.",
+     "Their answers to the queries are close to those of the table of answers, as far as their number allows. No row "
+     "belongs to a person."),
+    ("Answers to {} questions of the kind", "The custodian publishes answers to {1} questions of the kind"),
+    (", each of them blurred, and {} made-up rows that answer like the table. No row is anybody's.",
+     ", and {1} made-up rows that answer like the table. Noise changes every answer. No published row is a person's "
+     "record."),
+    (", each of them blurred. No row is anybody's.",
+     ". Noise changes every answer. No published row is a person's record."),
+    # programs
+    ("The averages' load is above what a row holds by", "The averages' load is above the supply of a row by"),
+    ("Who got what, and how much is used of a row, is not public.",
+     "The shares of single participants are not public, and neither is the use of a row."),
+    ("within supply in every row; that none is above it holds with probability",
+     "within supply in every row. No row is above its supply, with probability"),
+    ("Who came later and would add to one of them has nothing. That is at most",
+     "Later participants with a part in one of these rows get nothing. These are at most"),
+    ("what is shared\t", "shared resources\t"),
+    ("rows that limit it, and what they hold\t", "rows that limit the resources, and their supplies\t"),
+    ("what they hand in\t", "form of a record\t"),
+    ("expected excess of all rows together, of the averages\t",
+     "expected excess of all rows together, for the averages\t"),
+    ("what the certificate will claim, with probability {}, as a share of what rows hold\t",
+     "excess in the certificate, with probability {1}, as a share of the supplies\t"),
+    ("Warning: prices may not arrive in so few rounds, and the certificate will say so: burn_in = {} and rounds = {} "
+     "would do.",
+     "Warning: prices may not settle in so few rounds, and the certificate will then say so: burn_in = {1} and rounds "
+     "= {2} are enough."),
+    ("{}% of excess may be claimed\tbut for noise\t", "excess of up to {1}%\texcept for noise\t"),
+    ("% kept back\t", "% in reserve\t"),
+    ("\tnothing is promised", "\tno promise"),
+    ("The rows that limit it: ", "These rows limit them: "),
+    ("Your part of what is shared: ", "You get your part of the shared resources: "),
+    ("whoever could gain more than this at the charged prices gets her favourite\t",
+     "a participant gets their favourite if it gains more at the charged prices than\t"),
+    ("kept back of what rows hold\t", "share of each supply in reserve\t"),
+    ("would keep back all that a row holds: row", "would reserve the whole supply of a row: row"),
+    ("would keep back {} times its supply", "would reserve {1} times its supply"),
+    ("In an unlucky draw what you get may cost you up to", "In an unlucky draw, your part can cost you up to"),
+    ("more than it is worth to you.", "more than its value to you."),
+    ("people between two looks at the flags\t", "people between two queries of the flags\t"),
+    ("no, but with probability", "no, only with probability"),
+    ("no, except with probability", "no, only with probability"),
+    ("by round, {} of them before those that count, which end at",
+     "by round. The first {1} rounds do not count. The prices end at"),
+    # regressions
+    ("To whom: to the public, and to all other participants together, who see their own payments too (joint",
+     "The promise is made towards the public, and towards all other participants together, who also see their own "
+     "payments (joint"),
+    ("What was really paid depends on private records; it is the operator's and is not published.",
+     "The real total depends on private records. Only the operator knows it, and it is not published."),
+    ("if everybody were predicted at the center, at most\t", "of the middle of the range as a prediction, at most\t"),
+    *((former.replace("EUR", currency), now.replace("EUR", currency)) for currency in ("EUR", "USD", "GBP")
+      for former, now in (
+        ("a typical payment; nine in ten lie between\t{} EUR; {} EUR and ",
+         "a typical payment; the range of 9 in 10 payments\t{1} EUR; {2} EUR to "),
+        ("every payment lies between\t{} EUR and ", "range of every payment\t{1} EUR to "),
+        ("Who should take part: if a nat of privacy is worth at most {} EUR to you, taking part pays on average, and "
+         "the less it is worth the more you gain; otherwise stay away. Your device asks what it is worth to you, "
+         "chooses the level that is best for you, from {} up to {}, and tells nobody. A report with the majority of "
+         "the others is paid, one against it costs you. The operator sees that you took part, and so that privacy is "
+         "worth no more than that to you.",
+         "Take part if a nat of privacy is worth at most {1} EUR to you: then taking part pays on average, and you "
+         "gain more the less a nat is worth to you. Otherwise stay away. Your device asks you for this value and "
+         "chooses the best level for you, from {2} to {3}. It tells nobody the value or the level. You are paid for a "
+         "report with the majority of the others, and you pay for a report against it. The operator sees that you took "
+         "part, and can conclude that a nat is worth at most {1} EUR to you."),
+        ("Why the truth is best: you are taken to want {} EUR for a nat of loss towards the operator if you fear that "
+         "leak alone, as much for a nat towards the public if you fear that, and your number says where between them "
+         "you are. No other number than yours gives you more, once privacy is counted so, and taking part never costs "
+         "you more than it pays: whatever the others say.",
+         "Why the true number is best for you: the campaign assumes that a nat of loss towards the operator costs you "
+         "your number times {1} EUR, and that a nat towards the public costs you the rest of {1} EUR. With this cost "
+         "of privacy, no other number gives you more, and taking part never costs you more than it pays. This "
+         "holds for any reports of the others."))),
+    ("truth radius: moves of the prediction that surely lose (",
+     "truth radius: larger moves of the prediction lose for sure ("),
+    ("people for whom some answer surely loses\t", "people who have some answer that loses for sure\t"),
+    ("peers' estimates: their average over everybody else and the noise is off by at most (scaled)\t",
+     "largest error of the peers' estimate, on average over everybody else and the noise (scaled)\t"),
+    ("covered: people whose privacy costs them at most\t",
+     "the promises of truth and participation cover people with a privacy cost of at most\t"),
+    ("lies and empty slots that truth and accuracy allow for\t",
+     "lies and empty slots allowed for in truth and accuracy\t"),
+    # searches
+    ("Of this very list: its probability changes by", "The probability of this list changes by"),
+    ("contacts are changed, because so many searches were made. That is no promise beforehand, and",
+     "contacts are changed, because of the number of searches in this run. This is no promise before the run, and"),
+    ("known members to begin with\t", "known members at the start\t"),
+    ("components that are found at most\t", "largest number of components to find\t"),
+    ("what the source claims of the same noise (false)\t", "the source's claim for the same noise (false)\t"),
+    ("If everybody else of the {} has the value 0; others with a value of their own come before her more often. A "
+     "random order costs no privacy at all: what the noisy order saves beside it is what epsilon buys.",
+     "The figures hold if everybody else of the {1} has the value 0. People with a larger value come before this "
+     "member more often. A random order costs no privacy, so epsilon buys the difference between the noisy and the "
+     "random order."),
+    ("A search that gives up is the last one: nothing is sought after it, so that an early failure ends everything.",
+     "A search that gives up is the last one, so an early failure ends the whole campaign."),
+    ("succeed with a chance of {}%, for members with the value {} with one of {}%, if",
+     "succeed with probability {1}%, and for members with the value {2} with probability {3}%, if"),
+    ("Where everybody's value is 0, so that nothing can be found but by chance, a search gives up after",
+     "If everybody's value is 0, a search can find a member only by chance. It then gives up after"),
+    ("on average; K = {} was asked for.", "on average; the file asks for K = {1}."),
+    ("The threshold: with {}% the number that it aims at is within {} people of the best one that there is: at these "
+     "sizes that says nothing.",
+     "With probability {1}%, the threshold's number of people is within {2} people of the best number. At these sizes, "
+     "this says nothing."),
+    ("but for a probability of delta = ", "except with probability delta = "),
+    ("people of value 0 who come before her, expected\t", "expected number of people of value 0 before this member\t"),
+    ("chance that the search gives up before her", "chance that the search gives up before this member"),
+    ("contacts: one is refused before it is searched, and the campaign is over: the ledger was charged before, and "
+     "keeps the debit. Take the bound from outside knowledge. A bound that is read off this network is a leak, and to "
+     "leave contacts out until it holds is no remedy: it changes other people's lists, too.",
+     "contacts. The run refuses such a network before it searches. The campaign is then over, and the ledger keeps the "
+     "charge. Take the bound from outside knowledge: a bound that follows from this network is a leak. Do not leave "
+     "out contacts until the bound holds, since this changes other people's lists of contacts, too."),
+    ("What is asked of you is perhaps to be examined, once. A custodian knows who of {} people is in contact with "
+     "whom, and looks for the members of a group among them, such as the infected or those who took part in a fraud.",
+     "You may be asked to let yourself be examined, at most once. A custodian knows the contacts among {1} people, and "
+     "looks for the members of a group among them, such as infected people or people who took part in a fraud."),
+)
+"""Words of pages."""
+
+_NUMBER = r"(-?[0-9][0-9,]*(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)"
+
+
+def _patterns(words: tuple[tuple[str, str], ...]) -> list[tuple[re.Pattern[str], str]]:
+    """Former words as patterns, each with its words of today. "{}" is a number; the k-th one is "{k}" today."""
+    return [(re.compile(_NUMBER.join(map(re.escape, former.split("{}")))), re.sub(r"{([0-9])}", r"\\g<\1>", now))
+            for former, now in words]
+
+
+_OF_PROMISES, _OF_PAGES = _patterns(_PROMISES), _patterns(_PAGES)
+
+
+def promises_today(value: Any) -> Any:
+    """Promises of another version, with the words that this version uses where both say the same; keys stay.
+
+    Args:
+        value: the promises as a manifest states them, a JSON value.
+
+    Example:
+        >>> promises_today([{"who": "everybody, whatever the others report, where contributions are verified"}])
+        [{'who': 'everybody, whatever the others report, if contributions are verified'}]
+    """
+    if isinstance(value, str):
+        return _worded(value, _OF_PROMISES)
+    if isinstance(value, Mapping):
+        return {key: promises_today(each) for key, each in value.items()}
+    return [promises_today(each) for each in value] if isinstance(value, list) else value
+
+
+def page_today(text: str) -> str:
+    """A text of another version's page, with the words that this version uses where both say the same.
+
+    Args:
+        text: a paragraph, a heading or a row of a table, its cells apart by tabs.
+    """
+    return _worded(text, _OF_PAGES)
+
+
+def _worded(text: str, patterns: list[tuple[re.Pattern[str], str]]) -> str:
+    for former, now in patterns:
+        text = former.sub(now, text)
+    return text
