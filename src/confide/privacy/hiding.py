@@ -97,9 +97,8 @@ records of somebody that are equally likely at first may be right in 99.9999998%
             least[of] = min(least.get(of, (math.inf, "")), (guess_at(each.loss), str(each.loss)))
     weakest: dict[str, tuple[float, str, str, str]] = {}
     enough = best_guess(NEXT_TO_NOTHING)
-    for (audience, part, between), (guess, loss) in least.items():
-        if guess > enough and right is not None:
-            guess = min(guess, right(audience))
+    for (audience, part, between), (promised, loss) in least.items():
+        guess = promised if right is None or promised <= enough else min(promised, right(audience))
         who = _TOWARDS[audience.value]
         if guess > weakest.get(who, (enough,))[0]:
             weakest[who] = (guess, loss, part, between)

@@ -174,8 +174,8 @@ def not_told(plan: Any, example: str, audience: Audience, *more: str, thing: str
         said = ("The promise of privacy is weak. It does not rule out that somebody can tell from this page "
                 f"{example}.")
     else:
-        said = (f"Noise limits how well anybody can tell from this page {example}. A fact that holds for most people can "
-                "still be guessed about one person, with or without their own record.")
+        said = (f"Noise limits how well anybody can tell from this page {example}. A fact that holds for most people "
+                "can still be guessed about one person, with or without their own record.")
     guess = guess_in_words(plan.mechanism, promises, audience, somebody=True, thing=thing)
     return Section(title=_NOT_TOLD, blocks=(Text((said, guess, *more)),))
 
