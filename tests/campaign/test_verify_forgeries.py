@@ -370,7 +370,7 @@ def test_tables_say_what_the_billboard_says_in_every_version(pack: Path, signer:
         table.write_text(other)
         forge(pack, signer, version=OLD)
         assert not found(pack)
-        assert "laid out otherwise: coefficients.csv" in left_open(pack)["tables"]
+        assert "has another layout of: coefficients.csv" in left_open(pack)["tables"]
         forge(pack, signer, version=HERE)
         assert set(found(pack)) == {"tables"}
     for other in ("a,b\n1,2\n", "name,name\n1,2\n", "name\n1,2\n", ""):

@@ -99,13 +99,13 @@ def test_randomised_response_is_a_case(categories: int) -> None:
 
 def test_answers_that_cannot_be_told_apart() -> None:
     alike = [[0.8, 0.2], [0.3, 0.7], [0.3, 0.7]]
-    with pytest.raises(InvalidInput, match="by any number of reports: sometimes, often; each"):
+    with pytest.raises(InvalidInput, match="no number of reports distinguishes these answers: sometimes, often; each"):
         survey_shares(alike, [0, 1], names=("never", "sometimes", "often"))
     assert np.isfinite(survey_errors(alike, LAWS[3], 10)).tolist() == [True, False, False]
     sure = [[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]  # the first one's share is the first report's
     assert survey_errors(sure, LAWS[3], 100).tolist() == [pytest.approx(0.05), np.inf, np.inf]
     pairs = np.kron(np.eye(2), [[0.5, 0.5], [0.5, 0.5]])
-    with pytest.raises(InvalidInput, match="reports: 0, 1; 2, 3; each"):
+    with pytest.raises(InvalidInput, match="distinguishes these answers: 0, 1; 2, 3; each"):
         survey_shares(pairs, [0, 1])
     with pytest.raises(InvalidInput, match=r"0, 1, 2, 3, 4, 5, 6, 7, 8, 9, and 2 others"):
         survey_shares(np.full((12, 3), 1 / 3), [0, 1])
@@ -302,8 +302,9 @@ def test_counts_that_no_shares_explain() -> None:
 
 
 def test_a_design_that_tells_nothing_says_so_first() -> None:
-    for table, words in (([[0.4, 0.6], [0.4, 0.6]], "yes and no give every report alike: this design tells nothing"),
-                         ([[0.5, 0.5], [0.5, 0.5], [0.2, 0.8]], "yes and no give every report alike: no number")):
+    alike = "yes and no have the same probability of every report"
+    for table, words in (([[0.4, 0.6], [0.4, 0.6]], f"{alike}: this design discloses nothing"),
+                         ([[0.5, 0.5], [0.5, 0.5], [0.2, 0.8]], f"{alike}: no number of reports distinguishes them")):
         names = ["yes", "no", "maybe"][: len(table)]
         text = " ".join(how_private(table, names=names).sections()[0].blocks[0].paragraphs)
         assert words in text

@@ -293,7 +293,7 @@ def test_guarantees() -> None:
     promised = GOLDEN.guarantees()
     assert (promised.privacy[0].loss.epsilon, promised.privacy[0].neighbours) == (1.0, Relation.BIT)  # type: ignore[attr-defined]
     assert [g.vacuous for g in promised] == [False, False, False, True, False]  # ten people say little about a mean
-    assert any("her group" in g.sentence() for g in promised)
+    assert any("their group" in g.sentence() for g in promised)
     thousand = replace(GOLDEN, prior=PairPrior.beta_binomial(2.0, 3.0, 1000)).guarantees(0.01)
     assert not any(g.vacuous for g in thousand)
 

@@ -91,7 +91,7 @@ def test_an_error_is_refused_beside_an_epsilon_or_out_of_reach() -> None:
         plan(**{**SMALL, "error": 0.1})  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="error: 0 is out of range"):
         plan(**{**alone, "error": 0})  # type: ignore[arg-type]
-    with pytest.raises(Refused, match=r"a squared error of 1e-12 is out of reach .* \(invite more people, or ask for"):
+    with pytest.raises(Refused, match=r"squared error of 1e-12 with so few people \(invite more people, or ask for"):
         plan(**{**alone, "error": 1e-12})  # type: ignore[arg-type]
     with pytest.raises(Refused, match=r"^with epsilon = .*, which the error takes, a truth radius .*a smaller error"):
         plan(**{**alone, "error": 0.05, "release": "ridge"})  # type: ignore[arg-type]

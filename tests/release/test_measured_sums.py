@@ -90,7 +90,7 @@ def test_cut_answers_say_so_and_the_uncut_ones_are_in_the_table(method: str, tmp
     assert below > 100
     said = words(it.file.kind.result(it.plan, outcome))
     assert f"Noise moved answers out of [0, 1]: {below:,} answers were below 0 and are shown as 0" in said
-    assert "Sums of shown answers are too high" in said
+    assert "Sums of shown answers are therefore too high" in said
     bar = sum_bar(it.plan.mechanism, 0.05) if method != "product" else None  # type: ignore[arg-type]
     assert f"add up to {shown.sum():.4g} as they are shown, and to {Measured(uncut.sum(), bar)} uncut" in said
     assert ("(the noise of that sum, with 95%)" in said) == (method != "product")

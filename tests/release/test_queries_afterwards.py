@@ -228,8 +228,8 @@ def test_what_answers_are_compared_with_is_said_to_all_and_how_many_null_records
     tmp_path: Path, confide: Told
 ) -> None:
     """The public page says the same however many rows could be used."""
-    said = ("each that is missing, or that cannot be used, counts as the null record (age in [0, 25), job = none, not "
-            "smoker, not owner). No error covers what that changes.")
+    said = ("each missing or unusable record counts as the null record (age in [0, 25), job = none, not smoker, not "
+            "owner). No error covers the effect of this replacement.")
     shown = []
     for name, data in (("whole", lines()), ("gaps", ["130,none,0,1"] * 300 + lines()[300:])):
         (tmp_path / name).mkdir()
@@ -239,7 +239,7 @@ def test_what_answers_are_compared_with_is_said_to_all_and_how_many_null_records
         shown.append(words(it.file.kind.result(it.plan, outcome)))
         code, out, _ = confide("check", it.file.path)
         told = ("300 of 2,000 records would count as age in [0, 25), job = none, not smoker, not owner in every "
-                "answer. Error bars are about that table")
+                "answer. Error bars are for the table with these replacements")
         gaps = name == "gaps"  # 15 % of the rows: a run of them stops before the charge
         assert (code, told in " ".join(out.split())) == (2 if gaps else 0, gaps)
     assert said in shown[0]
@@ -413,7 +413,7 @@ def test_rows_and_answers_by_the_command_line(tmp_path: Path, confide: Told) -> 
         assert "Post-processing of what is public: it costs no privacy" in text
     code, out, err = confide("rows", pack, "--count", 30, "--out", target)
     assert (code, err) == (0, "")
-    assert "nothing was spent" in out
+    assert "no privacy was spent" in out
     table = pq.read_table(target)
     assert (table.num_rows, table.column_names) == (30, ["age", "job", "smoker", "owner"])
     listed = tmp_path / "more.toml"

@@ -154,7 +154,7 @@ def test_what_measured_runs_speak_for_is_advised(schema: Schema, n: int, workloa
         found = plan(schema, records=n, workload=asked, epsilon=1.0, delta=1e-6)
     assert found.method == advised
     fitted = {each.method: each for each in found.predictions}["marginal-fit"]
-    assert fitted.mechanism is None or "how columns hang together" in fitted.basis
+    assert fitted.mechanism is None or "the relation between columns" in fitted.basis
 
 
 def test_noise_is_preferred_to_what_is_about_as_good() -> None:

@@ -395,7 +395,7 @@ def _for_error(
     """The plan with about the least total epsilon that reaches an error."""
     epsilon = least_epsilon(error, error_at)
     if epsilon is None:
-        raise Refused(f"these people are too few for a squared error of {error:.3g}, with any epsilon",
+        raise Refused(f"no epsilon reaches a squared error of {error:.3g} with so few people",
                       ["invite more people", "ask for a larger error"])
 
     def followed(**changed: Any) -> RegressionPlan:
