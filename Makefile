@@ -23,6 +23,7 @@ test: $(VENV)/.ready
 	@$(PYTHON) tests/system_packages.py
 	@$(BIN)/python tests/compiled_kernels.py
 	@$(BIN)/ruff check .
+	@$(BIN)/codespell
 	@$(BIN)/python tests/typed/type_checks.py
 	@$(BIN)/lint-imports
 	@$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
@@ -32,6 +33,7 @@ test-all: $(VENV)/.ready
 	@$(PYTHON) tests/system_packages.py
 	@$(BIN)/python tests/compiled_kernels.py
 	@$(BIN)/ruff check .
+	@$(BIN)/codespell
 	@$(BIN)/python tests/typed/type_checks.py
 	@$(BIN)/lint-imports
 	@$(BIN)/python -m pytest -n 2 --dist worksteal --hypothesis-profile thorough

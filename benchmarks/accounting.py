@@ -167,16 +167,16 @@ def run(*, quick: bool) -> Report:
             f"Peers: the RDP and PLD accountants of dp-accounting {version('dp-accounting')}, with their own orders "
             "and grid (1e-4), for replaced records. They have no pure event: for RDP it is said as zCDP, for PLD as "
             "randomised response, one by one, because a repeat count of it would be lost. The PLD accountant doubles "
-            "the sensitivity of Gaussian noise for this relation, so it is told twice the noise.",
+            "the sensitivity of Gaussian noise for this relation, so it gets twice the noise.",
             "\"ours\" is the least of the closed forms, every number rounded up; \"our PLD\" is dp-accounting's "
             f"composition on our grid. Times are the least of {repeats}, from the events to the epsilon.",
         ],
         findings=[
             f"Ten uses of randomised response at 1.0986, asked for as a repetition, cost {lost:.4f} by dp-accounting's "
             f"PLD accountant and {kept:.4f} here.",
-            "Exact sums and certified roundings cost time: our closed forms take tens of times what RDP's table of "
-            "orders does. For long lists of many pure levels, and for pure events beside Gaussian ones, privacy loss "
-            "distributions are still closer to the truth than any closed form.",
+            "Exact sums and certified roundings cost time: our closed forms take tens of times as long as RDP's "
+            "table of orders. For long lists of many pure levels, and for pure events beside Gaussian ones, privacy "
+            "loss distributions are still closer to the truth than any closed form.",
         ],
         targets=[
             Target("largest epsilon of ours, as a multiple of RDP's", 1.0, max(ratios)),

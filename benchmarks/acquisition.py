@@ -42,7 +42,7 @@ def run(*, quick: bool) -> Report:
             "Each figure is the least of 5 runs (3 of payments) after two that compile and warm up; jobs shorter than "
             "10 ms are repeated together. Each job and size has a process of its own; memory is that of the whole "
             "process, Python and compiler included. alpha = 2, VAR = 1/12, uniform prior, reports in random order.",
-            "Close costs: all within 1e-7 of 1/2, so that everybody has weight.",
+            "Close costs: all within 1e-7 of 1/2, so everybody has weight.",
             f"Peers: scipy {version('scipy')} SLSQP on the problem reduced to weights, with its gradient (ftol 1e-13), "
             "and differential evolution on weights and levels (tol 1e-8, at most 2000 generations); "
             f"cvxpy {version('cvxpy')} with Clarabel {version('clarabel')} at its own tolerances (1e-8) where the "

@@ -133,7 +133,7 @@ def _share_table(level: float, worth: dict[Any, list[Found]]) -> Table:
             for at, found in worth.items() for kind in KINDS for noise in NOISES]
     return Table(f"Welfare at epsilon = {level:g}, over the optimum",
                  ("bidders, goods, copies", "method", "noise", "mean", "least", "certificate", "copies too many"), rows,
-                 "The certificate is what may be claimed in public, but with probability .01.")
+                 "The certificate may be claimed in public, except with probability .01.")
 
 
 def _rule_table(rules: dict[str, Found], worth: dict[Any, list[Found]], size: tuple[int, int, int]) -> Table:
@@ -175,7 +175,7 @@ def _speed_tables(dense: dict[Any, dict[Any, Found]], source: Found, size: tuple
     rows += [row(f"{thin[0]:,} x {thin[1]:,}, 20 in a row", kind, "1", found) for kind, found in sparse.items()]
     rows += [row(f"{count:,} x 50, dense", kind, "1", found) for (kind, count), found in doubled.items()]
     own = [(kind, found["first, ms"], found["mean, ms"], found["largest, ms"]) for kind, found in decoded.items()]
-    return [Table("Time and memory", columns, rows), Table("One bidder's good from her row and the billboard", (
+    return [Table("Time and memory", columns, rows), Table("One bidder's good from their row and the billboard", (
         "method", "first, ms", "mean, ms", "largest, ms"), own)]
 
 

@@ -97,7 +97,7 @@ def shares(instance: str, people: str, goods: str, supply: str, epsilon: str, se
 
 
 def decoding(kind: str, people: str, goods: str, supply: str, epsilon: str) -> dict[str, float]:
-    """One bidder's good from her row and a billboard that was just read: the first one, then others, thrice each."""
+    """One bidder's good from their row and a billboard that was just read: the first one, then others, thrice each."""
     n, k = int(people), int(goods)
     compiled(kind, "A", {})
     chosen = KINDS[kind].for_budget(people=n, goods=k, supply=int(supply), epsilon=float(epsilon))

@@ -12,7 +12,7 @@ TITLE = "Channels"
 
 
 def run(*, quick: bool) -> Report:
-    """Every job in a process of its own, whose largest memory is told."""
+    """Run every job in a process of its own, and report its largest memory."""
     rows = (100_000, 200_000, 400_000) if quick else (2_500_000, 5_000_000, 10_000_000)
     vectors = (14, 15, 16) if quick else (20, 22, 24)
     sizes = (4, 5) if quick else (6, 7, 8)

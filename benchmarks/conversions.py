@@ -101,9 +101,9 @@ def run(*, quick: bool) -> Report:
             "Ours are certified in ball arithmetic and rounded to the safe side in the last digit. Times are the least "
             f"of {runs} calls, the peer's of {max(3, runs // 10)}.",
         ],
-        findings=["A ratio is ours over the peer's, of epsilon, of sigma or of 1/rho: below 1 it is what the peer "
-                  "gives away.",
-                  "The peer's orders end: at so small a delta they show no epsilon as small as .01, whatever rho is."],
+        findings=["A ratio is ours over the peer's, of epsilon, of sigma or of 1/rho: below 1 it shows the "
+                  "peer's loss.",
+                  "The peer's orders end: at so small a delta they show no epsilon as small as .01, for every rho."],
         targets=[
             Target("largest epsilon, sigma or 1/rho of ours, as a multiple of the peer's", 1.000001, worst),
             Target("slowest conversion", 100.0, slowest, "ms"),

@@ -169,7 +169,7 @@ def _exact_gap(people: int, epsilon: str) -> arb:
 
 
 def paying(n: int) -> dict[str, float]:
-    """n reports paid: by counts, and person by person in a loop that takes her own report off the total."""
+    """n reports paid: by counts, and person by person in a loop that takes the person's own report off the total."""
     market = majority(n)
     reports = np.random.default_rng(1).integers(0, 2, n)
 

@@ -20,7 +20,7 @@ Job = Callable[..., Any]
 
 
 def least_seconds(jobs: dict[str, tuple[int, Job]], repeats: int) -> dict[str, float]:
-    """Least seconds of one call, for each job; a job is told the number of its call, to name its stream with."""
+    """Least seconds of one call, for each job; a job gets the number of its call, to name its stream with."""
     best = dict.fromkeys(jobs, float("inf"))
     for run in range(repeats):
         for name, (count, job) in jobs.items():
@@ -85,7 +85,7 @@ def run(*, quick: bool) -> Report:
         title=TITLE,
         method=[
             f"Each figure is the least time of {repeats} runs, a run of short calls being the mean of many; the "
-            "contestants take turns, so that a slow moment of the machine meets all of them.",
+            "contestants take turns, so a slow moment of the machine affects all of them.",
             f"Peer: the Laplace mechanism of OpenDP {version('opendp')} on a vector of doubles, which draws "
             "independent coordinates; confide's vector Laplace noise has density proportional to exp(-||v||/scale) "
             "and is rounded exactly.",

@@ -153,8 +153,8 @@ def _mode_table(size: Size, level: float, found: list[Found]) -> Table:
     return Table(f"Modes, {_name(size)}, epsilon = {level:g}, %",
                  ("mode", "noise", "optimum less value, of the optimum", "certified", "largest excess of a row, of its "
                   "supply", "certified"), rows,
-                 "Certified in public, but with probability .05; of RoundDude and TightenAndAudit it is about the "
-                 "averages, before coins, flags and audits. A value above the optimum is paid for by excess.")
+                 "Certified in public, except with probability .05. For RoundDude and TightenAndAudit the certificate "
+                 "is about the averages, before draws, flags and audits. A value above the optimum comes with excess.")
 
 
 def _family_table(families: dict[str, list[Found]], level: float) -> Table:
@@ -167,8 +167,8 @@ def _family_table(families: dict[str, list[Found]], level: float) -> Table:
                  ("family", "people", "rows", "rounds", "s", "optimum less value, of the optimum", "certified",
                   "excess of all rows, of what they hold", "certified"), rows,
                  "Seconds are with secure noise, the rest with simulated noise; rounds are those that `plan` advises. "
-                 "The gap of flows is of what the optimum costs. Rows of an aggregative game are equations, which "
-                 "hold what n contributions can add up to; nothing has a value there."
+                 "The gap of flows is of what the optimum costs. Rows of an aggregative game are equations "
+                 "with the largest sum of n contributions; nothing has a value there."
                  + ("" if "Flow" in families else " Flows need topohub, which is not installed here."))
 
 
@@ -183,7 +183,7 @@ def _beside_table(ours: dict[Any, Found], beside: list[tuple[str, Size, Found]])
         f" OR-tools: {peer_ortools.PEER.missing()}")
     return Table("Beside it, unit demand", ("size", "by", "s", "memory of the run, MB", "whole process, MB",
                                             "short of the optimum, %"), rows,
-                 "What is private is on the first lines of each size; the others see everything." + missing)
+                 "Private methods are on the first lines of each size; the others see everything." + missing)
 
 
 def _speed_table(ours: dict[Any, Found], flow: Found | None, grown: dict[Any, Found],
@@ -198,7 +198,7 @@ def _speed_table(ours: dict[Any, Found], flow: Found | None, grown: dict[Any, Fo
     own = "; ".join(f"{kind} {one['mean, ms']:.2g} (at most {one['largest, ms']:.2g})" for kind, one in decoded.items())
     return Table("Time and memory", ("size", "mode", "noise", "rounds", "s", "memory of the run, MB",
                                      "whole process, MB"), rows,
-                 f"One participant's part from her record and the billboard, ms: {own}.")
+                 f"One participant's part from their record and the billboard, ms: {own}.")
 
 
 # ---- words
@@ -217,7 +217,7 @@ def _findings(small: Size, wide: Size, level: float, found: list[Found], ours: d
             f"{_name(at)}: PrivDude takes {ours['PrivDude', at]['seconds']:.2g} s, plain numpy without noise "
             f"{seconds['plain numpy, no noise']:.2g}"
             + (f", OR-tools' exact flow {flows[at]['seconds']:.2g}" if at in flows else "")
-            + f". Who may see everything has the optimum of unit demand in "
+            + f". Without privacy, the optimum of unit demand takes "
             f"{seconds['confide.allocation, exact_optimum']:.2g} s by `confide.allocation.exact_optimum`.")
     return said
 

@@ -110,7 +110,7 @@ def flow(share: str, rounds: str, burn_in: str) -> dict[str, float]:
 
 
 def decoding(kind: str, people: str, goods: str, supply: str, epsilon: str) -> dict[str, float]:
-    """One participant's part from her record and the billboard, of 300 participants."""
+    """One participant's part from their record and the billboard, of 300 participants."""
     n, k = int(people), int(goods)
     values = popular(n, k, seed=1)
     made = MODES[kind](UnitDemand(n, float(supply), goods=k), float(epsilon), DELTA)

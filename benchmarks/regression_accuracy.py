@@ -244,7 +244,7 @@ def _choices(problem: Problem, plans: dict[str, Any], found: Draws) -> Table:
             chosen = release if isinstance(release, str) else type(release).__name__
             rows.append((f"{epsilon:g}", "0" if name == PLANNED else f"{DELTA:g}", chosen, predicted,
                          max(allowed, key=lambda n: allowed[n])))
-    return Table(f"{problem.title}: what the planner chose",
+    return Table(f"{problem.title}: the planner's choice",
                  ("epsilon", "delta", "choice", "predicted squared error of a prediction", "best here"), rows)
 
 

@@ -135,7 +135,8 @@ def _search_table(searched: dict[Any, Found], networks: dict[str, Found]) -> Tab
     return Table("Private searches of 14 components, secure noise",
                  ("people / edges", "stop", "calls", "components found", "targets found", "examined", "s",
                   "memory of the run, MB", "whole process, MB"), rows,
-                 "Counts are of the last run. What is found depends on the noise; it is no comparison of stops.")
+                 "Counts are of the last run. The number of targets depends on the noise, so this is no comparison of "
+                 "stops.")
 
 
 def _beside_table(beside: dict[int, Found]) -> Table:
@@ -159,7 +160,7 @@ def _study_table(studied: Found, network: Found) -> Table:
                  ("search", *(f"{budget:,}" for budget in BUDGETS)), rows,
                  f"Mean and standard deviation of {studied['runs']} runs; Target has no noise. PTarget has no stop, "
                  f"noise of scale 20 and {studied['calls']:.1f} calls on average at the last budget: a risk multiplier "
-                 f"of {studied['corrected']:.2f}, where the print claims {studied['claimed']:.2f}. RandomOrder costs "
+                 f"of {studied['corrected']:.2f}, where the source claims {studied['claimed']:.2f}. RandomOrder costs "
                  f"nothing. All are cut off at the last budget, which no private search may be; the PTarget runs took "
                  f"{studied['seconds']:.3g} s, RandomOrder's {studied['random order, s']:.3g} s.")
 

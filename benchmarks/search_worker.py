@@ -28,7 +28,7 @@ BUDGETS = (500, 1000, 2000, 5000, 10_000, 15_000)
 
 
 def pairs(count: int) -> tuple[np.ndarray, np.ndarray, int]:
-    """Uniformly random pairs of ten times fewer people; some repeat, some are of somebody with herself."""
+    """Uniformly random pairs of ten times fewer people; some repeat, some join a person to themselves."""
     draw = study_generator(1, "benchmark", "pairs")
     people = count // 10
     return draw.integers(0, people, count, np.int32), draw.integers(0, people, count, np.int32), people

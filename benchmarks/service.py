@@ -32,9 +32,9 @@ def run(*, quick: bool) -> Report:
                          found["worst_ms"], found["seconds"]))
     return Report(
         title=TITLE,
-        method=[f"{RATE} reports a second for {seconds} s, each of another participant with a session of her own, sent "
+        method=[f"{RATE} reports a second for {seconds} s, each of another participant with their own session, sent "
                 "when it is due whether or not earlier ones were answered; times from then to the whole answer.",
-                f"{WORKERS} processes serve; the client runs on the same cores. What is acknowledged is on the disk."],
+                f"{WORKERS} processes serve; the client runs on the same cores. Acknowledged reports are on the disk."],
         tables=[Table(title="Handing in over the API",
                       columns=("database", "sent", "acknowledged", "stored", "half within, ms", "99% within, ms",
                                "worst, ms", "all, s"), rows=rows)],

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def run(*, quick: bool) -> Report:
-    """Every size in a process of its own, whose largest memory is told."""
+    """Run every size in a process of its own, and report its largest memory."""
     sizes = (50_000, 100_000, 200_000) if quick else (250_000, 500_000, 1_000_000)
     subjects = (10_000, 20_000, 40_000) if quick else (100_000, 200_000, 400_000)
     settled: list[tuple[Any, ...]] = []

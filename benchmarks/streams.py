@@ -18,7 +18,7 @@ TITLE = "Running counts and sparse vectors"
 
 
 def least_seconds(job: Callable[..., Any], repeats: int) -> float:
-    """Least processor seconds of one call, after one to warm up. A job is told its number, to name its streams with."""
+    """Least processor seconds of one call, after one to warm up. A job gets its number, to name its streams."""
     job(0)
     best = float("inf")
     for run in range(1, repeats + 1):

@@ -1,10 +1,14 @@
 """Words that the project uses no longer, each under the word that stands for the same thing today.
 
-`house/test_vocabulary.py` looks for them in public names, campaign files, outputs and pages, `docs/test_docstrings.py`
-in docstrings, `docs/test_printed_texts.py` in what the program prints.
+`house/test_vocabulary.py` looks for them in public names, campaign files and outputs, `docs/test_docstrings.py` in
+docstrings, `docs/test_printed_texts.py` in what the program prints, `docs/test_prose.py` in pages and templates,
+`evidence/test_texts_of_evidence.py` in its texts.
 """
 
 from __future__ import annotations
+
+import re
+from collections.abc import Iterator
 
 VOCABULARY: dict[str, tuple[str, ...]] = {
     "people, or records of a custodian": ("n", "=rows: int"),
@@ -58,6 +62,22 @@ IN_DOCSTRINGS: dict[str, tuple[str, ...]] = {
 }
 """Word -> patterns of words that docstrings use no longer, besides those of `PROSE`."""
 
+PEOPLE = (r"(?i:people|persons?|participants?|players?|bidders?|buyers?|peers?|users?|operators?|custodians?|owners?"
+          r"|members?|men|women|students?|famil(?:y|ies)|households?|(?:some|any|every)(?:body|one)|nobody)")
+"""Words for people, that "whose" does not follow."""
+
+IN_TEXTS: dict[str, tuple[str, ...]] = {
+    "they, them, their, the participant": (r"[Ss]he", r"[Hh]ers?", r"[Hh]erself"),
+    "a person who, the audience": (r"[Ww]hom",),
+    "with, or a sentence of its own": (rf"{PEOPLE},? whose",),
+    "function, entry point, operation": (r"[Dd]oors?",),
+    "mutant, injected fault": (r"[Pp]lant(?:s|ed|ing)?",),
+    "bias, tilt": (r"[Ll]eanings?",),
+    "unreleased intermediate": (r"[Hh]idden parts?",),
+    "public randomness": (r"public coins",),
+}
+"""Word -> patterns of words that pages and texts of the evidence use no longer, besides those of `PROSE`."""
+
 IN_PRINTED: dict[str, tuple[str, ...]] = {
     "they, them, their, the participant": IN_DOCSTRINGS["they, them, their, the participant"],
     "a person who, people with": (r"[Ww]hom", r"[Ww]hose", r"[Ww]hoever", r"for who", r"of who"),
@@ -79,3 +99,11 @@ IN_PRINTED: dict[str, tuple[str, ...]] = {
 
 WALKS = r"[Ww]alk(?:s|ed|ing)?"
 """What a fixed-transcript audit is called no longer; a walk in a network is one."""
+
+
+def retired(text: str, *tables: dict[str, tuple[str, ...]]) -> Iterator[tuple[int, str]]:
+    """Line, and the word with the one that stands for it today."""
+    for table in tables:
+        for today, words in table.items():
+            for match in re.finditer(rf"(?<![\w-])(?:{'|'.join(words)})(?![\w-])", text):
+                yield text[: match.start()].count("\n") + 1, f"{match.group()!r} is {today}"

@@ -62,7 +62,7 @@ def test_what_local_losses_allow():
 
 def test_noise_on_the_published_mean():
     found = quick_run("acquisition-central-noise")
-    name = "what noise of 1/epsilon = e^{} adds to the cost, psi = (.3, 1.7)"
+    name = "cost added by noise of 1/epsilon = e^{}, psi = (.3, 1.7)"
     assert found[name.format(-3)][1] == pytest.approx(0.0976, abs=5e-5)
     assert found[name.format(-12)][1] == pytest.approx(1.2e-5, abs=5e-7)
     assert {each[2] for each in found.values()} == {"stands"}

@@ -70,7 +70,7 @@ def test_threshold():
 def test_lies():
     found = quick_run("regression-lies")
     # spec truthful_regression, acceptance 9
-    assert found["what the peers predict of her, on average"][1] == pytest.approx(0.4351, abs=5e-4)
+    assert found["the peers' prediction for the person, on average"][1] == pytest.approx(0.4351, abs=5e-4)
     assert found["best gain of a lie, in b"][1] == pytest.approx(0.01196, abs=1e-4)
     assert found["best gain of a lie, debiased payments, in b"][1] < 1e-4
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -248,6 +250,17 @@ def test_words_of_a_promise_that_say_something_else_do_not_follow(tmp_path: Path
     resign(folder, signing_key(), content=load(folder / "campaign.toml").digest)
     (found,) = (each for each in verify(folder).findings if each.check == "guarantees")
     assert found.verdict == "not checked"
+
+
+def test_a_kind_that_is_not_installed_is_not_checked() -> None:
+    """The command line has no kinds of these tests."""
+    found = subprocess.run([sys.executable, "-m", "confide", "verify", str(pack("histogram_way")), "--json"],
+                           capture_output=True, text=True, check=False)
+    assert found.returncode == 3, found
+    verdicts = {each["check"]: each["verdict"] for each in json.loads(found.stdout)["findings"]}
+    assert "broken" not in verdicts.values()
+    assert verdicts["billboard"] == verdicts["campaign file"] == "not checked"
+    assert verdicts["files"] == verdicts["events"] == "holds"
 
 
 def test_a_signature_of_somebody_else_is_told(tmp_path: Path) -> None:

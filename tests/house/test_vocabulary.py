@@ -1,4 +1,4 @@
-"""One vocabulary: public names, campaign files, `--json` and pages say one thing by one word, the field's own.
+"""One vocabulary: public names, campaign files and `--json` say one thing by one word, the field's own.
 
 Packs and stores keep their words for ever, so nothing here looks at them. Old names that still work, with a warning,
 are no public names.
@@ -25,10 +25,9 @@ import confide
 from confide.campaign import schema
 from confide.cli.app import app
 from confide.contract import kind_names
-from retired_words import PROSE, VOCABULARY
+from retired_words import VOCABULARY
 
 SOURCE = Path(confide.__file__).parent
-ROOT = Path(__file__).parents[2]
 PACKAGES = sorted(".".join(("confide", *path.parent.relative_to(SOURCE).parts))
                   for path in SOURCE.rglob("__init__.py") if "__all__" in path.read_text(encoding="utf-8"))
 
@@ -52,15 +51,6 @@ ALLOWED: dict[str, str] = {
     "confide.tables.*(rows)": "rows of a file",
 }
 """Where such a word is the right one, and why."""
-
-
-PAGES = [ROOT / "README.md", *(path for path in sorted((ROOT / "docs").rglob("*.md")) if "_build" not in path.parts),
-         *(path for path in sorted(SOURCE.rglob("*.toml")) if "campaign" in path.parts)]
-OWN_WORDS = {"decisions.md": "it tells what was decided in the words of the day",
-             "claims.md": "it quotes published claims; made from the tables of claims",
-             "gallery.md": "made from stored results", "benchmarks.md": "made from stored results",
-             "upgrade.md": "it tells which old word is which word today"}
-"""Pages that are not looked through, and why."""
 
 
 @dataclass(frozen=True)
@@ -255,16 +245,3 @@ def test_modules_use_the_vocabulary() -> None:
 ])
 def test_words_are_told_apart(name: str, of: str, word: str | None) -> None:
     assert breaks(Said("here", name, of)) == word
-
-
-@pytest.mark.parametrize("page", [page for page in PAGES if page.name not in OWN_WORDS],
-                         ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_pages_and_templates_use_the_vocabulary(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
-    found = [f"line {text[: match.start()].count(chr(10)) + 1}: {match.group()!r} is {today!r}"
-             for today, words in PROSE.items() for match in re.finditer(rf"\b(?:{'|'.join(words)})\b", text)]
-    assert found == []
-
-
-def test_pages_with_words_of_their_own_are_there() -> None:
-    assert {page.name for page in PAGES} >= OWN_WORDS.keys()

@@ -78,6 +78,14 @@ def test_the_least_promise_of_a_part_counts_and_one_line_for_each_audience_is_en
     assert found[1].startswith("epsilon = 25 towards everybody else together, ")
 
 
+def test_a_smaller_loss_of_the_mechanism_counts() -> None:
+    given = [promised(ApproxDP(20.0, 1e-3))]
+    assert hides_next_to_nothing(given, lambda audience: 1.0) == hides_next_to_nothing(given)
+    assert not hides_next_to_nothing(given, lambda audience: 0.979)
+    (said,) = hides_next_to_nothing([promised(PureDP(20.0))], lambda audience: 0.99999)
+    assert said.endswith("may be right in 99.999% of all cases")
+
+
 @pytest.mark.parametrize("name", kind_names())
 def test_no_template_is_warned_of(name: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     from confide.campaign import Campaign

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -16,6 +17,7 @@ from confide.contract.kinds import CampaignPlan
 from confide.contract.payout_terms import PayoutTerms
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.words import as_sentence
+from confide.privacy.groups import right_at_most
 from confide.privacy.hiding import hides_next_to_nothing
 
 if TYPE_CHECKING:
@@ -48,7 +50,8 @@ def warning_sections(plan: CampaignPlan) -> list[Section]:
     Args:
         plan: the plan of a campaign.
     """
-    found = hides_next_to_nothing(plan.guarantees.privacy)
+    promises = plan.guarantees.privacy
+    found = hides_next_to_nothing(promises, partial(right_at_most, plan.mechanism, promises))
     return [Section(title="Warning", blocks=(Text(tuple(map(as_sentence, found))),))] if found else []
 
 

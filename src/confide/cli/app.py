@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable
 from dataclasses import replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -139,6 +140,7 @@ def plan(campaign: CampaignPath, store: StoreUrl = None, as_json: AsJson = False
     from confide.cli.render import show, show_title
     from confide.contract.progress import waiting
     from confide.contract.words import printable
+    from confide.privacy.groups import right_at_most
     from confide.privacy.hiding import hides_next_to_nothing
 
     it = load(campaign)
@@ -147,7 +149,8 @@ def plan(campaign: CampaignPath, store: StoreUrl = None, as_json: AsJson = False
     left, refusal, gaps = budget(it, store)
     for key, place in missing_files(it.file).items():
         print(f"confide: warning: {key}: {printable(str(place))} is not there yet; a run reads it", file=sys.stderr)
-    _warn([*hides_next_to_nothing(it.plan.guarantees.privacy), *gaps])
+    promises = it.plan.guarantees.privacy
+    _warn([*hides_next_to_nothing(promises, partial(right_at_most, it.plan.mechanism, promises)), *gaps])
     if as_json:
         from confide.cli import output
 

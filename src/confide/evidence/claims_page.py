@@ -31,9 +31,9 @@ _TITLES = {
 }
 _WORDS = {
     "holds": "it is true as it stands",
-    "holds-with-correction": "true once a constant, a condition or a formula is mended, which the row says",
+    "holds-with-correction": "true once a constant, a condition or a formula is corrected; the row says which",
     "false": "a counterexample, or a number that was computed, refutes it",
-    "vacuous-at-practical-size": "true, and it says nothing at any size at which one would use it",
+    "vacuous-at-practical-size": "true, but it says nothing at any size at which one would use it",
 }
 
 
@@ -80,12 +80,12 @@ def claims_markdown(rows: Sequence[Claim]) -> str:
     documents = list(dict.fromkeys(row.document for row in rows))
     lines = [
         "# Published claims", "",
-        "What the sources of this library claim, in our words, and what became of it. Every row has a function that "
-        "recomputes what decides its verdict:", "",
+        "This page lists the claims of this library's sources, in our words, with a verdict for each. Every row has a "
+        "function that recomputes the evidence for its verdict:", "",
         "```bash",
         "confide claims                                # all rows; --family, --document, --verdict, --search, --json",
         "confide claims regression/lemma-6             # one of them, with the function that recomputes it",
-        "confide claims regression/lemma-6 --verify    # and what that says today",
+        "confide claims regression/lemma-6 --verify    # and its result today",
         "confide claims --verify                       # all of them; exits 1 when a verdict changed",
         "confide claims --write page.md                # this page",
         "```", "",
@@ -104,7 +104,7 @@ def claims_markdown(rows: Sequence[Claim]) -> str:
         for package in dict.fromkeys(_package(row) for row in its):
             part = [row for row in its if _package(row) == package]
             lines += ["", f"### {document}: `{package}`", "",
-                      *_table(("claim", "what is claimed", "verdict", "what we found"), [_row(row) for row in part])]
+                      *_table(("claim", "statement", "verdict", "our finding"), [_row(row) for row in part])]
     return "\n".join(lines) + "\n"
 
 
@@ -124,7 +124,8 @@ def _errata(rows: Sequence[Claim]) -> list[str]:
     shown = {each.specification for each in errata() if by_id.keys() & set(each.claims)}
     if not shown:
         return []
-    lines = ["", "## Errata", "", "What we found wrong in the sources, list by list, and the rows below that show it."]
+    lines = ["", "## Errata", "",
+             "These are the mistakes that we found in the sources, list by list, with the rows below that show them."]
     for specification in dict.fromkeys(each.specification for each in errata() if each.specification in shown):
         cells = [(f"{each.number}",
                   ", ".join(f"`{one}` (**{by_id[one].verdict}**)" for one in each.claims if one in by_id),

@@ -198,7 +198,7 @@ def _known(field: str, name: str, known: Iterable[str]) -> str:
 
 
 def _check_id(name: str, rows: Sequence[Claim]) -> None:
-    """Whether there is a claim of this name; a part of a name is told what it is a part of."""
+    """Whether there is a claim of this name. A refusal names the family or the claims that part of it could mean."""
     ids = [row.id for row in rows]
     if name in ids:
         return

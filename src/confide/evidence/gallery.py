@@ -161,17 +161,17 @@ def gallery_markdown(shown: Sequence[GalleryEntry], folder: str) -> str:
     by_name = {each.name: each for each in shown}
     lines = [
         "# Gallery", "",
-        "One picture of each study. Below it stands the study's first number that a source says something of (where "
-        "most differ, the first that differs), what is set beside it, and where that comes from: a printed number, one "
-        "that we evaluated from the printed formula or "
-        "read off a printed figure, or a sentence. Pictures, all numbers and what is drawn come with the command:", "",
+        "This page shows one picture of each study. Below it stands the study's first number with a counterpart in a "
+        "source (where most differ, the first that differs). The counterpart and its origin stand beside it: a printed "
+        "number, one that we evaluated from the printed formula or read off a printed figure, or a sentence. The "
+        "command gives all pictures, all numbers and the data of the pictures:", "",
         "```bash",
         "confide reproduce regression-threshold           # one study, all of its pictures and tables",
         "confide reproduce --all --quick                  # all of them, in a minute or two",
         "confide reproduce --all --gallery docs/gallery   # this page",
         "```", "",
         "Noise is simulated, and data are public or made up. Full runs are shown where they take less than a minute "
-        "and a half, quick ones elsewhere, and they say so. [Studies](reference/studies.md) tells more.",
+        "and a half, quick ones elsewhere, and they say so. [Studies](reference/studies.md) explains more.",
     ]
     room = ""
     for each in studies():

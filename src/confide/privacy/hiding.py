@@ -9,7 +9,7 @@ devices draw (`confide.privacy.device_odds.LARGEST_LEVEL`).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from confide.contract.words import percent
 from confide.privacy.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP
 
 if TYPE_CHECKING:
-    from confide.contract.guarantees import Privacy
+    from confide.contract.guarantees import Audience, Privacy
 
 __all__ = ["NEXT_TO_NOTHING", "guess_at", "hides_next_to_nothing"]
 
@@ -65,12 +65,16 @@ def _response(divergence: float) -> float:
     return math.nextafter(high, math.inf)
 
 
-def hides_next_to_nothing(promises: Iterable[Privacy]) -> tuple[str, ...]:
+def hides_next_to_nothing(
+    promises: Iterable[Privacy], right: Callable[[Audience], float] | None = None,
+) -> tuple[str, ...]:
     """Warnings: for each audience the part about which most may be learnt, where even the least loss that is promised
     for it hides next to nothing. Losses that say nothing at all say so themselves.
 
     Args:
         promises: the promises of privacy.
+        right: how often a guess of an audience is right at most, by the mechanism's own loss, which may be smaller than
+            its promise: `groups.right_at_most`.
 
     Returns:
         Sentences without a full stop.
@@ -86,14 +90,17 @@ def hides_next_to_nothing(promises: Iterable[Privacy]) -> tuple[str, ...]:
         epsilon = 20 towards the public, for the whole outcome, hides next to nothing: a guess between two \
 records of somebody that are equally likely at first may be right in 99.9999998% of all cases
     """
-    least: dict[tuple[str, str, str], tuple[float, str]] = {}
+    least: dict[tuple[Audience, str, str], tuple[float, str]] = {}
     for each in promises:
         if not each.vacuous:
-            of = (_TOWARDS[each.audience.value], each.part, _BETWEEN[each.neighbours])
+            of = (each.audience, each.part, _BETWEEN[each.neighbours])
             least[of] = min(least.get(of, (math.inf, "")), (guess_at(each.loss), str(each.loss)))
     weakest: dict[str, tuple[float, str, str, str]] = {}
-    for (who, part, between), (guess, loss) in least.items():
-        if guess > weakest.get(who, (best_guess(NEXT_TO_NOTHING),))[0]:
+    enough = best_guess(NEXT_TO_NOTHING)
+    for (audience, part, between), (promised, loss) in least.items():
+        guess = promised if right is None or promised <= enough else min(promised, right(audience))
+        who = _TOWARDS[audience.value]
+        if guess > weakest.get(who, (enough,))[0]:
             weakest[who] = (guess, loss, part, between)
     return tuple(f"{loss} towards {who}, for {part}, hides next to nothing: a guess between {between} that are equally "
                  f"likely at first may be right in {percent(guess)} of all cases"

@@ -164,7 +164,7 @@ def not_told(plan: Any, example: str, audience: Audience, *more: str, thing: str
 
     Args:
         plan: the plan that was settled.
-        example: a fact that nobody can tell, as a clause that begins with "whether" or "what".
+        example: a fact about one person, as a clause that begins with "whether", or a noun.
         audience: the audience of the page.
         more: further sentences.
         thing: word for what a person hands in.
@@ -174,14 +174,15 @@ def not_told(plan: Any, example: str, audience: Audience, *more: str, thing: str
         said = ("The promise of privacy is weak. It does not rule out that somebody can tell from this page "
                 f"{example}.")
     else:
-        said = f"Nobody can tell from this page {example}."
+        said = (f"Noise limits how well anybody can tell from this page {example}. A fact that holds for most people "
+                "can still be guessed about one person, with or without their own record.")
     guess = guess_in_words(plan.mechanism, promises, audience, somebody=True, thing=thing)
     return Section(title=_NOT_TOLD, blocks=(Text((said, guess, *more)),))
 
 
 _NOT_TOLD = "What this page does not tell"
 _CERTAIN = 0.9
-"""How often a guess may be right from which on a page no longer says that nobody can tell."""
+"""How often a guess may be right from which on a page calls its promise weak."""
 
 
 def share_page(title: str, *parts: str | Block) -> list[Section]:

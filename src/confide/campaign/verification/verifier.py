@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +18,7 @@ from confide.campaign.verification.reading import Folder, json_of, read_folder
 from confide.contract.encoding import canonical, digest
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.files import as_path, parse_json, read_json, reading
-from confide.contract.kinds import CampaignPlan
+from confide.contract.kinds import CampaignPlan, kind_names
 from confide.contract.outcome import FORMAT, Provenance, PublicOutcome
 from confide.contract.outcome_folder import public_parts
 from confide.contract.words import printable
@@ -120,7 +121,7 @@ class _Verifier:
 
     @property
     def file(self) -> CampaignFile:
-        return _had(self._file, "the campaign file is broken")
+        return _had(self._file, "the campaign file could not be read")
 
     @property
     def plan(self) -> CampaignPlan:
@@ -154,6 +155,7 @@ class _Verifier:
         return signed.signature(self.signer, self.known)
 
     def campaign_file(self) -> str:
+        self._has_kind()
         early = self._early
         file = self._parsed() if early is None else early[0]
         detail = signed.campaign_file(file, self.note)
@@ -167,9 +169,19 @@ class _Verifier:
         return detail
 
     def billboard(self) -> str:
+        self._has_kind()
         self._outcome = PublicOutcome(**public_parts(self.folder.files))
         self._planned(self._outcome)
         return results.billboard(self.folder, self._outcome, self.here)
+
+    def _has_kind(self) -> None:
+        """Nothing is known of a kind that is not installed here: neither its keys nor its mechanism."""
+        try:
+            name = tomllib.loads(self.folder[CAMPAIGN].decode("utf-8")).get("kind")
+        except ValueError:
+            return  # what is wrong with the file is found where it is read
+        if isinstance(name, str) and name not in kind_names():
+            raise NotChecked(f"the kind {name!r} is not installed here; install its package and verify again")
 
     def _planned(self, outcome: PublicOutcome) -> None:
         """Another mechanism than the one that is planned is not computed again: its sizes are a stranger's, and so is

@@ -114,7 +114,7 @@ def billboard_lemma() -> Recomputed:
 @claim(
     id="regression/lemma-9", statement="Lemma 9", line=548, verdict="false", pinned=(2.0, 110.0),
     claim="The noise vector has E||v||^2 = 2 s^2.",
-    correction="d(d+1) s^2: 55 times more at d = 10. The print has the moments of a scalar Laplace variable.",
+    correction="d(d+1) s^2: 55 times more at d = 10. The source has the moments of a scalar Laplace variable.",
 )
 def moments_of_the_noise() -> Recomputed:
     """E||v||^2 of vector Laplace noise at d = 10 and scale 1, against the printed 2 s^2."""

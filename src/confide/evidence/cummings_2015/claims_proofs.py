@@ -223,7 +223,7 @@ def rows_for_the_spectrum() -> Recomputed:
     id="regression/lemma-7", statement="Lemma 7, as the proof of Theorem 4 uses it", line=520,
     verdict="holds-with-correction", pinned=(0.0, 0.462470959),
     claim="At most alpha n players misreport.",
-    correction="In expectation; that suffices for what is linear in their number (E7).",
+    correction="In expectation; that suffices for quantities that are linear in their number (E7).",
 )
 def misreports_in_expectation() -> Recomputed:
     """Each of 1,000 lies with probability alpha = .05: how often there are more than alpha n, what the proof denies."""
@@ -261,9 +261,9 @@ def cost_difference() -> Recomputed:
     id="regression/assumption-1", statement="Assumption 1; Appendix D, after Lemma 12", line=92,
     verdict="holds-with-correction", pinned=(1.0, 25.0),
     claim="For the costs of Appendix D costs of at most c epsilon^2 can be shown, and Lemma 12 motivates Assumption 1.",
-    correction="Of differences between two answers, which is what truth needs, they are, up to the factor 4. The "
-               "level of such a cost may be c epsilon/4, 25 times c epsilon^2 at epsilon = .01: that taking part pays "
-               "rests on Assumption 1 itself.",
+    correction="True for differences between two answers, which truth needs, up to the factor 4. The level of such a "
+               "cost may be c epsilon/4, 25 times c epsilon^2 at epsilon = .01: participation rests on Assumption 1 "
+               "itself.",
 )
 def level_of_the_cost() -> Recomputed:
     """The number f over c epsilon^2 at epsilon = .01, of the largest costs that Assumption 4 allows; f is a quarter of
@@ -281,7 +281,7 @@ def level_of_the_cost() -> Recomputed:
         pairs += [_channel(random, epsilon) for _ in range(500)]
         for first, second in pairs:
             costs = np.abs(np.log(first / second))  # c times the largest log ratio of an output, c = 1
-            apart = float(np.maximum(first - second, 0.0) @ costs)  # none where her answer makes an output less likely
+            apart = float(np.maximum(first - second, 0.0) @ costs)  # 0 where the answer makes an output less likely
             differs = max(differs, apart / QuadraticCosts.difference(1.0, epsilon), apart / 4 / epsilon**2)
             level = max(level, float(first @ costs) / 4 / epsilon**2)
     verdict: Verdict = "false" if not 0 < differs <= 1 else "holds-with-correction" if level > 1 else "holds"
@@ -384,7 +384,7 @@ def answers_without_a_bound() -> Recomputed:
 @claim(
     id="regression/definition-6", statement="Definitions 5, 6", line=131,
     verdict="holds-with-correction", pinned=(3960122.5, 9237400.0),
-    claim="What is promised of payments and of the budget holds for all realizable data.",
+    claim="The promises about payments and the budget hold for all realizable data.",
     correction="In expectation only: one noise vector is shared by half of the people (E11).",
 )
 def budget_of_a_run() -> Recomputed:

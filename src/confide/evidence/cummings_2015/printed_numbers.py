@@ -473,7 +473,7 @@ def printed_claims(mechanism: PrivateTruthfulRegression) -> list[Guarantee]:
     """The printed promises of a mechanism as printed, as guarantees that cannot be claimed."""
     rows, f = _statements(mechanism), mechanism.figures
     radius, currency = mechanism.setting.parameter_bound, mechanism.payment.currency
-    who = f"players whose privacy cost is at most {rows['threshold'].printed:.4g} epsilon^2 {currency}"
+    who = f"players with a privacy cost of at most {rows['threshold'].printed:.4g} epsilon^2 {currency}"
 
     def about(name: str) -> dict[str, Any]:
         row = rows[name]

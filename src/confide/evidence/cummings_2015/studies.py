@@ -207,7 +207,7 @@ def _threshold(quick: bool, progress: Progress | None) -> Findings:
 
 THRESHOLD = Study(
     name="regression-threshold",
-    title="Whose truth can be bought",
+    title="The share of people with a truth that can be bought",
     source="Cummings, Ioannidis and Ligett 2015, Lemma 3",
     statement="tau is at most the larger of the cost quantiles at 1 - alpha beta and 1 - alpha.",
     run=_threshold,
@@ -244,8 +244,8 @@ def _lies(quick: bool, progress: Progress | None) -> Findings:
     picture = curves(
         rows, title="What an answer earns, less what the truth earns", x="reported answer (the true one is 0.9)",
         y="expected gain, in units of b", marks=[(best[shrunk], gains[shrunk], "best lie")],
-        alt="Among peers whose ridge estimate shrinks, reporting a little less than the truth gains 0.012 b; with the "
-            "estimate divided by what it shrinks, nothing gains.",
+        alt="Among peers with a shrinking ridge estimate, reporting a little less than the truth gains 0.012 b; with "
+            "the estimate divided by its shrinkage, no lie gains.",
     )
     printed = _RIDGE / (_RIDGE + 0.5 * 2 * _PEERS / (_DIMENSION + 2))
     return Findings(
@@ -253,7 +253,7 @@ def _lies(quick: bool, progress: Progress | None) -> Findings:
             bound("bias of the peers' estimate (printed bound: 800 rows, xi = 1/2)", shrinkage, at_most=printed,
                   remark="the print counts all rows for a group of 400; at xi = .1 it is .122",
                   origin=evaluated("Cummings, Ioannidis and Ligett 2015, Theorem 3, line 260")),
-            Compared(quantity="what the peers predict of her, on average", published=None,
+            Compared(quantity="the peers' prediction for the person, on average", published=None,
                      ours=(1 - shrinkage) * truth, agreement="not published"),
             Compared(quantity="best gain of a lie, in b", published=None, ours=gains[shrunk],
                      agreement="not published", remark=f"the proved bound e^2 is {estimate.peer_error**2:.3g}"),
@@ -266,7 +266,7 @@ def _lies(quick: bool, progress: Progress | None) -> Findings:
 
 LIES = Study(
     name="regression-lies",
-    title="What a lie is worth",
+    title="The gain of a lie",
     source="Cummings, Ioannidis and Ligett 2015, Theorem 3",
     statement="Truth is an approximate equilibrium: no lie gains more than b times the squared bias of the peers.",
     run=_lies,

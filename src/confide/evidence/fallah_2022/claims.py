@@ -89,8 +89,8 @@ def losses_of_the_estimator() -> Recomputed:
     id="acquisition/fellows", statement="Definition 3: what the public sees", line=228,
     verdict="holds-with-correction", pinned=(0.707215526, 1.21307412),
     claim="There are two audiences, the platform and the public.",
-    correction="There is a third: a fellow participant knows her own noise (1.2131 where the public learns .7072); of "
-               "two people each learns all.",
+    correction="There is a third: a fellow participant knows their own noise (1.2131 where the public learns .7072). "
+               "With two people, each learns the other's record.",
 )
 def fellow_participants() -> Recomputed:
     """The first person's public loss, and their loss to another participant, who knows their own noise."""
@@ -118,8 +118,8 @@ def central_below_local() -> Recomputed:
 @claim(
     id="acquisition/range", statement="|Z_i| <= 1/2", line=176, verdict="holds-with-correction", pinned=(1.0, 4.0),
     claim="Records X = theta + Z with |Z| <= 1/2 have sensitivity 1.",
-    correction="Only once a range of width 1 is public: with theta unknown in [0, 1] records spread over 2, and what "
-               "was sold as 1 costs 4 (erratum 6).",
+    correction="Only once a range of width 1 is public: with theta unknown in [0, 1] records spread over 2, and a loss "
+               "that was sold as 1 is 4 (erratum 6).",
 )
 def range_of_records() -> Recomputed:
     """The local loss of a record in [-1/2, 3/2], which is where it is if the mean may be in [0, 1], bought at 1."""
@@ -189,8 +189,8 @@ def linear_beside_a_constant() -> Recomputed:
     id="acquisition/independence", statement="Section 2.2, MSE", line=560,
     verdict="holds-with-correction", pinned=(0.0, -0.0233576063),
     claim="The estimate's error is its variance.",
-    correction="If sensitivities do not go with records: people who mind less weigh more, and records that equal "
-               "sensitivities are underestimated by .023 (erratum 9).",
+    correction="Only if sensitivities and records are independent. People who mind less weigh more, so records that "
+               "equal sensitivities are underestimated by .023 (erratum 9).",
 )
 def estimate_of_dependent_records() -> Recomputed:
     """The bias of the estimate if records were the sensitivities themselves: two people, gamma = 10.
@@ -210,8 +210,8 @@ def estimate_of_dependent_records() -> Recomputed:
     id="acquisition/definition-4", statement="Definition 4", line=453,
     verdict="holds-with-correction", pinned=(1.0, 2.0),
     claim="The mechanism maps reports in R^n_+ to levels and payments.",
-    correction="Types are in [0, 1], and what lies outside has no virtual cost; virtual costs themselves go beyond 1 "
-               "(uniform: 2; infinite where f(1) = 0) (erratum 5).",
+    correction="Types are in [0, 1], and others have no virtual cost; virtual costs themselves go beyond 1 (uniform: "
+               "2; infinite where f(1) = 0) (erratum 5).",
 )
 def reports_outside_the_support() -> Recomputed:
     """The virtual cost at the top of the uniform prior; a report of 1.5 has none."""
@@ -274,7 +274,7 @@ def payment_identity() -> Recomputed:
     verdict="holds-with-correction", pinned=(0.0, -1.13454302),
     claim="Individual rationality fixes the constant of the payments.",
     correction="The sketch does not say at which type. Utility falls in c, so the highest binds: t(0) = eps_c(0) + "
-               "integral of d. Fixed at c = 0, she of c = 1 loses 1.13 (erratum 4).",
+               "integral of d. Fixed at c = 0, a person with c = 1 loses 1.13 (erratum 4).",
 )
 def who_just_joins() -> Recomputed:
     """The utility at c = 1 if payments were fixed so that c = 0 is indifferent: two people, gamma = 10, c2 = .5."""
@@ -336,7 +336,7 @@ def ironing() -> Recomputed:
 
 
 def _differences(psi: Floats, other: float, g: float, kappa: float) -> Floats:
-    """d of the first of two people by her virtual cost."""
+    """d of the first of two people by their virtual cost."""
     product = np.sqrt(psi * other)
     both = g / 2.0 + np.sqrt(2.0 * kappa * (1.0 + product)) <= g + 2.0 * math.sqrt(kappa)
     spread = np.sqrt((1.0 + product) / (2.0 * kappa))
@@ -396,7 +396,7 @@ def unbounded_objective() -> Recomputed:
     correction="And such people are bought from: psi = 3 has weight .172 beside .05 and .06.",
 )
 def above_one_is_bought() -> Recomputed:
-    """The weight of a person whose psi is 3, above 1: psi = (.05, .06, 3), g = .01, kappa = 1."""
+    """The weight of a person with a psi of 3, above 1: psi = (.05, .06, 3), g = .01, kappa = 1."""
     found = float(solve([0.05, 0.06, 3.0], variance_price=0.01, noise_price=1.0).weights[2])
     return Recomputed("holds" if abs(found - 0.17245370) < 1e-8 else "false", 0.0, found)
 
@@ -404,9 +404,9 @@ def above_one_is_bought() -> Recomputed:
 @claim(
     id="acquisition/verifiable", statement="Introduction: data can be verified", line=143,
     verdict="holds-with-correction", pinned=(0.0, 0.19823763),
-    claim="People cannot change what they share, so that only c can be misreported.",
-    correction="The noise is theirs too: doubling its variance, unseen, saves .198 at equal pay. Her client or a "
-               "relay must enforce it.",
+    claim="People cannot change the data that they share, so only c can be misreported.",
+    correction="The noise is theirs too: doubling its variance, unseen, saves .198 at equal pay. Their client or "
+               "a relay must enforce it.",
 )
 def enforced_noise() -> Recomputed:
     """The saving of the first person of the example, c = .2, from doubling the variance of their noise at equal pay: c
@@ -423,9 +423,9 @@ def enforced_noise() -> Recomputed:
 @claim(
     id="acquisition/leaving", statement="(5), individual rationality", line=593,
     verdict="holds-with-correction", pinned=(0.0, 0.14650957),
-    claim="Who takes part is settled by a utility of at least 0.",
-    correction="For absentees that no contract moves. If the other leaves above a loss of 1.5, a lie that keeps her "
-               "in gains .1465.",
+    claim="A utility of at least 0 decides who takes part.",
+    correction="For absentees that no contract moves. If the other leaves above a loss of 1.5, a lie that keeps "
+               "them in gains .1465.",
 )
 def leavers() -> Recomputed:
     """The gain of the first person by reporting .25 in place of .5, if the second, at .5, leaves when their local loss
@@ -435,7 +435,7 @@ def leavers() -> Recomputed:
     leaves = bool(case.offers([0.5, 0.5]).epsilon_local[1] > 1.5)
     lied = case.offers([0.25, 0.5])
     stays = bool(lied.epsilon_local[1] < 1.5)
-    gain = float(lied.payments[0] - 0.5 * (lied.epsilon_local[0] + lied.epsilon_central[0]))  # alone she has no rent
+    gain = float(lied.payments[0] - 0.5 * (lied.epsilon_local[0] + lied.epsilon_central[0]))  # alone there is no rent
     return Recomputed("holds-with-correction" if leaves and stays and gain > 0 else "holds", 0.0, gain)
 
 
@@ -443,8 +443,8 @@ def leavers() -> Recomputed:
     id="acquisition/private-type", statement="Section 2.2", line=434,
     verdict="holds-with-correction", pinned=(0.35, 0.35),
     claim="Sensitivities are private information.",
-    correction="Not after the mechanism: weights, levels and payments show reports. Of two people each reads the "
-               "other's from her own contract (erratum 9).",
+    correction="Not after the mechanism: weights, levels and payments show reports. With two people, each can "
+               "compute the other's from their own contract (erratum 9).",
 )
 def contracts_show_reports() -> Recomputed:
     """The other's report, .35, as the first of two reads it from their own contract: c2 = c1 (eps_l/eps_c - 1)^2."""

@@ -221,8 +221,8 @@ def approximation_and_truth() -> Recomputed:
     id="acquisition/case-study", statement="Case study with two users", line=1003,
     verdict="holds", pinned=(0.0, 4.4408921e-16),
     claim="Two users illustrate levels and payments as functions of the reports.",
-    correction="The appendix is missing from what we read; reconstructed in closed form: both weigh a half or one is "
-               "alone. Payments are not monotone in the report.",
+    correction="The appendix is missing from the text that we read. We derived a closed form: either both weigh a "
+               "half, or one is alone. Payments are not monotone in the report.",
 )
 def case_study() -> Recomputed:
     """The largest relative difference between closed form and solver for two people."""

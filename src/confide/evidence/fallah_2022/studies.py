@@ -12,11 +12,11 @@ The case study of two people as heat maps: what the first is offered, for every 
 
 Uniform sensitivities, alpha = 2, VAR = 1/12, gamma in {10, 100, 400}. Formulas: spec two_part_acquisition section 11.
 
-What more people are worth: two-part contracts get cheaper like n^(-1/4), one contract for all does not.
+The value of more people: two-part contracts get cheaper like n^(-1/4), one contract for all does not.
 
 c_i = (i - 1/2)/n, uniform prior, alpha = 2, VAR = 1/12. Formulas and numbers: spec two_part_acquisition section 12.
 
-What two guarantees are worth: the expected cost of two-part contracts beside that of other designs.
+The value of two guarantees: the expected cost of two-part contracts beside that of other designs.
 
 Uniform sensitivities, alpha = 2, VAR = 1/12. Formulas and numbers for two people: spec two_part_acquisition sections 11
 and 12; more people on draws with a fixed seed.
@@ -128,7 +128,7 @@ def _two_users(quick: bool, progress: Progress | None) -> Findings:
         for k, (quantity, unit) in enumerate(_DRAWN):
             points = [(float(c), float(table[j, k]), f"c2 = {other:g}")
                       for other, table in drawn.items() for j, c in enumerate(grid)]
-            pictures += curves(points, title=f"{quantity.capitalize()} of the first, {name}", x="c1, her report",
+            pictures += curves(points, title=f"{quantity.capitalize()} of the first, {name}", x="c1, the report",
                                y=f"{quantity}, {unit}" if unit else quantity, alt=_words(quantity, gamma))
         rows += [(gamma, other, c, *map(float, row)) for other in _OTHERS
                  for c, row in zip(_SHOWN, _first(gamma, np.array(_SHOWN), other), strict=True)]
@@ -141,15 +141,15 @@ def _two_users(quick: bool, progress: Progress | None) -> Findings:
 
 def _words(quantity: str, gamma: float) -> str:
     always = case(gamma).switch > max(_OTHERS) or quantity == "rent"
-    return (f"{quantity.capitalize()} of the first person against her report at gamma = {gamma:g}, for three reports "
-            "of the other: it falls with her report" + ("." if always else
-            ", up to where one person alone is bought from: there it jumps up if she minds the platform less than the "
-            "other, and to 0 if she minds it more."))
+    return (f"{quantity.capitalize()} of the first person against their report at gamma = {gamma:g}, for three reports "
+            "of the other: it falls with their report" + ("." if always else
+            ", up to where one person alone is bought from: there it jumps up if they mind the platform less than "
+            "the other, and to 0 if they mind it more."))
 
 
 TWO_USERS = Study(
     name="acquisition-two-users",
-    title="Two people: what the first is offered",
+    title="Two people: the first person's offer",
     source="Fallah et al. 2022, case study with two users",
     statement="Privacy levels and payments of two people as functions of the reported sensitivities.",
     run=_two_users,
@@ -173,14 +173,14 @@ def _two_user_maps(quick: bool, progress: Progress | None) -> Findings:
     rows: list[tuple[float, ...]] = []
     for done, gamma in enumerate(PRICES, 1):
         offers, share = case(gamma).offers(pairs), _alone(case(gamma).switch)
-        # What is 0 has no colour on a logarithmic scale: white says that nothing is bought from her.
+        # A 0 has no colour on a logarithmic scale: white says that nothing is bought from that person.
         shown = {"local loss": np.where(offers.epsilon_local > 0, offers.epsilon_local, math.nan),
                  "central loss": offers.epsilon_central, "payment": offers.payments}
         for quantity, values in shown.items():
             pictures += heat_map(
                 [(float(a), float(b), float(v)) for (a, b), v in zip(pairs, values[:, 0], strict=True)],
                 step=1.0 / squares, title=f"{quantity.capitalize()} of the first, gamma = {gamma:g}",
-                x="c1, her report", y="c2, the other's", value=quantity, log=quantity == "local loss",
+                x="c1, the report", y="c2, the other's", value=quantity, log=quantity == "local loss",
                 alt=f"{quantity.capitalize()} of the first person by both reports: it falls from left to right" + (
                     "." if share == 0 else "; in the upper right corner one person alone is bought from, above the "
                     "diagonal the first, below it the second."))
@@ -197,7 +197,7 @@ def _two_user_maps(quick: bool, progress: Progress | None) -> Findings:
 
 TWO_USER_MAPS = Study(
     name="acquisition-two-user-maps",
-    title="Two people: heat maps of what the first is offered",
+    title="Two people: heat maps of the first person's offer",
     source="Fallah et al. 2022, case study with two users",
     statement="Privacy levels and payments of two people as functions of the reported sensitivities.",
     run=_two_user_maps,
@@ -239,7 +239,7 @@ def _scaling(quick: bool, progress: Progress | None) -> Findings:
         slope = math.log10(found[sizes[-1]].value / found[sizes[-2]].value)
         compared.append(Compared(quantity=f"slope of ln cost over ln n at the largest n, gamma = {gamma:g}",
                                  published=None, ours=slope, agreement="not published", remark="tends to -1/4"))
-        pictures += curves(points, title=f"What more people are worth, gamma = {gamma:g}", x="people n",
+        pictures += curves(points, title=f"The value of more people, gamma = {gamma:g}", x="people n",
                            y="gamma MSE + payments", log_x=True, log_y=True,
                            alt="Cost against the number of people, both logarithmic: level for one contract for all, "
                                "falling like n^(-1/4) for two-part contracts, close to the law from 10,000 people on, "
@@ -253,7 +253,7 @@ def _scaling(quick: bool, progress: Progress | None) -> Findings:
 
 SCALING = Study(
     name="acquisition-scaling",
-    title="What more people are worth",
+    title="The value of more people",
     source="Fallah et al. 2022, problem (7)",
     statement="Different privacy levels for different people minimise the error plus the payments.",
     run=_scaling,
@@ -295,7 +295,7 @@ def _comparison(quick: bool, progress: Progress | None) -> Findings:
                      private.cost, private.standard_error))
         advance(progress, done, len(sizes))
     return Findings(compared=tuple(compared), blocks=(
-        *curves(points, title=f"What two guarantees are worth, gamma = {_PRICE:g}", x="people n",
+        *curves(points, title=f"The value of two guarantees, gamma = {_PRICE:g}", x="people n",
                 y="expected gamma MSE + payments", log_x=True, log_y=True,
                 alt="Expected cost against the number of people, both logarithmic: two-part contracts start a little "
                     "below one contract for all and fall away from it; private information costs a part of what is "
@@ -307,7 +307,7 @@ def _comparison(quick: bool, progress: Progress | None) -> Findings:
 
 COMPARISON = Study(
     name="acquisition-comparison",
-    title="What two guarantees are worth",
+    title="The value of two guarantees",
     source="Fallah et al. 2022, Theorem 2, Corollary 1",
     statement="The solution of problem (7) is the cheapest mechanism that is truthful and that everybody joins.",
     run=_comparison,
@@ -381,8 +381,8 @@ def _as_printed(quick: bool, progress: Progress | None) -> Findings:
             advance(progress, len(CASES) + 1 + len(rows), steps)
     return Findings(compared=tuple(compared), blocks=(
         *curves(lines, title="Three people, psi = (.1, 1, x), g = .1, kappa = 1", x="x", y="cost",
-                alt="Cost against the third person's virtual cost: the optimum stays level where she is no longer "
-                    "bought from, soon after 1; the printed algorithm goes on buying from her and rises."),
+                alt="Cost against the third person's virtual cost: the optimum stays level where nothing is bought "
+                    "from them any more, soon after 1; the printed algorithm goes on buying from them and rises."),
         Table(columns=("gamma", "people n", "returns negative weights or levels", "feasible, but above 1.01 optimum"),
               rows=tuple(rows), note=f"Shares of {draws} profiles under the uniform prior, VAR = 1/12, alpha = 2.")))
 
@@ -443,7 +443,7 @@ def _minimax(quick: bool, progress: Progress | None) -> Findings:
 
 MINIMAX = Study(
     name="acquisition-minimax",
-    title="What local losses allow",
+    title="The errors that local losses allow",
     source="Fallah et al. 2022, Theorem 1",
     statement="The minimax error is at least c min(1/sum eps, 1), and a linear estimator's at most O(1) alpha/sum eps.",
     run=_minimax,
@@ -470,7 +470,7 @@ def _central_noise(quick: bool, progress: Progress | None) -> Findings:
             moved = problem7(forced.weights, lowered, psi, variance_price=_G, noise_price=_KAPPA)
             points.append((central, forced.value - least, name))
             if exponent in {-12, -9, -6, -3}:
-                compared.append(bound(f"what noise of 1/epsilon = e^{exponent} adds to the cost, {name}",
+                compared.append(bound(f"cost added by noise of 1/epsilon = e^{exponent}, {name}",
                                       forced.value - least, at_least=0.0,
                                       origin=in_words("Fallah et al. 2022, Proposition 1, line 873")))
                 rows.append((name, central, forced.value, moved, least))

@@ -41,7 +41,8 @@ def sparse_vector_is_private() -> Recomputed:
     id="privacy/lemma-2.3.4-accuracy", statement="Lemma 2.3.4, accuracy", line=636,
     verdict="holds", pinned=(84.7730779, 37.7185491),
     claim="It is (alpha, beta)-accurate for alpha = 8 Delta (ln k + ln(2/beta))/epsilon.",
-    correction="At epsilon = 1, k = 1000, beta = .05 the print says 84.8; the least alpha on the worst stream is 37.7.",
+    correction="At epsilon = 1, k = 1000, beta = .05 the source says 84.8; the least alpha on the worst stream is "
+               "37.7.",
 )
 def sparse_vector_is_accurate() -> Recomputed:
     """The printed alpha against the least one on the worst stream: k = 1000, beta = .05, epsilon = 1, Delta = 1."""
@@ -55,7 +56,7 @@ def sparse_vector_is_accurate() -> Recomputed:
     id="privacy/theorem-4.2.4-privacy", statement="Theorem 4.2.4, privacy, and Algorithm 7", line=1814,
     verdict="holds-with-correction", pinned=(1.0, 1.33333333),
     claim="The binary counter with noise Lap(log2(T)/epsilon) is epsilon-differentially private for one changed step.",
-    correction="A step lies in floor(log2 T) + 1 blocks, one more: at T = 8 the print loses 4/3 epsilon. Noise of "
+    correction="A step lies in floor(log2 T) + 1 blocks, one more: at T = 8 the source loses 4/3 epsilon. Noise of "
                "scale h/epsilon.",
 )
 def the_printed_counter_lacks_a_level() -> Recomputed:

@@ -163,9 +163,7 @@ def _not_told(plan: QueriesPlan, cells: Cells) -> Section:
     place = next((k for k, column in enumerate(columns) if isinstance(column, Bit)), 0)
     literal = cells.values(place)[0][1]
     here, otherwise = cells.words(literal), cells.words((literal[0], not literal[1]))
-    return not_told(plan, f"whether a given person's record says '{here}' or '{otherwise}'", Audience.PUBLIC,
-                    "The page does show facts about many records: if most people of one kind have a property, the page "
-                    "shows this with or without any single record.")
+    return not_told(plan, f"whether a given person's record says '{here}' or '{otherwise}'", Audience.PUBLIC)
 
 
 def _answers(plan: QueriesPlan, found: np.ndarray, held: Bars) -> Section:
@@ -182,7 +180,7 @@ def _answers(plan: QueriesPlan, found: np.ndarray, held: Bars) -> Section:
         note += (f"{'Answers without an error' if known.any() else 'Single answers'} have no proven error "
                  f"bound{' except the one for all answers' if held.together < BASELINE_ERROR else ''}. ")
     rows = tuple((words[j], Measured(float(found[j]), _known(float(held.each[j])), share=True)) for j in shown)
-    return Section(title=f"All {len(found):,} answers", folded=True, blocks=(
+    return Section(title="The answer" if len(found) == 1 else f"All {len(found):,} answers", folded=True, blocks=(
         *_largest_picture(plan.workload.some(largest).words(plan.schema), found, held, largest),
         Table(columns=("query", "share of the records"), rows=rows, note=note.strip())))
 
@@ -208,8 +206,9 @@ def _largest_picture(words: list[str], found: np.ndarray, held: Bars, largest: n
     covers = (f"errors cover {held.covers}" if some == len(rows) else f"{some} of them have an error" if some else
               "no single one has a proven error")
     low, high = percent(float(values.min())), percent(float(values.max()))
-    return intervals(rows, title=f"The {len(rows)} largest answers", axis="share of the records",
-                     alt=f"The {len(rows)} largest answers, {low} to {high} of the records; {covers}.")
+    title = "The answer" if len(rows) == 1 else f"The {len(rows)} largest answers"
+    return intervals(rows, title=title, axis="share of the records",
+                     alt=f"{title}, {low if len(rows) == 1 else f'{low} to {high}'} of the records; {covers}.")
 
 
 def _shortened(text: str, place: int) -> str:

@@ -65,8 +65,8 @@ def shape_of_best_replies() -> Recomputed:
 @claim(
     id="market/lemma-1-absence", statement="Lemma 1 for every nonnegative mechanism", line=634,
     verdict="holds-with-correction", pinned=(0.0, 2.06343707),
-    claim="Also where a mechanism pays those who take no part.",
-    correction="Not then: the best reply can be a randomised response on the labels 1 and none. The print assumes "
+    claim="Also where a mechanism pays people who take no part.",
+    correction="Not then: the best reply can be a randomised response on the labels 1 and none. The source assumes "
                "R(none, .) = 0 (E4).",
 )
 def replies_where_absence_is_paid() -> Recomputed:
@@ -174,7 +174,7 @@ def payments_that_cost_nothing() -> Recomputed:
 
     def generous(reports: tuple[int, ...]) -> list[float]:
         paid = [float(each) for each in market.pay_reports(reports)]
-        if reports[1] == NONE:  # nobody but she decides on that, and she is not paid for it
+        if reports[1] == NONE:  # only this person decides on that, and is not paid for it
             paid[0], paid[2] = paid[0] + 100.0, paid[2] + 100.0
         return paid
 
@@ -190,7 +190,7 @@ def payments_that_cost_nothing() -> Recomputed:
 @claim(
     id="market/theorem-4", statement="Theorem 4", line=759, verdict="holds", pinned=(0.0, 1.42108547e-14),
     claim="All eps-strategies are a Nash equilibrium of R^(N,eps).",
-    correction="Strict, with margin g' sinh eps - g over every uninformative report, whatever N is.",
+    correction="Strict, with margin g' sinh eps - g over every uninformative report, for every N.",
 )
 def majority_equilibrium() -> Recomputed:
     """The largest regret over all channels, for 2 to 50 people and three levels."""

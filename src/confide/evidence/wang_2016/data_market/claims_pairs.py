@@ -33,7 +33,7 @@ FAIR = ([99, 348, 993, 2242, 2684], [74, 221, 547, 724, 487])
 @claim(
     id="pairs/covariance", statement="(5.5)", line=1555, verdict="holds", pinned=(0.0, 2.08166817e-17),
     claim="D = P11 P00 - P01 P10 is the covariance of two bits, and D = 0 exactly if two bits are independent.",
-    correction="For two bits. Not for a person's belief: who knows what makes bits go together sees D = 0 "
+    correction="For two bits. Not for a person's belief: a person who knows the common cause of the bits sees D = 0 "
                "(pairs/covariates).",
 )
 def covariance_of_two_bits() -> Recomputed:
@@ -77,9 +77,9 @@ def other_equilibria() -> Recomputed:
 @claim(
     id="pairs/covariates", statement="Section 5.2, common prior", line=1507,
     verdict="holds-with-correction", pinned=(0.0, 5.0),
-    claim="People's joint law is common knowledge, and a person's belief about a peer follows from her own bit alone.",
-    correction="A condition on everybody's ignorance: in Fair's survey, who knows her own rating best reports a "
-               "constant in every group.",
+    claim="People's joint law is common knowledge, and their beliefs about peers follow from their own bits alone.",
+    correction="A condition on everybody's ignorance: in Fair's survey, a constant report is best in every group "
+               "for a person who knows their own rating.",
 )
 def who_knows_her_group() -> Recomputed:
     """How many of the five groups' members would not use their bit if they knew their group."""
@@ -90,7 +90,7 @@ def who_knows_her_group() -> Recomputed:
 
 @claim(
     id="pairs/estimator", statement="(5.2)", line=1530, verdict="holds", pinned=(0.0460336797, 0.0460336797),
-    claim="The estimate is unbiased with variance e^eps/(N (e^eps - 1)^2), whatever the bits are.",
+    claim="The estimate is unbiased with variance e^eps/(N (e^eps - 1)^2), for all bits.",
     correction="When all take part; otherwise it estimates the participants' share, and needs one participant at "
                "least.",
 )
@@ -137,8 +137,8 @@ def levels_below_ln_2() -> Recomputed:
     id="pairs/higher-quality", statement="Section 5.3.3", line=1619,
     verdict="holds-with-correction", pinned=(0.093393551, 0.0999863473),
     claim="The data collector achieves higher accuracy by increasing eps.",
-    correction="Of the bounds. The exact failure probability can rise with eps: counts are whole, and which of them "
-               "fail jumps.",
+    correction="True for the bounds. The exact failure probability can rise with eps, because counts are whole numbers "
+               "and the set of failing counts jumps.",
 )
 def failure_rises_with_the_level() -> Recomputed:
     """N = 1000, ten ones, alpha = .05: the exact failure probability at 1.0038 and at 1.0110."""
@@ -181,7 +181,7 @@ def _payment_as_printed(prior: PairPrior) -> Recomputed:
 @claim(
     id="pairs/expected-payment", statement="(5.18)-(5.21)", line=1637, verdict="false", pinned=(35.673863, 35.275826),
     claim="The total exceeds the bound by (5.19)-(5.21) with last bracket P1 P11 + P0 P00.",
-    correction="P1 P0 + D there (E3). At eps = 1 for beta-binomial(2,3) the print says 35.674 a person, and 35.276 is "
+    correction="P1 P0 + D there (E3). At eps = 1 for beta-binomial(2,3) the source says 35.674 a person, and 35.276 is "
                "paid.",
 )
 def printed_payment() -> Recomputed:

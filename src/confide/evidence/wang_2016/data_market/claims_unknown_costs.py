@@ -108,7 +108,7 @@ def payment_without_loss() -> Recomputed:
 @claim(
     id="threshold/level", statement="(4.1)", line=1199, verdict="holds", pinned=(0.0, 2.50937049e-10),
     claim="xi(c) is the logarithm of 1/(1/2 - sqrt(1/4 - ...)) - 1.",
-    correction="Equal to 2 arccosh(cosh(eps/2) sqrt(c_th/c)), which we compute: the print divides by 0 in doubles "
+    correction="Equal to 2 arccosh(cosh(eps/2) sqrt(c_th/c)), which we compute: the source divides by 0 in doubles "
                "below c/c_th = 1e-16.",
 )
 def printed_level() -> Recomputed:
@@ -136,7 +136,7 @@ def signs_of_payments() -> Recomputed:
 
 @claim(
     id="threshold/quality", statement="Corollary 1", line=1309, verdict="holds", pinned=(0.880797078, 0.945996863),
-    claim="A participant's report equals her bit with probability mu >= e^eps/(e^eps + 1).",
+    claim="A participant's report equals their bit with probability mu >= e^eps/(e^eps + 1).",
     correction="mu is .946 where the bound is .881, at eps = 2 and the log-normal law of section 6.",
 )
 def quality_floor() -> Recomputed:
@@ -188,8 +188,8 @@ def revealed_costs() -> Recomputed:
 @claim(
     id="threshold/repetition", statement="Section 4.1", line=1094, verdict="holds-with-correction", pinned=(1.0, 759.0),
     claim="Over a long time a participant's sum of payments is nonnegative with high probability.",
-    correction="759 rounds on fresh bits for .95, by Hoeffding, at N = 200 and eps = 2; she owes money in one round "
-               "of four.",
+    correction="759 rounds on fresh bits for .95, by Hoeffding, at N = 200 and eps = 2; a participant owes money in "
+               "one round of four.",
 )
 def rounds_of_repetition() -> Recomputed:
     """Rounds after which the dearest participant's running total is nonnegative with probability .95."""
@@ -214,7 +214,7 @@ def accuracy_of_the_choice() -> Recomputed:
 @claim(
     id="threshold/attendance", statement="(4.8)", line=1372,
     verdict="holds-with-correction", pinned=(123.74256, 92.2427758),
-    claim="rho = 1/(n_e p) + 2 + sqrt(1/(n_e p)^2 + 2/(n_e p)) is what the proof needs.",
+    claim="The proof needs rho = 1/(n_e p) + 2 + sqrt(1/(n_e p)^2 + 2/(n_e p)).",
     correction="+1 in place of +2 is enough, with equality of the square roots: 92.24 in place of 123.74 participants "
                "in Figure 4.2 (E6).",
 )

@@ -151,7 +151,7 @@ class HeterogeneousMarket(PlainNumbers):
         return self._errors(self.levels)
 
     def _errors(self, levels: Sequence[float]) -> dict[float, MajorityErrors]:
-        """By her level: the errors of the majority of all others, if people of these levels take part."""
+        """By a person's level: the errors of the majority of all others, if people of these levels take part."""
         values, sizes = np.unique(np.asarray(levels), return_counts=True)
         groups = [(int(size), float(value)) for value, size in zip(values, sizes, strict=True)]
         found = mixed_majority_errors(self.signal_accuracy, groups)

@@ -89,7 +89,7 @@ def _accuracy(quick: bool, progress: Progress | None) -> Findings:
         rows.append((tau, bounds.lower, bounds.tighter, bounds.total, chernoff.total, chernoff.people, exact.total,
                      exact.people, exact.error))
     return Findings(compared=tuple(compared), blocks=(
-        *curves(points, title="What accuracy costs", x="target tau", y="expected total payment", log_x=True,
+        *curves(points, title="The cost of accuracy", x="target tau", y="expected total payment", log_x=True,
                 alt="Total payments against the target: the source's mechanism lies between its bounds and falls in "
                     "steps; a plan by Chernoff's bound is a little cheaper, one by the exact error far cheaper, below "
                     "the source's lower bound, because tau there bounds the error and is not the error."),
@@ -102,7 +102,7 @@ def _accuracy(quick: bool, progress: Progress | None) -> Findings:
 
 ACCURACY = Study(
     name="market-accuracy",
-    title="What accuracy costs",
+    title="The cost of accuracy",
     source="Wang 2016, Figure 3.2, Theorem 5",
     statement="The total payment of the mechanism is within one person's payment of the least, up to O(tau ln(1/tau)).",
     run=_accuracy,
@@ -206,7 +206,7 @@ def _pairs(quick: bool, progress: Progress | None) -> Findings:
 
 PAIRS = Study(
     name="market-pairs",
-    title="A general prior: what a report costs",
+    title="A general prior: the cost of a report",
     source="Wang 2016, section 5.4, (5.17)-(5.21)",
     statement="The pair mechanism's payment is asymptotically optimal as epsilon grows.",
     run=_pairs,
@@ -228,7 +228,7 @@ def _affairs(quick: bool, progress: Progress | None) -> Findings:
         market = PairMarket(prior, _AFFAIRS_COST, level)
         points.append((level, market.quote().expected_payment, "expected payment"))
         gains = [row.gain for row in audit_groups(market, _SIZES, _ONES)]
-        points += [(level, gain, f"gain of who knows that her group is {k}") for k, gain in enumerate(gains, 1)]
+        points += [(level, gain, f"gain of a member who knows group {k}") for k, gain in enumerate(gains, 1)]
     at_one = PairMarket(prior, _AFFAIRS_COST, 1.0)
     found = audit_groups(at_one, _SIZES, _ONES)
     advance(progress, 1, 1)
@@ -239,19 +239,19 @@ def _affairs(quick: bool, progress: Progress | None) -> Findings:
         Compared(quantity="covariance of two bits of one group", published=None, ours=prior.covariance,
                  agreement="not published"),
         Compared(quantity="correlation", published=None, ours=prior.correlation, agreement="not published"),
-        Compared(quantity="groups, of 5, whose members still do best by the mechanism's report once they know them",
+        Compared(quantity="groups, of 5, where the mechanism's report stays best for members who know them",
                  published=None, ours=float(sum(row.truthful for row in found)), agreement="not published",
-                 remark="the theorem needs that nobody knows her own group"),
+                 remark="the theorem needs that people do not know their own group"),
     )
-    table = Table(columns=("group", "women", "ones", "best report of who knows the group", "gain over the mechanism's"),
+    table = Table(columns=("group", "women", "ones", "best report, group known", "gain over the mechanism's"),
                   rows=tuple((k, size, ones, row.best.name, row.gain) for k, (size, ones, row) in
                              enumerate(zip(_SIZES, _ONES, found, strict=True), 1)),
                   note="At epsilon = 1. Within a known group bits are independent, so that nothing can be learned from "
                        "peers, and a constant report is best.")
     picture = curves(points, title="A real survey: what a report costs, and what knowing one's group gains",
                      x="epsilon", y="in units of the cost of one nat", log_y=True,
-                     alt="Payment and gains, logarithmic, against epsilon: the payment is least near 1.3, and whoever "
-                         "knows her group gains by a constant report at every level.")
+                     alt="Payment and gains, logarithmic, against epsilon: the payment is least near 1.3, and a "
+                         "person who knows their group gains by a constant report at every level.")
     return Findings(compared=compared, blocks=(*picture, table))
 
 
@@ -259,7 +259,7 @@ AFFAIRS = Study(
     name="market-affairs",
     title="Correlated bits of a real survey",
     source="Wang 2016, Theorem 9 (the source has no experiment)",
-    statement="That everybody blurs her bit at the level that is paid for is an equilibrium.",
+    statement="It is an equilibrium that everybody randomises their bit at the level that is paid for.",
     run=_affairs,
 )
 
@@ -348,7 +348,7 @@ def _unknown_costs(quick: bool, progress: Progress | None) -> Findings:
 
 UNKNOWN_COSTS = Study(
     name="market-unknown-costs",
-    title="What accuracy costs where valuations are unknown",
+    title="The cost of accuracy where valuations are unknown",
     source="Wang 2016, Figure 4.2, Theorem 8",
     statement="Tripling the people who are invited, from 200 to 600, drives the cost down by more than 99%.",
     run=_unknown_costs,

@@ -101,7 +101,7 @@ def relaxed_problem() -> Recomputed:
     id="channels/lemma-7-sum", statement="Lemma 7, last sum", line=1865,
     verdict="false", pinned=(1.27164935, 6.43283238),
     claim="sum of l N_l e^{-(n-l) eps} over (1 + (m-1) e^-eps)^n equals h(eps).",
-    correction="The exponent must be -l eps. At n = 3, m = 3, eps = 1 the print gives 6.4328, h is 1.2716.",
+    correction="The exponent must be -l eps. At n = 3, m = 3, eps = 1 the source gives 6.4328, h is 1.2716.",
 )
 def last_sum_of_lemma_7() -> Recomputed:
     """The function h, and the printed sum, at n = 3, m = 3, eps = 1; with -l eps it is h."""
@@ -123,7 +123,7 @@ def last_sum_of_lemma_7() -> Recomputed:
     verdict="false", pinned=(1.50013535, 1.27164935),
     claim="sum of l P_l >= the sum to l = n of l (P_l + a N_l e^{-l eps} / ...) + n N_n e^{-n eps} / (1 + (m-1) "
           "e^-eps)^n.",
-    correction="The sum must stop at n - 1. At n = 3, m = 3, eps = 1, for the kernel's masses, the print says 1.2716 "
+    correction="The sum must stop at n - 1. At n = 3, m = 3, eps = 1, for the kernel's masses, the source says 1.2716 "
                ">= 1.5001.",
 )
 def first_sum_of_lemma_7() -> Recomputed:
@@ -142,8 +142,8 @@ def first_sum_of_lemma_7() -> Recomputed:
     id="channels/lemma-7-triangle", statement="Lemma 7, triangle inequality", line=1898,
     verdict="false", pinned=(-1.0, 1.0),
     claim="d(x, y) <= d(x', y) - 1 for neighbours x, x'.",
-    correction="The wrong way round: d(x, y) >= d(x', y) - 1. At x' = y the print says 1 <= -1. What follows from it "
-               "stands.",
+    correction="The wrong way round: d(x, y) >= d(x', y) - 1. At x' = y the source says 1 <= -1. The conclusions from "
+               "it hold.",
 )
 def triangle_inequality() -> Recomputed:
     """The distances d(x', y) - 1 and d(x, y) where the print is off most, over all neighbours x, x' and all y of two
@@ -376,8 +376,8 @@ def least_identifiability() -> Recomputed:
 @claim(
     id="channels/lemma-10", statement="Lemma 10", line=1992, verdict="holds", pinned=(0.065391312, 0.065391312),
     claim="From eps~_X on the kernel mechanism has identifiability eps and distortion h(eps).",
-    correction="To 1e-9 on a correlated pair. What the print leaves open (erratum 8): p_Y is the prior under the "
-               "inverse kernel, and is a law at every level from eps~_X on, at none below.",
+    correction="To 1e-9 on a correlated pair. The source does not say (erratum 8): p_Y is the prior under the inverse "
+               "kernel. It is a law at every level from eps~_X on, and at none below.",
 )
 def distortion_of_the_kernel_mechanism() -> Recomputed:
     """The function h(eps) and the distortion at eps = eps~_X + .5, on the pair, with its level; and that an output law

@@ -396,7 +396,7 @@ def _ratings(_quick: bool, progress: Progress | None) -> Findings:
 
 RATINGS = Study(
     name="channels-ratings",
-    title="What ratings give away before any release",
+    title="The loss in ratings before any release",
     source="Wang 2016, Figure 2.4a",
     statement="eps_X of the 887 most reviewed movies, scores drawn independently from each movie's law. Here: of "
               "the 200 that another, public data set rates most.",
@@ -532,6 +532,6 @@ THREE_NOTIONS = Study(
     name="channels-three",
     title="Four mechanisms in three notions",
     source="Wang 2016, chapter 2 (a picture of our own)",
-    statement="What is optimal for identifiability is so for information; differential privacy has another optimum.",
+    statement="The optimum for identifiability is optimal for information; differential privacy has another optimum.",
     run=_three_notions,
 )

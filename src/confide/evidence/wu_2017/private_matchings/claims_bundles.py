@@ -114,8 +114,8 @@ def privacy_of_bundles() -> Recomputed:
 @claim(
     id="allocation/algorithm-6-test", statement="Algorithm 6, Propose", line=2601,
     verdict="holds-with-correction", pinned=(0.0, 24.0),
-    claim="A bidder bids on a good of w* beyond her bundle if w* is worth at least as much as what she holds.",
-    correction="It must be worth more: w* may be her bundle, and all of 24 satisfied bidders would bid on nothing "
+    claim="A bidder bids on a good of w* beyond their bundle if w* is worth at least as much as the bundle.",
+    correction="It must be worth more: w* may be the bundle, and all of 24 satisfied bidders would bid on nothing "
                "(erratum 11).",
 )
 def bids_on_nothing() -> Recomputed:
@@ -141,8 +141,8 @@ def bids_on_nothing() -> Recomputed:
 @claim(
     id="allocation/lemma-4.4.5", statement="Lemma 4.4.5", line=2661, verdict="holds-with-correction", pinned=(0.0, 7.0),
     claim="No good is held more than s times at termination.",
-    correction="Only once each bidder has dropped what was outbid since her last slot (erratum 11): without noise 17 "
-               "hold a good of 10 copies before that.",
+    correction="Only once each bidder has dropped the goods outbid since their last slot (erratum 11): without noise "
+               "17 hold a good of 10 copies before that.",
 )
 def last_goods_are_dropped() -> Recomputed:
     """Copies of some good held beyond its supply after a round, without noise, before the last ones are dropped.
@@ -166,7 +166,7 @@ def last_goods_are_dropped() -> Recomputed:
 
 @claim(
     id="allocation/lemma-4.4.6", statement="Lemma 4.4.6", line=2686, verdict="holds", pinned=(1.0, 0.75),
-    claim="Every satisfied bidder's bundle is within alpha |g(i)| of her best.",
+    claim="Every satisfied bidder's bundle is within alpha |g(i)| of their best.",
     correction="At most .75 of that over 160 bidders, all bundles looked at; it rests on gross substitutes.",
 )
 def satisfied_with_bundles() -> Recomputed:
@@ -254,7 +254,7 @@ def rounds_of_bundles() -> Recomputed:
     id="allocation/theorem-4.4.2-goods", statement="Theorem 4.4.2, conditions", line=2570,
     verdict="holds-with-correction", pinned=(922475103.0, 1844950190.0),
     claim="d > n and s >= (12E' + 3)/alpha are enough.",
-    correction="Lemma 4.4.7 needs d >= 24E'/alpha (erratum 8), twice as many goods as the print asks for where k = 1.",
+    correction="Lemma 4.4.7 needs d >= 24E'/alpha (erratum 8), twice as many goods as the source asks for where k = 1.",
 )
 def enough_goods() -> Recomputed:
     """The number 24E'/alpha of goods, which Lemma 4.4.7 needs, over (12E' + 3)/alpha, all that the theorem asks for
@@ -288,7 +288,7 @@ def _fewest(goods: int, alpha: float, epsilon: float) -> float:
     correction="From 6.6e9 bidders on even at alpha = .9, epsilon = 10, k = 100, gamma = .05.",
 )
 def bundles_at_practical_size() -> Recomputed:
-    """The fewest bidders of whom Theorem 4.4.2 says anything: k = 100, alpha = .9, epsilon = 10, gamma = .05."""
+    """The fewest bidders at which Theorem 4.4.2 says anything: k = 100, alpha = .9, epsilon = 10, gamma = .05."""
     found = _fewest(100, 0.9, 10.0)
     return Recomputed("vacuous-at-practical-size" if found > 1e7 else "holds", 1e7, found)
 
@@ -302,8 +302,8 @@ def bundles_at_practical_size() -> Recomputed:
                "1,000 goods.",
 )
 def sizes_that_they_need() -> Recomputed:
-    """The fewest bidders of whom Theorem 4.4.2 says anything over those of Theorem 4.3.5: k = 100, alpha = .5, and how
-    this grows with k: as k itself, since alpha k s must be below n.
+    """The fewest bidders at which Theorem 4.4.2 says anything over those of Theorem 4.3.5: k = 100, alpha = .5, and its
+    growth with k: as k itself, since alpha k s must be below n.
     """
     ratios = [_fewest(goods, 0.5, 1.0) / smallest_people(goods, 0.5, 1.0, 0.05) for goods in (100, 1000)]
     bundles, single = (rule(10**9, 100, 0.5, 1.0, 0.05).supply for rule in (bundle_threshold, matching_threshold))

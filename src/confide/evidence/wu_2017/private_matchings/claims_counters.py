@@ -183,10 +183,10 @@ def error_of_all_counters() -> Recomputed:
 @claim(
     id="allocation/others", statement="Section 4.1, joint differential privacy", line=1541,
     verdict="holds-with-correction", pinned=(0.0, 1.0),
-    claim="Even if all other buyers collude, a buyer's privacy is protected as long as she does not reveal her own "
-          "item.",
-    correction="Others learn nothing more, but whoever hands out her item sees it: where there is enough of "
-               "everything the others' loss is 0, and the winners' list of a good changes by 1 for sure.",
+    claim="Even if all other buyers collude, a buyer's privacy is protected as long as they do not reveal their "
+          "own item.",
+    correction="Others learn nothing more, but the provider of the item sees it. Where there is enough of "
+               "everything, the others' loss is 0, and the winners' list of a good changes by 1 for sure.",
 )
 def coalitions() -> Recomputed:
     """Two bidders, two goods of two copies: the other's view, and the view of the provider of good 0, if the first
@@ -252,7 +252,7 @@ def split_of_the_sensitivity() -> Recomputed:
     verdict="holds-with-correction", pinned=(1.0, 1.01442308),
     claim="Prices and counts of PMatch(alpha, rho, epsilon) are epsilon-differentially private.",
     correction="At n = 1024, T = 8 a history costs 1.014 epsilon (errata 1, 2). Noise (2T + 1) h/epsilon is enough. "
-               "From T = 12 on the print's is too, at every n up to 4096 that was tried, though not by its proof: few "
+               "From T = 12 on the source's is too, at every n up to 4096 that was tried, though not by its proof: few "
                "rounds of a slot lie in all h blocks.",
 )
 def printed_noise() -> Recomputed:
@@ -306,15 +306,15 @@ def most_bids_of_one() -> Recomputed:
 @claim(
     id="allocation/theorem-4.3.4", statement="Theorem 4.3.4", line=2018,
     verdict="holds-with-correction", pinned=(0.0, 0.445),
-    claim="PMatch is epsilon-jointly private: a bidder's allocation is the final item that she bids on, a function of "
-          "the public counts and her row.",
-    correction="At the loss of Theorem 4.3.3, which it needs and not 4.2.4 (erratum 9). The final item is hers only "
-               "if nobody outbids her: 45% of 200 bidders end otherwise. All decodes agree.",
+    claim="PMatch is epsilon-jointly private: a bidder's allocation is the final item that they bid on, a function of "
+          "the public counts and their row.",
+    correction="At the loss of Theorem 4.3.3, which it needs and not 4.2.4 (erratum 9). The final item is theirs "
+               "only if nobody outbids them: 45% of 200 bidders end otherwise. All decodes agree.",
 )
 def final_items() -> Recomputed:
     """Decodes that differ from what was handed out, and the share of bidders who do not end with what they bid on last.
 
-    Somebody who was outbid in the last round, or whom no price suits any more, holds nothing.
+    A bidder who was outbid in the last round, or likes no good at its price any more, holds nothing.
     """
     auction = PMatch(people=200, goods=4, supply=30, epsilon=200.0, increment=0.1, bid_cap=4, rounds=6, batch=10,
                      arity=3, reclear=0.0, reserve=2, certify_with=0.0, failure_probability=0.5)

@@ -114,7 +114,7 @@ def prices_of_single_copies() -> Recomputed:
                "epsilon)/(s + 1) of all bidders are unsatisfied, .113 at s = 3, epsilon = .05.",
 )
 def prices_of_few_copies() -> Recomputed:
-    """The share of bidders whom private prices leave unsatisfied at s = 3, epsilon = .05: s + 1 bidders in a gadget.
+    """The share of bidders that private prices leave unsatisfied at s = 3, epsilon = .05: s + 1 bidders in a gadget.
 
     A bit is s + 1 bidders' row, and rho n unsatisfied ones spoil rho n of n/(s + 1) bits: Q((s + 1) epsilon)/(s + 1).
     Without noise the prices of such gadgets tell all.
@@ -133,7 +133,7 @@ def prices_of_few_copies() -> Recomputed:
     verdict="holds", pinned=(0.268941421, 0.268941421),
     claim="An allocation that is private as a whole loses Q(epsilon, delta, gamma) n of welfare, however large the "
           "supply is.",
-    correction="Attained where everybody is given what randomised response says: .2689 at epsilon = 1.",
+    correction="Attained where everybody gets the good that randomised response names: .2689 at epsilon = 1.",
 )
 def allocations_in_public() -> Recomputed:
     """Q(1, 0, 0), and the welfare per bidder that the best private public allocation of two goods loses.
@@ -149,7 +149,7 @@ def allocations_in_public() -> Recomputed:
     id="allocation/separation", statement="After Theorem 4.5.3", line=2990, verdict="holds", pinned=(0.0, 0.0),
     claim="Jointly private matchings reach OPT - alpha n for any alpha with enough supply, publicly private ones do "
           "not.",
-    correction="With s = n nothing is lost, and nothing told to others.",
+    correction="With s = n nothing is lost, and others learn nothing.",
 )
 def joint_beside_public() -> Recomputed:
     """Welfare per bidder lost at epsilon = 0 towards the others, s = n; publicly at least .269 at epsilon 1."""
@@ -228,8 +228,8 @@ def spies_guess() -> Recomputed:
     id="allocation/theorem-4.5.4", statement="Theorems 4.5.4 and 4.1.2", line=3002,
     verdict="holds", pinned=(8.0, 167.0),
     claim="A jointly private matching within alpha n of OPT needs s in the order of sqrt(1/alpha).",
-    correction="More is true: s in the order of 1/alpha, with spies to whom their good is worth 1/2. At alpha = .001, "
-               "epsilon = delta = .1 it takes 167 copies, where the print asks for 8.",
+    correction="More is true: s in the order of 1/alpha, with spies that value their good at 1/2. At alpha = .001, "
+               "epsilon = delta = .1 it needs 167 copies, where the source asks for 8.",
 )
 def supply_that_privacy_needs() -> Recomputed:
     """Copies that a loss of .001 a bidder takes, epsilon = delta = .1, gamma = .01: as printed, 1/(16 s(s + 1)) <= a,

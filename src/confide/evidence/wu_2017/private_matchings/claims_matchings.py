@@ -54,7 +54,7 @@ def _printed(corrected: bool, **changes: Any) -> PrintedPMatch:
 
 
 def _regrets(values: Floats, held: NDArray[Any], prices: Floats) -> Floats:
-    """(holders,) by how much each misses what she likes best at these prices."""
+    """(holders,) by how much each misses their best good at these prices."""
     gains, owners = values - prices, np.flatnonzero(held >= 0)
     found: Floats = np.maximum(gains.max(axis=1), 0.0)[owners] - gains[owners, held[owners]]
     return found
@@ -114,7 +114,7 @@ def _fits(held: tuple[int, ...], supply: int) -> bool:
 @claim(
     id="allocation/ascending-prices", statement="Section 4.1.1, ascending auctions", line=1580,
     verdict="holds-with-correction", pinned=(0.0, 0.0935647959),
-    claim="Every bidder ends up matched to the good that she most prefers at the prices.",
+    claim="Every bidder ends up matched to their most preferred good at the prices.",
     correction="To within one increment: .094 at alpha = .1, 200 bidders and 8 goods, without noise.",
 )
 def most_preferred_goods() -> Recomputed:
@@ -156,7 +156,7 @@ def least_supply_of_all() -> Recomputed:
 @claim(
     id="allocation/algorithm-4-sizes", statement="Algorithm 4, constants", line=1926,
     verdict="vacuous-at-practical-size", pinned=(1000000.0, 4491959360.0),
-    claim="m = 2E + 1 copies of each good are held back.",
+    claim="m = 2E + 1 copies of each good are kept in reserve.",
     correction="At n = 10^6, k = 100, alpha = rho = 1/30, epsilon = 1, gamma = .05 these are 4.5e9 copies: 4,500 "
                "times as many as bidders.",
 )
@@ -175,7 +175,7 @@ def printed_constants() -> Recomputed:
     id="allocation/algorithm-4-gamma", statement="Algorithms 4 and 6, arguments", line=1920,
     verdict="holds-with-correction", pinned=(1.0, 2.20391024),
     claim="PMatch(alpha, rho, epsilon) and PAlloc(alpha, rho, epsilon) are defined by these three.",
-    correction="E hangs on gamma, which is missing (erratum 11): at k = 100 it is 2.2 times as large at 10^-6 as at "
+    correction="E depends on gamma, which is missing (erratum 11): at k = 100 it is 2.2 times as large at 10^-6 as at "
                ".05.",
 )
 def failure_probability() -> Recomputed:
@@ -191,8 +191,9 @@ def failure_probability() -> Recomputed:
     id="allocation/outbid", statement="Section 4.3.1 beside Algorithm 4", line=1952,
     verdict="holds-with-correction", pinned=(0.999209865, 0.953227227),
     claim="A bidder becomes unmatched once the good has received s further bids; Algorithm 4 tests c - d >= s - m.",
-    correction="d is saved before her own bid, so the test must be > (erratum 4). As printed a full good keeps s' - 1 "
-               "and a single copy is never matched: .953 of OPT and not .999 on 200 bidders, 8 goods of 20 copies.",
+    correction="d is saved before the bidder's own bid, so the test must be > (erratum 4). As printed, a full good "
+               "keeps s' - 1, and a single copy is never matched: .953 of OPT and not .999 on 200 bidders, 8 goods of "
+               "20 copies.",
 )
 def outbid_one_early() -> Recomputed:
     """Welfare over OPT without noise: more than s' bids outbid a holder, as the text says, and s', as the print does.
@@ -217,8 +218,9 @@ def outbid_one_early() -> Recomputed:
     verdict="holds-with-correction", pinned=(0.0, 8.0),
     claim="Bidders with mu(i) = bottom and c - d >= s - m report that they are unsatisfied; those with mu(i) = bottom "
           "may bid.",
-    correction="Two symbols: free bidders may bid, and whoever is not out is tested (erratum 7). Read as one, nobody "
-               "who holds a good is tested, the first round is the last, and 28 bidders hold a good of 20 copies.",
+    correction="Two symbols: free bidders may bid, and everybody who is not out is tested (erratum 7). If they are "
+               "read as one, no holder of a good is tested, the first round is the last, and 28 bidders hold a good of "
+               "20 copies.",
 )
 def two_kinds_of_nothing() -> Recomputed:
     """The copies given beyond the supply, if one symbol means both "free" and "out": nobody with a good is ever tested.
@@ -233,8 +235,8 @@ def two_kinds_of_nothing() -> Recomputed:
 @claim(
     id="allocation/lemma-4.3.7", statement="Lemma 4.3.7", line=2076,
     verdict="holds-with-correction", pinned=(0.0, 0.75),
-    claim="At termination every satisfied bidder is within alpha of her best good, since the price of hers rose by "
-          "alpha at most.",
+    claim="At termination every satisfied bidder is within alpha of their best good, since the price of their good "
+          "rose by alpha at most.",
     correction="Prices must follow floor(count/s'): a price that rises once in a step lags behind a noisy count, and "
                "catches up later (erratum 5). As printed it fails in 9 of 12 noisy runs, corrected in none.",
 )
@@ -278,7 +280,7 @@ def copies_left() -> Recomputed:
     correction="The last bid below 1 may raise one above it: 1.2 at alpha = .3. At most alpha ceil(1/alpha).",
 )
 def highest_price() -> Recomputed:
-    """The final price of one copy that five bidders want, to whom it is worth 1: alpha = .3."""
+    """The final price of one copy that five bidders want, at a value of 1: alpha = .3."""
     found = float(exact_auction(np.ones((5, 1)), 1, 0.3).prices[0])
     return Recomputed("holds-with-correction" if found > 1.0 else "holds", 1.0, found)
 
@@ -374,7 +376,7 @@ def theorem_at_a_million() -> Recomputed:
                "= 1 from 7.6e9 on, at alpha = .1 from 1.8e12 on.",
 )
 def fewest_bidders() -> Recomputed:
-    """The fewest bidders of whom Theorem 4.3.5 says anything: k = 100, gamma = .05, alpha = .9, epsilon = 10."""
+    """The fewest bidders at which Theorem 4.3.5 says anything: k = 100, gamma = .05, alpha = .9, epsilon = 10."""
     found = smallest_people(100, 0.9, 10.0, 0.05)
     return Recomputed("vacuous-at-practical-size" if found > 10**7 else "holds", 1e7, float(found))
 

@@ -93,7 +93,7 @@ def reconstruction_floor(epsilon: float, delta: float = 0.0, failure_probability
 
 @renamed(failure="failure_probability")
 def price_floor(epsilon: float, delta: float = 0.0, failure_probability: float = 0.0) -> Floor:
-    """The share of bidders whom private prices leave unsatisfied, where every good has one copy.
+    """The share of bidders that private prices leave unsatisfied, where every good has one copy.
 
     It is about prices of an (alpha, beta, rho)-approximate equilibrium with alpha < 1/2 and beta < 1, that is, every
     good with a price is sold. With beta >= 1 it is false: all prices 1, whatever the bids, are private and satisfy
@@ -183,11 +183,11 @@ def printed_supply_floor(
 def supply_floor(supply: int, epsilon: float, delta: float = 0.0, failure_probability: float = 0.0) -> Floor:
     """The welfare per bidder that joint differential privacy costs: so supply must grow as one over that loss.
 
-    Sharper than the printed theorem, by the same gadgets with spies to whom their good is worth 1/2, for any number of
+    Sharper than the printed theorem, by the same gadgets with spies that value their good at 1/2, for any number of
     gadgets and any epsilon: at least (3/4 - beta - (e^epsilon + delta)/(1 + e^epsilon))/(s + 1).
 
-    Proof. A gadget has one real bidder, to whom the good of their bit is worth 1, and s spies, to whom one good, drawn
-    fairly, is worth 1/2. Spies who all hold one good guess the other one, else they toss a coin. Where the spies want
+    Proof. A gadget has one real bidder, who values the good of their bit at 1, and s spies, who value one good, drawn
+    fairly, at 1/2. Spies who all hold one good guess the other one, else they toss a coin. Where the spies want
     the real bidder's good, the optimum guesses right with probability 1/2; only s spies on that good make it worse,
     which costs 1/2. Where they want the other, the optimum is right; to make it a coin costs a spy their good, 1/2, and
     to make it wrong costs 1 + s/2, as all copies of the real bidder's good are gone. So a gadget that loses w of

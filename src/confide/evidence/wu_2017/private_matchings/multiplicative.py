@@ -144,7 +144,7 @@ def keep_promise(values: Valuations, least: float, *, unusable: str = "refuse") 
     """
     positive("least", least, at_most=1.0)
     one_of("unusable", unusable, ("refuse", "null"))
-    # In single precision, so that a row says the same as stored, and as she holds it.
+    # In single precision, so that a stored row equals the one that its owner holds.
     small = np.flatnonzero((values.values > 0.0) & (values.values.astype(np.float32) < np.float32(least)))
     if not len(small):
         return values

@@ -188,7 +188,7 @@ class PrintedPMatch(Mechanism[PrintedBillboard, None]):
         claim = Source(document=DOCUMENT, statement="Theorem 4.3.4", spec=_SPEC,
                        erratum="one level more, and a joint distance of 2T + 1")
         found: list[Guarantee] = [Privacy(loss=self.loss, source=claim, **common,
-                                          note="whoever sees her own good, such as its provider, learns it")]
+                                          note="anybody who sees a bidder's good, such as its provider, learns it")]
         if not self.corrected:
             printed = Source(document=DOCUMENT, statement="Theorem 4.3.4", spec=_SPEC)
             found.append(Privacy(loss=PureDP(self.epsilon), claimable=False, source=printed, note=_PRIVACY, **common))

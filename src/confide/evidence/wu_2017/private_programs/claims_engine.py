@@ -63,7 +63,7 @@ def excess_grows_as_rows() -> Recomputed:
 @claim(
     id="programs/personal-constraints", statement="Section 5.1", line=3405,
     verdict="holds", pinned=(34.4033203, 34.4033203),
-    claim="If only personal constraints bound people, each could optimise alone, and nothing would be told.",
+    claim="If only personal constraints bound people, each could optimise alone, and nothing would be revealed.",
     correction="The exact optimum is the sum of favourites where every row holds all that is asked of it.",
 )
 def personal_constraints_alone() -> Recomputed:
@@ -138,7 +138,7 @@ def regret_from_afar() -> Recomputed:
 @claim(
     id="programs/theorem-5.2.6-proof", statement="Theorem 5.2.6, proof", line=3680, verdict="false", pinned=(0.0, 1.0),
     claim="-sum <p_t, v_t> is at most -min over fixed p of sum <p, v_t>.",
-    correction="1 and 0 at p = (1, 0), v = (-1, 1) (erratum 3). What helps is that p_t is fixed before v_t: a "
+    correction="1 and 0 at p = (1, 0), v = (-1, 1) (erratum 3). The proof works because p_t is fixed before v_t: a "
                "martingale's tail.",
 )
 def noise_against_moving_actions() -> Recomputed:
@@ -200,8 +200,8 @@ def relaxed_constraints() -> Recomputed:
 @claim(
     id="programs/infeasible", statement="Section 5.3.1", line=3892, verdict="holds", pinned=(0.0, 487.761472),
     claim="If a program is not even approximately feasible, this is easy to detect.",
-    correction="From the billboard, where what is missing is above the noise: of 500 units that are missing 488 are "
-               "certain at epsilon = 1.",
+    correction="From the billboard, where the shortage is above the noise: of 500 missing units 488 are certain at "
+               "epsilon = 1.",
 )
 def infeasible_programs() -> Recomputed:
     """Excess that is certain after a run with needs of 1,000 people and 500 units, beside 0: mean excess less z s."""
@@ -305,8 +305,8 @@ def sensitivity_of_schedules() -> Recomputed:
     id="programs/definition-5.3.5", statement="Definition 5.3.5", line=4037,
     verdict="holds", pinned=(1.41421356, 1.41421356),
     claim="sigma, of best responses at the same prices, bounds the l2 sensitivity of the gradient.",
-    correction="sqrt2 for unit demand, attained. What compares responses to different prices, such as drawn ones, "
-               "needs the rule for any two contributions.",
+    correction="sqrt2 for unit demand, attained. Comparisons of responses to different prices, such as drawn ones, "
+               "need the rule for any two contributions.",
 )
 def loads_of_neighbours() -> Recomputed:
     """The largest l2 distance of two loads whose records differ in one place, beside sigma: 400 pairs and prices."""
@@ -349,8 +349,8 @@ def noise_of_a_row() -> Recomputed:
     id="programs/theorem-5.3.7", statement="Theorem 5.3.7", line=4044,
     verdict="holds-with-correction", pinned=(20000.0, 41154.2205),
     claim="Prices and public variables are (epsilon, delta)-differentially private, for any epsilon > 0.",
-    correction="Where a round's epsilon' is below 1 and T epsilon'(e^epsilon' - 1) <= epsilon/2. Asked for 20,000 the "
-               "printed noise has 41,154; ours has what is asked for.",
+    correction="Where a round's epsilon' is below 1 and T epsilon'(e^epsilon' - 1) <= epsilon/2. At a request of "
+               "20,000 the printed noise has 41,154; ours has the requested epsilon.",
 )
 def loss_at_a_large_epsilon() -> Recomputed:
     """The least epsilon that the printed noise has at delta = 10^-6 and T = 1000 where 20,000 is asked for."""
@@ -361,10 +361,10 @@ def loss_at_a_large_epsilon() -> Recomputed:
 @claim(
     id="programs/theorem-5.3.8", statement="Theorem 5.3.8", line=4055, verdict="holds", pinned=(0.0, 0.0),
     claim="Best responses are handed out with (epsilon, delta)-joint privacy.",
-    correction="Towards the others: all of 120 shares are what she works out from her record and the billboard.",
+    correction="Towards the others: each of 120 shares follows from its owner's record and the billboard.",
 )
 def shares_are_decodes() -> Recomputed:
-    """The number of 120 participants whose share is not what they compute from their record and the billboard alone."""
+    """The number of 120 shares that differ from the decode of their owner's record and the billboard alone."""
     program, values = UnitDemand(120, 15, goods=4), popular(120, 4, 1)
     mechanism = PrivDude(program, 1.0, 1e-6, 30, 15)
     outcome: Any = mechanism.run(values, Noise.simulated(1))
@@ -414,7 +414,7 @@ def price_of_excess() -> Recomputed:
     id="programs/example-5.3.11", statement="Example 5.3.11", line=4112, verdict="false", pinned=(1.0, 4.0),
     claim="tau = 1 is a dual bound of the electricity program.",
     correction="Not with needs (erratum 8): eight people with five slots have 4, and half a unit more of a slot is "
-               "worth 2. Without needs, or with 1 + what a missed unit costs, it is one.",
+               "worth 2. Without needs, or with 1 + the cost of a missed unit, it is one.",
 )
 def needs_along_a_chain() -> Recomputed:
     """The least dual bound of eight people with needs in five slots, beside 1."""
@@ -455,7 +455,7 @@ def width_of_a_slot() -> Recomputed:
     id="programs/width-logarithm", statement="After Example 5.3.14", line=4197,
     verdict="holds", pinned=(2.07901341, 0.999754656),
     claim="Convergence takes polynomially many rounds in w, accuracy depends on log w alone.",
-    correction="At T = w^2 ours does not depend on w at all; the print's doubles from w = 10^3 to 10^6.",
+    correction="At T = w^2 ours does not depend on w at all; the source's doubles from w = 10^3 to 10^6.",
 )
 def width_at_its_own_rounds() -> Recomputed:
     """Our bound at T = w^2 from w = 10^3 to 10^6, as a ratio; the print's grows by its logarithms."""
@@ -470,8 +470,8 @@ def width_at_its_own_rounds() -> Recomputed:
     id="programs/lemma-5.3.15", statement="Lemma 5.3.15", line=4203,
     verdict="holds-with-correction", pinned=(281802.635, 8662.48552),
     claim="R_p <= 40 sqrt8 (k tau sigma/epsilon) ln(2 w^2 k/beta) sqrt(ln(w^2/delta)).",
-    correction="epsilon' and variance are others than Algorithm 8's, and sqrt(ln(1/delta)) is dropped (erratum 4). "
-               "The number, 281,803 at n = 10^5, k = 10, stands because ours is 8,662 with the print's noise.",
+    correction="epsilon' and variance are others than Algorithm 8's, and sqrt(ln(1/delta)) is dropped (erratum 4). The "
+               "number, 281,803 at n = 10^5, k = 10, stands because ours is 8,662 with the source's noise.",
 )
 def printed_constants() -> Recomputed:
     """Our bound with the print's noise, at T = w^2, beside the print's R_p: n = 10^5, k = 10, epsilon = 1."""

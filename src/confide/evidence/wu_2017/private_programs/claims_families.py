@@ -116,7 +116,7 @@ def price_of_bundles() -> Recomputed:
     verdict="holds", pinned=(1.0, 1.00213632),
     claim="The allocation problem is solved privately for valuations beyond gross substitutes.",
     correction="By averages of bundles: 3,000 people who want pairs of goods reach the optimum to within a percent at "
-               "epsilon = 4. Whole bundles take the means of section 5.5.",
+               "epsilon = 4. Whole bundles need the means of section 5.5.",
 )
 def goods_that_complete_each_other() -> Recomputed:
     """Share of the optimum of a private run where only pairs of goods are worth something: no gross substitutes."""
@@ -393,7 +393,7 @@ def privacy_of_games() -> Recomputed:
 @claim(
     id="programs/remark-5.4.7", statement="Remark 5.4.7", line=4635, verdict="holds", pinned=(1.0, 1.0),
     claim="The violation does not grow with n, other than that of Cummings et al. 2015.",
-    correction="What is certified of a row is the same at 10^3 and at 10^6 people.",
+    correction="The certified bound of a row is the same at 10^3 and at 10^6 people.",
 )
 def excess_without_people() -> Recomputed:
     """The certified excess of a row with 10^6 people over the same with 10^3, if no price ends at its bound."""

@@ -70,7 +70,7 @@ def draws_above_their_mean() -> Recomputed:
     id="programs/algorithm-9-threshold", statement="Algorithm 9, threshold", line=4692,
     verdict="holds-with-correction", pinned=(0.0, 1.0),
     claim="A flag at b - B, with noise of B at most, keeps the row within b.",
-    correction="What trips it has been added before: b + Cinf (erratum 12). T = b - Cinf - B_q - B_t.",
+    correction="The load that trips it has been added before: b + Cinf (erratum 12). T = b - Cinf - B_q - B_t.",
 )
 def one_contribution_too_many() -> Recomputed:
     """The largest excess of a row that is stopped B below its supply, the noise being B together: Cinf."""
@@ -116,8 +116,8 @@ def margin_at_a_hundred_thousand() -> Recomputed:
 @claim(
     id="programs/theorem-5.5.3", statement="Theorem 5.5.3, unserved participants", line=4848,
     verdict="holds", pinned=(1.0, 0.213727927),
-    claim="Who goes without is bounded by margins and excess over L.",
-    correction="At most .21 of what our form of it says, over three runs.",
+    claim="The number of people who go without is bounded by margins and excess over L.",
+    correction="At most .21 of the bound in our form, over three runs.",
 )
 def who_goes_without() -> Recomputed:
     """Participants who go without over what is promised after the run, at most over 3 runs: n = 4,000, k = 5."""
@@ -212,7 +212,7 @@ def reduced_optimum() -> Recomputed:
     verdict="holds-with-correction", pinned=(-0.06, -0.100000024),
     claim="TrueDude's argument carries over unchanged, since the output for an unsatisfied bidder is the average in "
           "expectation.",
-    correction="For a satisfied one (erratum 15), and in the mean over the coin alone: after it, her utility may be "
+    correction="For a satisfied one (erratum 15), and in the mean over the coin alone: after it, the utility may be "
                "-.1 at alpha = .06. Payments in proportion to value keep it at 0 or above.",
 )
 def price_of_a_drawn_part() -> Recomputed:
@@ -295,7 +295,7 @@ def welfare_of_tight() -> Recomputed:
     id="programs/algorithm-11-input", statement="Algorithm 11, input", line=5528,
     verdict="holds-with-correction", pinned=(1.0, 9.82352877),
     claim="TightDude(O, sigma, tau, w, epsilon, delta, beta).",
-    correction="xi hangs on alpha, which is missing (erratum 15): it is 9.8 times as large at .01 as at .1.",
+    correction="xi depends on alpha, which is missing (erratum 15): it is 9.8 times as large at .01 as at .1.",
 )
 def missing_parameter() -> Recomputed:
     """The margin xi at alpha = .01 over xi at alpha = .1: a parameter that Algorithm 11 is not given."""
@@ -321,7 +321,7 @@ def row_of_a_reassigned() -> Recomputed:
 @claim(
     id="programs/remark-6.3.7", statement="Remark 6.3.7", line=5455, verdict="holds", pinned=(1.0, 1.00000062),
     claim="With a large alpha TightDude keeps its bounds for rounding and feasibility alone.",
-    correction="The margin tends to R/tau and what drawing takes.",
+    correction="The margin tends to R/tau plus the margin of the draw.",
 )
 def nobody_reassigned() -> Recomputed:
     """Our margin at alpha = 10^6 over the one without reassignment, T without end: it degrades gracefully."""
@@ -385,7 +385,7 @@ def people_for_tight() -> Recomputed:
     verdict="holds-with-correction", pinned=(9762.71625, 81.9404497),
     claim="Each row's sparse vector needs epsilon/(2 sqrt(8 k ln(2/delta))).",
     correction="Losses add up in l1 over rows, a row pays for its level or for its queries (erratum 12): with batches "
-               "the margin is 82 where the print has 9,763.",
+               "the margin is 82 where the source has 9,763.",
 )
 def flags_of_a_run() -> Recomputed:
     """Our flags' margin at n = 10^5, k = 10, epsilon = 1, beside the printed one."""

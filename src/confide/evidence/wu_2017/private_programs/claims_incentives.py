@@ -94,10 +94,10 @@ def utilities_of_all() -> Recomputed:
 @claim(
     id="programs/theorem-6.2.12", statement="Theorem 6.2.12", line=5289, verdict="holds", pinned=(0.0, 0.0),
     claim="TrueDude is (epsilon, delta)-jointly private.",
-    correction="All of 200 parts and prices are what she works out from her record and the billboard.",
+    correction="Each of 200 parts and prices follows from its owner's record and the billboard.",
 )
 def charges_are_decodes() -> Recomputed:
-    """The number of 200 participants whose parts and prices are not what they compute alone."""
+    """The number of 200 parts and prices that differ from their owner's own decode."""
     mechanism, values, outcome = _charged()
     names = ("actions", "times", "price")
     wrong = sum(mechanism.decode(values[i], i, outcome.billboard)
@@ -144,7 +144,7 @@ def lies_at_fixed_prices() -> Recomputed:
     id="programs/footnote-6.2", statement="Section 6.2, footnote 2", line=5213,
     verdict="holds", pinned=(0.0, 0.599999619),
     claim="Contributions may be misreported if they are verifiable.",
-    correction="They must be: who understates a weight tenfold gains .6.",
+    correction="They must be: a person who understates a weight tenfold gains .6.",
 )
 def contributions_that_are_not_verified() -> Recomputed:
     """The gain of a lie about one's item's weight at price 1, if a participant is charged for the reported weight:

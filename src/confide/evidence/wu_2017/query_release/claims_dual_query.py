@@ -299,7 +299,8 @@ def samples_of_a_round() -> Recomputed:
 @claim(
     id="release/theorem-3.4.5", statement="Theorem 3.4.5", line=1073, verdict="holds", pinned=(1.0, 0.82512989),
     claim="At the printed T, eta and s every answer is within alpha with probability 1 - beta.",
-    correction="By another proof, and with .83 alpha for alpha: regret, plus what samples miss, plus the oracle's gap.",
+    correction="By another proof, and with .83 alpha for alpha: regret, plus the sampling error, plus the oracle's "
+               "gap.",
 )
 def accuracy_bound() -> Recomputed:
     """The proved bound of D3 over alpha at the printed setting, oracle gap alpha/4: the largest over a grid."""
@@ -314,7 +315,7 @@ def accuracy_bound() -> Recomputed:
 
 @claim(
     id="release/theorem-3.4.5-run", statement="Theorem 3.4.5, run", line=1073, verdict="holds", pinned=(0.5, 0.0065),
-    claim="The same, of a run at the printed setting.",
+    claim="The same claim for a run at the printed setting.",
     correction="A largest error of .0065 at alpha = .5, all pairs of 4 bits: the regret is near 1/T, not near its "
                "bound.",
 )
@@ -388,7 +389,7 @@ def payoff_in_the_proof() -> Recomputed:
     verdict="holds-with-correction", pinned=(2.00017329, 0.315249969),
     claim="epsilon = 256 ln(|Q|)^(3/2) sqrt(6 ln(1/delta) ln(2 |X| T/beta))/(alpha^3 n).",
     correction="Twice the root of Theorem 3.4.2, without its linear term: enough while epsilon is below about 4 "
-               "ln(1/delta). At n = 1e5, alpha = .3 it is .32 of what the theorem gives.",
+               "ln(1/delta). At n = 1e5, alpha = .3 it is .32 of the theorem's number.",
 )
 def remark_formula() -> Recomputed:
     """The level epsilon of Remark 3.4.6 over Theorem 3.4.2's, alpha = .3, 1e5 queries of 30 bits: at n = 1e9, and at n

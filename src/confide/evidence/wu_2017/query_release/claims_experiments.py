@@ -341,8 +341,8 @@ def uniform_bits() -> Recomputed:
     id="release/challenging-data", statement="Section 3.7, synthetic data", line=1405,
     verdict="holds-with-correction", pinned=(0.043847342, 0.000906659234),
     claim="Attributes with biases of their own are more challenging and realistic data.",
-    correction="Than fair coins. They are independent still: products of noisy one-way counts have a mean error of "
-               ".0009 where DualQuery has .044 (d = 1,000).",
+    correction="True in comparison with fair bits. The bits are still independent: products of noisy one-way counts "
+               "have a mean error of .0009 where DualQuery has .044 (d = 1,000).",
 )
 def product_data_is_easy() -> Recomputed:
     """Average errors at (1, .001), 1,000 independent attributes: of DualQuery, of products of noisy one-way counts."""
@@ -363,8 +363,8 @@ def product_data_is_easy() -> Recomputed:
     id="release/free-zeros", statement="Section 3.7, free attributes", line=1441,
     verdict="holds", pinned=(0.08294748, 0.0521692025),
     claim="On sparse data free attributes are set to 0.",
-    correction="The better rule there: a mean error of .053 against .084 by coins, positive marginals of Adult's "
-               "columns.",
+    correction="The better rule there: a mean error of .053, against .084 with random bits, on positive marginals of "
+               "Adult's columns.",
 )
 def zeros_on_sparse_data() -> Recomputed:
     """Average errors on positive marginals of a stand-in for Adult: free attributes by coins, and zeros."""

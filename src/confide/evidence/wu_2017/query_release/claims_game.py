@@ -261,8 +261,8 @@ def value_of_the_game() -> Recomputed:
     id="release/value-signs", statement="Section 3.3, proof of the value", line=838,
     verdict="holds-with-correction", pinned=(0.0, 1.69008727),
     claim="A(u, q) = E[q(x) - q(D)] = E[q(D) - q(x)] = A(u, not q).",
-    correction="By (3.1) A(u, not q) = -A(u, q), which is what the argument needs; the two printed means differ by up "
-               "to 1.69, and A(D, w) has the sign of the mirrored game too. Ours, beyond the errata.",
+    correction="By (3.1) A(u, not q) = -A(u, q), which the argument needs; the two printed means differ by up to 1.69, "
+               "and A(D, w) has the sign of the mirrored game too. Ours, beyond the errata.",
 )
 def sign_in_the_proof() -> Recomputed:
     """The largest |A(u, q) - A(u, 1 - q)|, which the printed chain of equations says is 0, over 20 tables and mixtures.

@@ -52,7 +52,7 @@ def _zeros(terms: Terms) -> tuple[NDArray[np.bool_]]:
 @claim(
     id="release/best-response", statement="Section 3.5, the best-response problem", line=1134,
     verdict="holds", pinned=(0.0, 2.77555756e-17),
-    claim="The best response maximises the sum of q(x) over the samples, whatever the data is.",
+    claim="The best response maximises the sum of q(x) over the samples, for all data.",
     correction="No difference over all records in 20 cases. It is the best response of the game (3.1), not of "
                "Algorithm 3 as printed.",
 )
@@ -76,7 +76,7 @@ def best_response_is_a_sum() -> Recomputed:
     id="release/definition-3.5.1", statement="Definition 3.5.1", line=1154,
     verdict="holds-with-correction", pinned=(0.0, 6.0),
     claim="A 3-way marginal is specified by a != b != c.",
-    correction="All three must differ: 6 of the 12 triples of 3 attributes that the print allows have a = c.",
+    correction="All three must differ: 6 of the 12 triples of 3 attributes that the source allows have a = c.",
 )
 def three_different_attributes() -> Recomputed:
     """How many queries of triples of 3 attributes with a != b != c, as printed, ask fewer than three; 0 is meant."""
@@ -159,8 +159,8 @@ def _laws_of_bits(width: int) -> tuple[NDArray[np.int64], _Floats]:
     id="release/theorem-3.6.2", statement="Theorem 3.6.2", line=1219,
     verdict="holds-with-correction", pinned=(0.0, 0.647573022),
     claim="A k-way marginal is the mean of p_T over the subsets T of its attributes.",
-    correction="Of (-1)^|T| p_T (erratum 5). Without signs it is the cell with all attributes off, up to .65 away in "
-               "50 laws.",
+    correction="True for (-1)^|T| p_T (erratum 5). Without signs it is the cell with all attributes off, up to .65 "
+               "away in 50 laws.",
 )
 def marginals_without_signs() -> Recomputed:
     """The largest error of 2^-3 sum over T of p_T(D), as printed without signs, as the all-on marginal of 3 attributes,
@@ -218,8 +218,8 @@ def parities_of_every_size() -> Recomputed:
     id="release/parities-are-counts", statement="Section 3.6", line=1199,
     verdict="holds-with-correction", pinned=(1.0, 2.0),
     claim="DualQuery can be applied to parities.",
-    correction="With values +1 and -1 a record moves an answer by 2/n: the loss of a draw is twice what is charged. "
-               "Run on (1 + p)/2 and double the error (erratum 6).",
+    correction="With values +1 and -1 a record moves an answer by 2/n, so the loss of a draw is twice the charge. Run "
+               "on (1 + p)/2 and double the error (erratum 6).",
 )
 def parities_are_not_counts() -> Recomputed:
     """The largest log ratio of one draw of round 3 with values +1 and -1, over the 2 eta (t - 1)/n that is charged.

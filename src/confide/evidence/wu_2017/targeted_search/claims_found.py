@@ -253,8 +253,8 @@ def random_order_does_as_well() -> Recomputed:
     id="search/utility", statement="Section 7.3.3, utility", line=6183,
     verdict="holds-with-correction", pinned=(1.0, 0.4375),
     claim="That noise eradicates all signal is unrealistic; no theorem is given.",
-    correction="Not all of it: of what Target is ahead of random order, Lap(20) leaves 44% with fragmented targets "
-               "among 6,000 people, and takes the rest.",
+    correction="Not all of it. With fragmented targets among 6,000 people, Lap(20) leaves 44% of Target's lead over a "
+               "random order, and takes the rest.",
 )
 def signal_under_the_noise() -> Recomputed:
     """PTarget's lead over random order, of Target's, at six budgets together, fragmented, beside 1."""

@@ -77,8 +77,8 @@ def _one_query() -> tuple[Investigation, Investigation]:
 @claim(
     id="search/limit", statement="Section 7.2.1, budget", line=5770, verdict="false", pinned=(0.0, inf),
     claim="Any practical algorithm must limit the number of status bits that are examined.",
-    correction="A limit tells without bound: after one examination {0, 2} is out on one graph and {0} on its "
-               "neighbour. Only the noisy fake target may end a search.",
+    correction="A limit reveals contacts without bound: after one examination {0, 2} is out on one graph and {0} on "
+               "its neighbour. Only the noisy fake target may end a search.",
 )
 def limit_of_examinations() -> Recomputed:
     """The log ratio of the released list after one examination at most, of two neighbouring graphs, beside 0."""
@@ -200,7 +200,7 @@ def contacts_of_targets() -> Recomputed:
 @claim(
     id="search/claim-7.7.2", statement="Claim 7.7.2", line=6513, verdict="false", pinned=(4.0, 7.0),
     claim="One vertex changes the common neighbours of at most d + 1.",
-    correction="Of seven at d = 3, where 4 is claimed (erratum 4): up to 2d + 1.",
+    correction="Seven at d = 3, where 4 is claimed (erratum 4): up to 2d + 1.",
 )
 def values_that_change() -> Recomputed:
     """Vertices whose common neighbours change when one is rewired, d = 3, beside d + 1."""
@@ -215,7 +215,7 @@ def values_that_change() -> Recomputed:
     verdict="holds-with-correction", pinned=(4.0, 2.0),
     claim="The score has the sensitivity IC(f), d + 1 for CN.",
     correction="Counted over V minus N[T] it moves by d-1 at most, 2 at d = 3 over all pairs of five vertices; d + 1 "
-               "is safe for another reason than the one that is printed (erratum 4).",
+               "is safe, but not for the printed reason (erratum 4).",
 )
 def counts_that_change() -> Recomputed:
     """How far #{v outside N[T]: f(v) >= x} moves, d = 3, beside the printed d + 1."""
@@ -252,8 +252,8 @@ def largest_value() -> Recomputed:
     id="search/implementation-bound", statement="Section 7.7.3, bound", line=6515,
     verdict="holds-with-correction", pinned=(1.0, 5.0),
     claim="Graphs have degrees up to d.",
-    correction="d must be public (erratum 8): the largest degree of the graph tells of it, and lists that are cut to "
-               "d let one vertex move CN by 5 at d = 5.",
+    correction="d must be public (erratum 8): the largest degree of the graph reveals something about it, and with "
+               "lists that are cut to d one vertex moves CN by 5 at d = 5.",
 )
 def lists_cut_to_a_bound() -> Recomputed:
     """How far one vertex moves common neighbours if lists are cut to their first d = 5 names, beside 1.

@@ -41,8 +41,8 @@ _CALLS = 13  # k = 14, as in the experiments
 @claim(
     id="search/lemma-7.4.1", statement="Lemma 7.4.1", line=6199, verdict="holds", pinned=(0.0, 0.0),
     claim="Statistic-first search is 0-private.",
-    correction="No rewiring of a protected vertex changes its list, as long as nothing but exhaustion ends it, and "
-               "ties go by public ids.",
+    correction="No rewiring of a protected vertex changes its list, if only exhaustion ends the search and public ids "
+               "break ties.",
 )
 def component_search_is_free() -> Recomputed:
     """How many of 248 rewirings of a protected vertex of the toy change what the search of a component releases."""
@@ -139,8 +139,8 @@ def corrected_threshold() -> Recomputed:
     id="search/components-found", statement="Section 7.5, components", line=6301,
     verdict="holds-with-correction", pinned=(0.0, 0.196214476),
     claim="The loss is that of the components that are found.",
-    correction="Of the calls that are made: that a first call finds nothing already has a log ratio of .196 at "
-               "epsilon = 1.",
+    correction="True for the calls that are made. But even whether a first call finds nothing has a log ratio of .196 "
+               "at epsilon = 1.",
 )
 def failed_searches_tell() -> Recomputed:
     """The loss of the event that one component alone is released, beside (k - 1) epsilon with k = 1 found."""
@@ -177,7 +177,7 @@ def precision_of_the_threshold() -> Recomputed:
     verdict="false", pinned=(0.0, 109046.644),
     claim="With a fake target at the value above which there are about K vertices, a search ends after about K.",
     correction="The fake's own noise spreads its place over everybody (erratum 9): with nobody above it 109,047 of "
-               "235,710 come before it. The smoothed stop counts those who are expected to.",
+               "235,710 come before it. The smoothed stop counts the people expected before it.",
 )
 def examined_before_the_fake() -> Recomputed:
     """Vertices of value 0 in 235,710 that come before a fake of value 3, Lap(20), beside the number above it, 0."""
@@ -256,7 +256,7 @@ def composition_at_their_size() -> Recomputed:
 @claim(
     id="search/composition", statement="Section 7.4, composition of calls", line=6254,
     verdict="holds-with-correction", pinned=(2.6, 1.91340165),
-    claim="What 13 calls lose is their sum, or the print's epsilon_2.",
+    claim="The loss of 13 calls is their sum, or the source's epsilon_2.",
     correction="Threshold and selection composed apart lose 1.913 at delta = 10^-6 where the sum is 2.6; with gumbel "
                "noise 1.167.",
 )
@@ -272,7 +272,7 @@ def composition_of_two_steps() -> Recomputed:
     id="search/theorem-7.3.3-proof", statement="Proof of Theorem 7.3.3", line=6257,
     verdict="holds-with-correction", pinned=(1.0, 1.03774904),
     claim="By Theorem 2.2.4 the calls lose sqrt(8 k ln(1/delta)) epsilon.",
-    correction="There are k-1 calls (erratum 5): 3.8% more than the theorem states at k = 14; and what is used is "
+    correction="There are k-1 calls (erratum 5): 3.8% more than the theorem states at k = 14; and the proof uses "
                "Corollary 2.2.5.",
 )
 def number_of_calls_in_the_proof() -> Recomputed:

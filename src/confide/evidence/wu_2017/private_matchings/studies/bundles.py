@@ -45,7 +45,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     least = quiet.increment * held + free.diagnostics["unsatisfied"] + float(prices.sum()) * (quiet.batch - 1)
     above = bundle_dual_bound(quiet.valuation.population(rows_of, people=n, goods=k), s, prices)
     compared: list[Compared] = [
-        bound("welfare lost without noise; the source: at most alpha for each good held, and what is unsold",
+        bound("welfare lost without noise; the source: at most alpha for each good held, plus the unsold copies",
               optimum - free.diagnostics["welfare"], at_most=least, remark="the proof's own bound, with batches",
               origin=evaluated("Wu 2017, Theorem 4.4.2, line 2570")),
         bound("optimum, beside the bound of the final prices", optimum, at_most=above, remark="weak duality",
@@ -82,6 +82,6 @@ STUDY = Study(
     name="allocation-bundles",
     title="Auctions of bundles",
     source="Wu 2017, Theorem 4.4.2",
-    statement="PAlloc loses alpha for each good that is held, and what is left of goods with a price.",
+    statement="PAlloc loses alpha for each good that is held, plus the unsold copies of goods with a price.",
     run=_run,
 )

@@ -69,7 +69,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     errors = {"the source's formula": source.error,
               f"its T = {source.rounds} rounds, noise (2T + 1) h/epsilon, exact error": usual_error(whole, gamma)}
     rows: list[tuple[str | float, ...]] = [(name, error, math.nan, math.nan) for name, error in errors.items()]
-    compared = [bound("copies held back by the source's constants; the source: fewer than there are", source.reserve,
+    compared = [bound("copies in reserve by the source's constants; the source: fewer than there are", source.reserve,
                       at_most=supply - 1.0, remark="nothing is left to sell",
                       origin=in_words("Wu 2017, Algorithm 4, line 1920"))]
     for done, (name, auction) in enumerate(steps.items(), 1):

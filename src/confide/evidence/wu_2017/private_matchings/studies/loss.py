@@ -95,7 +95,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
 
 STUDY = Study(
     name="allocation-loss",
-    title="What the printed noise costs",
+    title="The loss at the printed noise",
     source="Wu 2017, Theorems 4.3.3 and 4.4.1",
     statement="With counters at epsilon/2T, prices and reports of PMatch and PAlloc are epsilon-private.",
     run=_run,

@@ -144,6 +144,6 @@ STUDY = Study(
     name="allocation-measured",
     title="Private matchings, measured",
     source="Wu 2017, Theorem 4.3.5",
-    statement="PMatch loses at most alpha for each bidder, and what is left of goods with a price.",
+    statement="PMatch loses at most alpha for each bidder, plus the unsold copies of goods with a price.",
     run=_run,
 )

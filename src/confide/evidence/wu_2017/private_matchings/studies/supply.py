@@ -55,7 +55,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
             advance(progress, done, len(kinds) * len(signals))
         slope = math.log(lost[signals[-1]] / lost[signals[0]]) / math.log(signals[-1] / signals[0])
         compared.append(bound(
-            f"exponent of s epsilon in what PMatch loses at its best, instance {kind}; the source: -1/3 or less", slope,
+            f"exponent of s epsilon in PMatch's loss at its best, instance {kind}; the source: -1/3 or less", slope,
             at_most=-1.0 / 3.0, remark="alpha = (s epsilon)^(-1/3), without logarithms and constants",
             origin=evaluated("Wu 2017, Theorem 4.1.1, line 1621")))
         pictures += curves(points, title=f"Welfare of private matchings, instance {kind}", x="supply times epsilon",
@@ -73,7 +73,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
 
 STUDY = Study(
     name="allocation-supply",
-    title="What supply times epsilon is worth",
+    title="The effect of supply times epsilon",
     source="Wu 2017, Theorem 4.1.1",
     statement="Welfare OPT - alpha n takes a supply of 1/(alpha^3 epsilon), up to logarithms.",
     run=_run,

@@ -157,6 +157,6 @@ STUDY = Study(
     name="programs-families",
     title="The examples of section 5.4, measured",
     source="Wu 2017, section 5.4 and Table 2",
-    statement="Excess is in the order of k sigma/epsilon, whatever the program.",
+    statement="Excess is in the order of k sigma/epsilon, for every program.",
     run=_run,
 )

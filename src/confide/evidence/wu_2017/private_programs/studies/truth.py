@@ -28,21 +28,21 @@ _SPEC = {20_000: (34.0, 190.0), 100_000: (7.0, 125.0)}
 
 
 def _utility(outcome: Any, values: NDArray[Any], index: int, rounds: int) -> float:
-    """Of one participant's part by her true values."""
+    """The utility of one participant's part by their true values."""
     actions, times = (np.array(outcome.shares[name][index].as_py()) for name in ("actions", "times"))
     had = float(np.where(actions >= 0, values[index][np.maximum(actions, 0)], 0.0) @ times) / rounds
     return had - float(outcome.shares["price"][index].as_py())
 
 
 def _lies(values: NDArray[Any], index: int) -> dict[str, NDArray[Any]]:
-    """What she may say instead."""
+    """The lies of a participant, by name."""
     mine, best = values[index], int(values[index].argmax())
     only = np.zeros_like(mine)
     only[best] = 1.0
     others = np.where(np.arange(len(mine)) == best, 0.0, mine)
     return {"nine tenths of all values": 0.9 * mine, "half of all values": mine / 2,
             "twice all values": np.minimum(1.0, 2 * mine), "nothing": np.zeros_like(mine),
-            "her favourite alone, at 1": only, "all but her favourite": others}
+            "the favourite alone, at 1": only, "all but the favourite": others}
 
 
 def _run(quick: bool, progress: Progress | None) -> Findings:
@@ -78,7 +78,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         points.append((name, "lie", mean, mean - error, mean + error))
         compared.append(bound(f"mean gain of a lie, {name}, n = {n}; promised at most", mean, at_most=mechanism.gain,
                               origin=OWN_CERTIFICATE))
-    compared.append(bound("what is promised of any lie; the source, where truth gives .6", mechanism.gain,
+    compared.append(bound("promised bound for any lie; the source, where truth gives .6", mechanism.gain,
                           at_most=(printed.factor - 1.0) * 0.6 + printed.added, remark="nothing is worth more than 1",
                           origin=evaluated("Wu 2017, Theorem 6.2.11, line 5250")))
     return Findings(compared=tuple(compared), blocks=(
@@ -94,7 +94,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
 
 STUDY = Study(
     name="programs-truth",
-    title="What a lie gains",
+    title="The gain of a lie",
     source="Wu 2017, Lemma 6.2.4 and Theorem 6.2.11",
     statement="TrueDude is (e^epsilon, alpha (2 e^epsilon - 1) + delta max(V, C1 tau sqrt(k)))-truthful.",
     run=_run,

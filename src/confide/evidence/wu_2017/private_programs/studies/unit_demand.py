@@ -70,7 +70,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
 
 STUDY = Study(
     name="programs-measured",
-    title="What privacy costs with unit demand",
+    title="The cost of privacy with unit demand",
     source="Wu 2017, Theorem 5.3.17 and Corollary 5.4.1",
     statement="Welfare and supply are off by the order of k/epsilon, in all.",
     run=_run,

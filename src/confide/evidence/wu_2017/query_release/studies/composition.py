@@ -68,7 +68,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
 
 STUDY = Study(
     name="queries-composition",
-    title="What a run costs, by four calculators",
+    title="The cost of a run, by four calculators",
     source="Wu 2017, Theorems 3.4.1 and 3.4.2, Figure 2, footnote 4",
     statement="By Theorem 3.4.2, 170 rounds of 1750 samples with step size 1.2 on KDD99 are (1, .001)-private.",
     run=_run,

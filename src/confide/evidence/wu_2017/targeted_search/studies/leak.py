@@ -58,7 +58,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
 
 STUDY = Study(
     name="search-leak",
-    title="What the printed threshold tells",
+    title="The loss at the printed threshold",
     source="Wu 2017, Lemma 7.4.3 and Theorem 7.3.3 (lines 6216-6258)",
     statement="Searches for a component with a private threshold lose at most epsilon each.",
     run=_run,
