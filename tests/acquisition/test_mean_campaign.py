@@ -233,8 +233,8 @@ def test_a_limit_that_equal_weights_exceed_is_declined_with_what_would_do(tmp_pa
 
 
 def test_a_budget_without_a_delta_is_told_what_to_do(tmp_path: Path) -> None:
-    said = (r"^budget\.rule: 'basic' adds up epsilons\. .* no promise names one; write rule = \"zcdp\" in \[budget\]: .* in "
-            "that table")
+    said = (r"^budget\.rule: 'basic' adds up epsilons\. .* no promise names one; "
+            r"write rule = \"zcdp\" in \[budget\]: .* in that table")
     with pytest.raises(InvalidInput, match=f"{said}$"):
         _ = campaign(tmp_path, "bad", (('rule = "zcdp"\n', ""),)).plan
     with pytest.raises(InvalidInput, match=f"{said}, and a delta above 0, such as delta = 1e-6$"):

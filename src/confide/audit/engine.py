@@ -415,7 +415,7 @@ def audit(it: Audited, progress: Progress | None = None) -> AuditReport:
         >>> report = audit(Audited(promises=Guarantees((promise,)), measured=[walked],
         ...                        events=lambda: [PureEvent(epsilon=1.0, neighbours=Relation.REPLACE)]))
         >>> report.passed, [control.mutant for control in report.controls][:3]
-        (True, ['no noise', 'the records beside what is published', '0.9 of the noise that the promise needs'])
+        (True, ['no noise', 'the records beside the published values', '0.9 of the noise that the promise needs'])
     """
     # What is promised may be more than what is charged: a conversion, or a sum by a looser rule.
     priced, wrongly = promise_rows(it.promises, it.events, it.paid, alike=it.charged is None)

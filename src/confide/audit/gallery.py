@@ -78,7 +78,7 @@ def exhibits(alpha: float = 1e-9) -> tuple[Exhibit, ...]:
     Example:
         >>> forgotten = next(exhibit for exhibit in exhibits() if "forgotten" in exhibit.bug)
         >>> forgotten.report().passed, forgotten.audit(True).evidence
-        (True, 'what is published differs although all noisy answers are the same')
+        (True, 'the published values differ although all noisy answers are the same')
     """
     return (
         _through_the_door(
