@@ -72,7 +72,7 @@ def test_what_is_published_has_nothing_of_the_operators(tmp_path: Path) -> None:
                      "manifest.json", "pictures.json", "report.html"}
     assert len(list((tmp_path / "pack" / "columns").iterdir())) == 3  # seeds, order, joined
     report = (tmp_path / "pack" / "report.html").read_text()
-    assert "examined people" not in report
+    assert "neither is published" in report  # the graph and the log of examinations
     assert "You may be asked to let yourself be examined" in report  # the offer
 
 
