@@ -39,7 +39,7 @@ def client_rows(contracts) -> list[AuditRow]:
     integer_contracts(np.arange(1, 41) / 820, np.linspace(0.1, 90, 40), 1.5),
     integer_contracts([0.0, 1.0], [0.0, 0.7], 8.0),
 ]), ids=["three", "noise of the least size", "forty", "one"])
-def test_a_sound_release_passes_and_every_planted_fault_is_flagged(contracts) -> None:
+def test_a_sound_release_passes_and_every_injected_fault_is_flagged(contracts) -> None:
     found = report(contracts)
     assert found.problems == ()
     assert found.false_alarm <= alpha("acquisition.audit.sampler", cases=4)

@@ -121,11 +121,11 @@ def test_her_client_measures_the_clamped_record_in_steps_exactly() -> None:
         (np.float32(2.5), round(Fraction(11, 20) * 2**50), False), (np.int64(8), 2**50, True),
         (-math.inf, 0, True), (1e300, 2**50, True), (math.nextafter(7.0, 8.0), 2**50, True),
     ):
-        heard = RecordingNoise(Noise.simulated(4))
-        sent = perturb(record, contract, heard)
-        assert heard.draws[0].center == (center,)
-        assert heard.draws[0].scale == 2**50
-        assert sent.message == heard.draws[0].value[0]
+        observed = RecordingNoise(Noise.simulated(4))
+        sent = perturb(record, contract, observed)
+        assert observed.draws[0].center == (center,)
+        assert observed.draws[0].scale == 2**50
+        assert sent.message == observed.draws[0].value[0]
         assert sent.clamped is clamped
         assert contract.admits(sent.message)
         assert "clamped" not in repr(sent)
@@ -137,10 +137,10 @@ def test_her_client_measures_the_clamped_record_in_steps_exactly() -> None:
 
 @pytest.mark.parametrize("record", [math.nan, None, "1.5", True, 1j])
 def test_what_is_no_record_is_answered_on_her_side_without_saying_it(record) -> None:
-    with pytest.raises(InvalidInput, match="value: is not a number") as told:
+    with pytest.raises(InvalidInput, match="value: is not a number") as reported:
         perturb(record, example().of(0), Noise.simulated(1))
-    assert "1.5" not in str(told.value)
-    assert "1j" not in str(told.value)
+    assert "1.5" not in str(reported.value)
+    assert "1j" not in str(reported.value)
 
 
 def test_who_has_no_step_sends_nothing_and_shows_nothing() -> None:
@@ -185,10 +185,10 @@ def test_the_sum_is_exact_beyond_64_bits() -> None:
 
 def test_noise_takes_the_place_of_absentees() -> None:
     contracts = example(lattice=2**20)
-    heard = RecordingNoise(Noise.simulated(3))
+    observed = RecordingNoise(Noise.simulated(3))
     messages = np.array([400_000], dtype=np.int64)
-    release = aggregate(contracts, [1], messages, heard)
-    draw = heard.draws[0]
+    release = aggregate(contracts, [1], messages, observed)
+    draw = observed.draws[0]
     absent = int(contracts.noise_std[0]) ** 2 + int(contracts.noise_std[2]) ** 2
     assert draw.scale**2 >= absent > (draw.scale - 1) ** 2
     assert release.total == 400_000 + draw.value[0]
@@ -200,7 +200,7 @@ def test_noise_takes_the_place_of_absentees() -> None:
     with pytest.raises(Refused, match="noise for the missing place"):
         aggregate(contracts, [1], messages)
     with pytest.raises(Refused, match="nobody"):
-        aggregate(contracts, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), heard)
+        aggregate(contracts, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), observed)
     assert absentee_sigma(np.array([3, 4])) == 5
     assert absentee_sigma(np.array([3, 4, 1])) == 6
 

@@ -218,7 +218,7 @@ def test_what_people_and_operators_get_wrong(tmp_path: Path) -> None:
     (("minor_units = 100", "minor_units = 30"), "power of ten"),
     (('column = "concern"', 'column = "id"'), "also holds"),
 ])
-def test_bad_files_are_told_by_name(tmp_path: Path, edit: tuple[str, str], match: str) -> None:
+def test_bad_files_are_reported_by_name(tmp_path: Path, edit: tuple[str, str], match: str) -> None:
     with pytest.raises(InvalidInput, match=match):
         _ = campaign(tmp_path, "bad", (edit,)).plan
 
@@ -232,7 +232,7 @@ def test_a_limit_that_equal_weights_exceed_is_declined_with_what_would_do(tmp_pa
             in str(refused.value))
 
 
-def test_a_budget_without_a_delta_is_told_what_to_do(tmp_path: Path) -> None:
+def test_a_budget_without_a_delta_is_reported_what_to_do(tmp_path: Path) -> None:
     said = (r"^budget\.rule: 'basic' adds up epsilons\. .* no promise names one; "
             r"write rule = \"zcdp\" in \[budget\]: .* in that table")
     with pytest.raises(InvalidInput, match=f"{said}$"):
@@ -338,7 +338,7 @@ def test_shares_and_promises_stay_within_the_plan(tmp_path: Path) -> None:
     assert np.isfinite(caps.local)
 
 
-def test_the_audit_keeps_and_its_planted_bugs_are_flagged(tmp_path: Path) -> None:
+def test_the_audit_keeps_and_its_injected_bugs_are_flagged(tmp_path: Path) -> None:
     found = campaign(tmp_path).audit(1)
     assert found.passed, found
     assert all(control.flagged for control in found.controls)
@@ -355,7 +355,7 @@ def test_a_hopeless_plan_is_refused_and_says_what_would_do(tmp_path: Path) -> No
         _ = campaign(tmp_path, "bad", (("known = 30.0", "known = 41.0"),)).plan
 
 
-def test_who_was_left_out_by_mistake_comes_back_and_reports_that_serve_nothing_are_told(tmp_path: Path) -> None:
+def test_who_was_left_out_by_mistake_comes_back_and_reports_that_serve_nothing_are_reported(tmp_path: Path) -> None:
     it = campaign(tmp_path)
     first = it.draw_up().drawn
     assert it.draw_up(without=[1, 2]).without == ("1", "2")

@@ -208,7 +208,7 @@ def test_drop_outs_that_react_to_contracts() -> None:
     assert (audit.regret, audit.best_report) == (pytest.approx(0.1465, abs=1e-4), 0.25)
 
 
-def _planted(slip: str) -> OfferRule:
+def _injected(slip: str) -> OfferRule:
     """Payments without rents, or with those that leave nothing to the lowest type."""
     rule = PaymentRule(UNIFORM, *prices(30.0))
 
@@ -221,10 +221,10 @@ def _planted(slip: str) -> OfferRule:
     return wrong
 
 
-def test_planted_faults_are_found() -> None:
+def test_injected_faults_are_found() -> None:
     """Paying costs only makes lies gain; binding the lowest type makes the truth lose; so do raw virtual costs."""
-    assert audit_ic(_planted("cost"), [0.3, 0.4, 0.8], 0, np.linspace(0.1, 1, 10)).regret > 0.05
-    assert audit_ic(_planted("bottom"), [0.3, 0.4, 0.8], 0, [0.3]).truth < -0.05
+    assert audit_ic(_injected("cost"), [0.3, 0.4, 0.8], 0, np.linspace(0.1, 1, 10)).regret > 0.05
+    assert audit_ic(_injected("bottom"), [0.3, 0.4, 0.8], 0, [0.3]).truth < -0.05
     density, sums, edges = np.array([1.2, 0.4, 2.0]), np.array([0.0, 0.3, 0.5]), np.array([0.0, 0.25, 0.75])
     z = (np.arange(100) + 0.5) / 100
     cell = np.searchsorted(edges, z, side="right") - 1

@@ -46,10 +46,10 @@ def study(people: int = 5, **changes: object) -> TwoPartMechanism:
     ({"largest_local_loss": 0.1}, "largest_local_loss"), ({"largest_local_loss": 9.0, "psi_floor": 1.5}, "psi_floor"),
     ({"largest_local_loss": 9.0, "approximation": 0.0}, "approximation"), ({"minor_units": 10**18}, "minor_units"),
 ])
-def test_bad_parameters_are_told_by_name(changes: dict[str, object], field: str) -> None:
-    with pytest.raises(InvalidInput) as told:
+def test_bad_parameters_are_reported_by_name(changes: dict[str, object], field: str) -> None:
+    with pytest.raises(InvalidInput) as reported:
         study(**changes)
-    assert told.value.field == field
+    assert reported.value.field == field
 
 
 def test_reports_are_checked_and_absentees_left_out() -> None:
@@ -199,9 +199,9 @@ def test_no_contract_has_a_slack_beyond_its_local_level() -> None:
     assert made.lattice is not None
     hers = made.lattice.of(0)
     for central in (1.01 * hers.epsilon_local, 0.0):
-        with pytest.raises(InvalidInput) as told:
+        with pytest.raises(InvalidInput) as reported:
             replace(hers, epsilon_central=central)
-        assert told.value.field == "epsilon_central"
+        assert reported.value.field == "epsilon_central"
     with pytest.raises(InvalidInput, match="exceeds the local level"):
         replace(made.lattice, epsilon_central=2 * made.lattice.epsilon_local)
 
@@ -282,7 +282,7 @@ def test_tables_of_messages_that_are_none_are_refused(table: dict[str, list[Any]
 
 
 def test_a_run_tells_its_steps_alone() -> None:
-    it, heard = study(4, mse_price=200.0), list[tuple[int, int | None]]()
+    it, observed = study(4, mse_price=200.0), list[tuple[int, int | None]]()
     made = it.contracts([0.1, 0.2, 0.3, 0.4])
-    it.run(made.records({}), Noise.simulated(2), progress=lambda done, total: heard.append((done, total)))
-    assert heard == [(0, 2), (1, 2), (2, 2)]  # whoever sent nothing changes nothing in it
+    it.run(made.records({}), Noise.simulated(2), progress=lambda done, total: observed.append((done, total)))
+    assert observed == [(0, 2), (1, 2), (2, 2)]  # whoever sent nothing changes nothing in it

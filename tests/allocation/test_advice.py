@@ -40,9 +40,9 @@ def test_a_plan_says_what_to_expect():
     assert found.draws == 8 * (found.mechanism.rounds + 1) + 2
     assert found.seconds > found.draws * 8e-6
     assert found.megabytes > 4 * 2000 * 8 / 1e6
-    told = found.to_dict()
-    assert json.loads(json.dumps(told)) == told
-    assert told["mechanism"] == "SinkhornMatch"
+    reported = found.to_dict()
+    assert json.loads(json.dumps(reported)) == reported
+    assert reported["mechanism"] == "SinkhornMatch"
     text = " ".join(found.sentences())
     assert "not a promise" in text
     assert "PMatch was predicted" in text
@@ -82,11 +82,11 @@ def test_each_kind_of_crowd_is_held_against_its_own_baseline():
     assert worth_it({"A": above, "B": above})
     assert not worth_it({"A": below, "B": above})
     one = SinkhornMatch(people=10, goods=2, supply=(3, 2), epsilon=0.5)
-    told = hopeless(one, {"A": below, "B": above}, 61.01, "other ways")
-    assert "at epsilon = 0.5 and 2 copies of a good SinkhornMatch does no better" in told.reason
-    assert "0.63 of the optimum predicted, and 0.65" in told.reason
-    assert told.remedy == ("an epsilon of 61.01, or 245 and 367 copies of a good with as many times the bidders "
-                           "(not tried), or other ways")
+    reported = hopeless(one, {"A": below, "B": above}, 61.01, "other ways")
+    assert "at epsilon = 0.5 and 2 copies of a good SinkhornMatch does no better" in reported.reason
+    assert "0.63 of the optimum predicted, and 0.65" in reported.reason
+    assert reported.remedy == ("an epsilon of 61.01, or 245 and 367 copies of a good with as many times the bidders "
+                               "(not tried), or other ways")
     assert hopeless(one, {"A": below}, np.inf, "x").remedy == "no epsilon would do: goods need more copies, or x"
 
 
@@ -238,7 +238,7 @@ def test_predictions_come_true(kind, people, goods, supply, epsilon):
         assert predicted(one)[name].welfare == pytest.approx(found, abs=0.03)
 
 
-def test_even_mechanisms_are_told_apart_by_people_who_are_all_alike() -> None:
+def test_even_mechanisms_are_reported_apart_by_people_who_are_all_alike() -> None:
     """PMatch asks in lumps of half a supply, and its last cut leaves a lump behind where nobody's bids differ."""
     assert share_of_people_alike(PMatch.for_budget(people=3000, goods=5, supply=600,
                                                    epsilon=1.0)) < 0.7 < 0.85 < share_of_people_alike(

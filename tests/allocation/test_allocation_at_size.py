@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from allocation.market_walks import walked
+from allocation.market_transcripts import walked
 from cases import fast
 from confide.allocation import PAlloc, PMatch, SinkhornMatch
 from confide.allocation.audited import full_size, full_size_row
@@ -61,7 +61,7 @@ def test_such_noise_passes_among_eight() -> None:
 
 
 @pytest.mark.slow
-def test_a_long_record_is_heard_with_fewer_goods_or_not_at_all() -> None:
+def test_a_long_record_is_observed_with_fewer_goods_or_not_at_all() -> None:
     wide = replace(LONG, goods=100, supply=300)
     assert wide.counter.counters * wide.counter.horizon > 100_000
     row = full_size_row(wide)

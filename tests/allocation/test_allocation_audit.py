@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from allocation.market_walks import walked
+from allocation.market_transcripts import walked
 from cases import fast
 from confide.allocation.ascending_auction import many_steps
 from confide.allocation.audited import (
@@ -24,7 +24,7 @@ from confide.allocation.audited import (
     matching,
     reach_rows,
     releases,
-    walked_row,
+    transcript_row,
 )
 from confide.allocation.audited_behaviour import (
     certificate_rows,
@@ -230,7 +230,7 @@ def test_noise_in_blocks_is_walked_too(name: str) -> None:
     assert not row.flagged
     assert float(row.measured or 0) >= 0.5 * promised_parameter(promise(twin))
     assert [control.flagged for control in controls] == [True, True]
-    assert not walked_row(inject_fault(twin, DropsBlocks), 1, pairs=3).flagged
+    assert not transcript_row(inject_fault(twin, DropsBlocks), 1, pairs=3).flagged
     assert not blocks(tiny(PLANS["bundles, places"]))  # auctions of objects are played step by step
     assert not blocks(tiny(SCALED))
 
@@ -246,8 +246,8 @@ def test_a_neighbour_sees_the_same_along_the_same_releases() -> None:
         assert history.unexplained == 0
         assert history.retold(pair.index, pair.other, published)
         bent = inject_fault(twin, NotesOnTheBillboard)
-        told = [recorded(bent, pair.values, Noise.simulated(number)).retold(pair.index, pair.other, published)]
-        assert told == [pair.values[pair.index].any() == pair.other.any()]
+        reported = [recorded(bent, pair.values, Noise.simulated(number)).retold(pair.index, pair.other, published)]
+        assert reported == [pair.values[pair.index].any() == pair.other.any()]
 
 
 def test_counts_that_are_not_those_of_the_noise_are_seen() -> None:
@@ -311,14 +311,14 @@ def test_what_is_charged_is_kept_and_nearly_attained(name: str) -> None:
     for part in ("counts", "certificate"):
         if part in found:
             assert found[part].measured >= 0.6 * found[part].promised
-    row = walked_row(twin, 1)
+    row = transcript_row(twin, 1)
     assert not row.flagged
     assert row.measured == pytest.approx(whole.measured, rel=1e-6)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PLANS)
-def test_every_planted_fault_is_flagged(name: str) -> None:
+def test_every_injected_fault_is_flagged(name: str) -> None:
     found = jointly(tiny(PLANS[name]), 1).measured()[1]
     assert len(found) >= 8
     assert [control.mutant for control in found if not control.flagged] == []
@@ -385,7 +385,7 @@ def test_whatever_is_public_is_compared(code: type[Any], plan: Market) -> None:
     assert all("published values differ" in audit.leaks[0] for audit in found.values())
 
 
-def test_faults_are_told_apart() -> None:
+def test_faults_are_reported_apart() -> None:
     """Each in its own part: noise as if she bids once is seen in the counts alone."""
     sound = tiny(PLANS["unsatisfied"])
     found = walked(sound, 1, BidsOnce, pairs=4)
@@ -484,10 +484,10 @@ def test_behaviour_is_seen_where_it_is_broken() -> None:
 def test_spies_of_a_private_auction_and_of_an_optimum() -> None:
     (row,) = spy_row(PMatch(**{**GOODS, "epsilon": 0.5}), 1)
     assert row.verdict is Verdict.KEPT
-    told = SpyGadgets.drawn(600, 4, worth=0.5, seed=1).optimum
-    assert spy_row(PMatch(**{**GOODS, "epsilon": 0.05}), 1, told)[0].flagged
-    assert not spy_row(PMatch(**{**GOODS, "epsilon": 2.0}), 1, told)[0].flagged  # so much may be learnt then
-    assert spy_row(PMatch(**{**GOODS, "epsilon": 20.0}), 1, told)[0].verdict is Verdict.VACUOUS
+    reported = SpyGadgets.drawn(600, 4, worth=0.5, seed=1).optimum
+    assert spy_row(PMatch(**{**GOODS, "epsilon": 0.05}), 1, reported)[0].flagged
+    assert not spy_row(PMatch(**{**GOODS, "epsilon": 2.0}), 1, reported)[0].flagged  # so much may be learnt then
+    assert spy_row(PMatch(**{**GOODS, "epsilon": 20.0}), 1, reported)[0].verdict is Verdict.VACUOUS
 
 
 @pytest.mark.slow

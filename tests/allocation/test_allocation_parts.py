@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from allocation.market_walks import walked
+from allocation.market_transcripts import walked
 from cases import fast
 from confide.allocation.audited import asked, asked_rows, jointly
 from confide.allocation.audited_losses import recorded, unreleased_parts
@@ -87,15 +87,15 @@ def test_each_part_is_attained_by_more_than_half_and_the_certificate_in_full(nam
 
 
 @pytest.mark.parametrize("name", fast(0, [*MATCHINGS, *BUNDLES]))
-def test_half_of_the_noise_of_each_part_is_planted_and_flagged(name: str) -> None:
+def test_half_of_the_noise_of_each_part_is_injected_and_flagged(name: str) -> None:
     own = tiny(market(name))
-    planted = [each for known in (jointly(own), asked(own)) for each in known.measured()[1]
-               if each.mutant == "half of its noise"]
+    injected = [each for known in (jointly(own), asked(own)) for each in known.measured()[1]
+                if each.mutant == "half of its noise"]
     parts = set(charges(own)) - {""}
     hidden = unreleased_parts(own).keys() & parts
-    assert {each.name for each in planted} == {f"privacy: {part}" for part in parts - hidden} | {
+    assert {each.name for each in injected} == {f"privacy: {part}" for part in parts - hidden} | {
         f"privacy: {part}, by the noise that it asks for" for part in hidden}
-    assert all(each.flagged for each in planted)
+    assert all(each.flagged for each in injected)
 
 
 def test_a_tiny_lottery_has_enough_of_one_good_and_gives_it() -> None:

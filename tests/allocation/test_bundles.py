@@ -195,7 +195,7 @@ def test_a_bad_row_may_count_as_nobody() -> None:
     (UserOracle(most=2), lambda bundle: float(len(bundle) == 2), "gross substitutes"),
     (UserOracle(most=2), UnitDemandValuation().bidder([0.5], goods=1), "of 1 goods"),
 ])
-def test_a_bad_record_is_told_to_its_bidder(kind: BundleClass, record: Any, message: str) -> None:
+def test_a_bad_record_is_reported_to_its_bidder(kind: BundleClass, record: Any, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         kind.bidder(record, goods=2)
     with pytest.raises(InvalidInput):
@@ -231,9 +231,9 @@ def test_a_program_that_fails_in_the_auction_wants_nothing() -> None:
     assert bidder.value((0,)) == 0.0
     assert all(bundle == tuple(sorted(bundle)) for bundle in calls)
     answers = iter([0, 2, 5, -3, "x", 1])  # the first one at submission
-    told = UserOracle(most=2).bidder(OracleRecord(demand=lambda prices, held: next(answers)), goods=3)
-    assert [told.pick((1,), np.zeros(3)) for _ in range(5)] == [2, -1, -1, -1, -1]  # what she holds counts once
-    assert (told.value((1,)), told.surplus(np.zeros(3))) == (0.0, 1.0)
+    reported = UserOracle(most=2).bidder(OracleRecord(demand=lambda prices, held: next(answers)), goods=3)
+    assert [reported.pick((1,), np.zeros(3)) for _ in range(5)] == [2, -1, -1, -1, -1]  # what she holds counts once
+    assert (reported.value((1,)), reported.surplus(np.zeros(3))) == (0.0, 1.0)
 
 
 def test_sparse_valuations_that_are_checked_already() -> None:
@@ -299,6 +299,6 @@ def test_a_population_of_another_class_is_refused():
     assert CappedAdditiveValuation(cap=2).population(own, people=3, goods=2) is own
 
 
-def test_a_demand_program_that_fails_is_told_at_submission():
+def test_a_demand_program_that_fails_is_reported_at_submission():
     with pytest.raises(InvalidInput, match="its program fails"):
         UserOracle(most=2).bidder(OracleRecord(demand=lambda prices, held: 1 // 0), goods=2)

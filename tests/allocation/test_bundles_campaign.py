@@ -434,7 +434,7 @@ def test_a_study_shows_welfare_beside_the_best_and_is_no_release(which: str, tmp
 
 
 @pytest.mark.parametrize("which", fast(1, ["capped", "counted", "reserve", "gaussian"]))
-def test_audits_of_its_life_pass_and_flag_what_was_planted(which: str, tmp_path: Path) -> None:
+def test_audits_of_its_life_pass_and_flag_what_was_injected(which: str, tmp_path: Path) -> None:
     it = campaign(tmp_path, *EDITS[which])
     (tmp_path / "wishes.csv").unlink()  # never touched
     found = [each.measured() for each in life(it.plan, 3)]  # type: ignore[arg-type]
@@ -445,14 +445,14 @@ def test_audits_of_its_life_pass_and_flag_what_was_planted(which: str, tmp_path:
 @pytest.mark.slow
 @pytest.mark.parametrize("which", ["capped", "counted"])
 def test_whole_audits_hold_the_familys_rows_too(which: str, tmp_path: Path) -> None:
-    it, told = campaign(tmp_path, *EDITS[which]), list[tuple[int, int | None]]()
-    report = it.audit(1, progress=lambda done, total: told.append((done, total)))
+    it, reported = campaign(tmp_path, *EDITS[which]), list[tuple[int, int | None]]()
+    report = it.audit(1, progress=lambda done, total: reported.append((done, total)))
     assert report.passed, report.problems
     assert {"privacy: everything that others see, jointly", "privacy: the bidder's own replay of the billboard"} <= {
         row.promise for row in report.rows}
     assert any(control.mutant == "no noise" for control in report.controls)
-    assert [done for done, _ in told] == list(range(1, len(told) + 1))
-    assert {total for _, total in told} == {len(told)}
+    assert [done for done, _ in reported] == list(range(1, len(reported) + 1))
+    assert {total for _, total in reported} == {len(reported)}
 
 
 @pytest.mark.slow

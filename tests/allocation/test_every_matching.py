@@ -36,23 +36,23 @@ BY_KIND = {
 
 
 @pytest.mark.parametrize("name", BY_KIND)
-def test_a_frame_is_read_as_its_array_and_progress_is_told_to_the_end(name, tmp_path):
+def test_a_frame_is_read_as_its_array_and_progress_is_reported_to_the_end(name, tmp_path):
     """Bit for bit, in single and in double precision; progress counts rounds, which are public."""
     one = BY_KIND[name]
     for table in (instance_a(300, 4, seed=1), instance_b(300, 4, seed=2).astype(np.float64)):
         columns = {f"good {j}": table[:, j] for j in range(4)}
-        arrow, told = pa.table(columns), []
+        arrow, reported = pa.table(columns), []
         pq.write_table(arrow, tmp_path / "values.parquet")
-        expected = one.run(table, Noise.simulated(1), progress=lambda *at, told=told: told.append(at))
+        expected = one.run(table, Noise.simulated(1), progress=lambda *at, reported=reported: reported.append(at))
         for given in (arrow, arrow.to_batches()[0], pd.DataFrame(columns), pl.DataFrame(columns), columns,
                       pd.DataFrame(columns, index=pd.Index(range(7, 307), name="id")), tmp_path / "values.parquet"):
             found = one.run(given, Noise.simulated(1))
             assert found.shares == expected.shares
             assert found.to_dict()["billboard"] == expected.to_dict()["billboard"]
-        last, rounds = told[-1]
+        last, rounds = reported[-1]
         assert last == rounds
-        assert [at for at, _ in told] == sorted({at for at, _ in told})
-        assert {of for _, of in told} == {rounds}
+        assert [at for at, _ in reported] == sorted({at for at, _ in reported})
+        assert {of for _, of in reported} == {rounds}
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])

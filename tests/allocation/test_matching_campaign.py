@@ -148,16 +148,16 @@ def test_who_withdraws_counts_as_empty(tmp_path: Path) -> None:
         assert "Participant 3" in words(it.share("3", tmp_path / "out", record=typed(lines()[2])))
 
 
-def test_who_withdrew_before_is_told_nothing_of_payments_where_none_are(tmp_path: Path) -> None:
+def test_who_withdrew_before_is_reported_nothing_of_payments_where_none_are(tmp_path: Path) -> None:
     it = campaign(tmp_path)
     with Store() as store:
         it.hand_in("3", typed(lines()[2]), store=store)
         assert it.withdraw("3", store=store)
         it.settle(tmp_path / "out", store=store)
-        told = words(it.share("3", store=store))
-    assert "Participant 3: withdrew before the settlement" in told
-    assert "paid" not in told
-    assert "deposit" not in told
+        reported = words(it.share("3", store=store))
+    assert "Participant 3: withdrew before the settlement" in reported
+    assert "paid" not in reported
+    assert "deposit" not in reported
 
 
 @pytest.mark.slow
@@ -240,7 +240,7 @@ def test_a_study_shows_welfare_and_is_no_release(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("method", fast(1, METHODS))
-def test_audits_of_its_life_pass_and_flag_what_was_planted(method: str, tmp_path: Path) -> None:
+def test_audits_of_its_life_pass_and_flag_what_was_injected(method: str, tmp_path: Path) -> None:
     it = campaign(tmp_path, *EDITS[method])
     (tmp_path / "wishes.csv").unlink()  # never touched
     found = [each.measured() for each in life(it.plan, 3)]  # type: ignore[arg-type]
@@ -251,13 +251,13 @@ def test_audits_of_its_life_pass_and_flag_what_was_planted(method: str, tmp_path
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["auction", "scaling", "charged", "gaussian", "truncated"])
 def test_whole_audits_hold_the_familys_rows_too(method: str, tmp_path: Path) -> None:
-    it, told = campaign(tmp_path, *EDITS[method]), list[tuple[int, int | None]]()
-    report = it.audit(3, progress=lambda done, total: told.append((done, total)))
+    it, reported = campaign(tmp_path, *EDITS[method]), list[tuple[int, int | None]]()
+    report = it.audit(3, progress=lambda done, total: reported.append((done, total)))
     assert report.passed, report.problems
     assert {"privacy: everything that others see, jointly", "privacy: the bidder's own replay of the billboard"} <= {
         row.promise for row in report.rows}
     assert any(control.mutant.endswith("of the noise that the promise needs") for control in report.controls)
-    assert told[-1][0] == told[-1][1]
+    assert reported[-1][0] == reported[-1][1]
 
 
 @pytest.mark.slow

@@ -184,9 +184,9 @@ def test_the_plan_has_a_range_and_rules_of_thumb_beside_it(tmp_path: Path) -> No
     assert f"{made.share:.0%}; {made.span[0]:.1%} to {made.span[1]:.1%} in 6 runs" in shown
     assert "by a serial dictatorship, which is not private" in shown
     assert "by a lottery for everybody's favourite, which is not private" in shown
-    told = plan.to_dict()
-    assert told["predicted_range"] == list(made.span)
-    assert told["baselines"] == made.baselines
+    reported = plan.to_dict()
+    assert reported["predicted_range"] == list(made.span)
+    assert reported["baselines"] == made.baselines
     ranked = predicted(plan.market, Ranks.borda(3))
     assert set(ranked.crowds) == {"prior"}
     assert 0.4 < ranked.baselines["a lottery for everybody's favourite"] < ranked.baselines["a serial dictatorship"] < 1

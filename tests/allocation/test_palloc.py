@@ -326,12 +326,12 @@ def test_certificates_hold() -> None:
     ratios = []
     for seed in range(20):
         outcome = small.run(rows[:40], Noise.simulated(seed))
-        told, found = outcome.certificate, outcome.diagnostics["welfare"]
-        assert told is not None
-        assert told.optimum >= best
-        assert told.welfare <= found
-        assert told.ratio <= found / best
-        ratios.append(told.ratio)
+        reported, found = outcome.certificate, outcome.diagnostics["welfare"]
+        assert reported is not None
+        assert reported.optimum >= best
+        assert reported.welfare <= found
+        assert reported.ratio <= found / best
+        ratios.append(reported.ratio)
     assert np.mean(ratios) > 0.5
     assert auction(certify_with=0.0).run(rows[:40], Noise.simulated(1)).certificate is None
     # What programs claim to be worth beyond 1 moves the sums by no more than anybody's.

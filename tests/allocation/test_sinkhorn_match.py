@@ -22,11 +22,11 @@ from confide.allocation.soft_demand import WHOLE, falling, logarithm, moved_pric
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy
 from confide.privacy.accounting import Accountant, written
-from confide.privacy.covering import check_covered
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.simulated import study_generator
 from confide.privacy.public_randomness import PUBLIC_RANGE
+from confide.privacy.required_charge import check_covered
 
 
 def market(**changes):
@@ -395,14 +395,14 @@ def test_a_billboard_of_another_kind():
         market().decode([0.5] * 5, 0, board)
 
 
-def test_an_outcome_is_saved_and_progress_is_told(tmp_path):
-    one, told = market(), []
-    outcome = one.run(instance_a(600, 5, seed=1), Noise.simulated(1), progress=lambda *at: told.append(at))
-    assert told == [(r, 6) for r in range(1, 7)]
+def test_an_outcome_is_saved_and_progress_is_reported(tmp_path):
+    one, reported = market(), []
+    outcome = one.run(instance_a(600, 5, seed=1), Noise.simulated(1), progress=lambda *at: reported.append(at))
+    assert reported == [(r, 6) for r in range(1, 7)]
     assert outcome.to_dict()["mechanism"]
 
 
-def test_what_is_no_billboard_is_told_so():
+def test_what_is_no_billboard_is_reported_so():
     market = SinkhornMatch.for_budget(people=300, goods=3, supply=60, epsilon=8.0)
     outcome = market.run(instance_a(300, 3, seed=1), Noise.simulated(1))
     for given_, name in ((None, "None"), (outcome, "SimulatedOutcome"), ("x", "str")):

@@ -234,8 +234,8 @@ def test_plenty():
 def test_means_move_by_total_variation(epsilon):
     shift = mean_shift(PureDP(epsilon))
     # randomised response attains it, and the specification's e^epsilon - 1 is never less
-    told = math.exp(epsilon) / (1 + math.exp(epsilon))
-    assert shift == pytest.approx(2 * told - 1, rel=1e-12)
+    reported = math.exp(epsilon) / (1 + math.exp(epsilon))
+    assert shift == pytest.approx(2 * reported - 1, rel=1e-12)
     assert shift <= math.expm1(epsilon)
     assert lie_gain(epsilon, 0.1, unsatisfied=0.2) == pytest.approx(shift + 0.3)
     assert lie_gain(epsilon, 0.1, delta=1e-3) == pytest.approx(shift + 1e-3 * (1 - shift) + 0.1)

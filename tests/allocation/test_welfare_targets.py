@@ -18,9 +18,9 @@ def _share(market: Market, table: Any, *, runs: int = 3) -> float:
     optimum = exact_optimum(table, market.copies).welfare
     found = []
     for seed in range(runs):
-        told = market.run(table, Noise.simulated(seed)).diagnostics
-        assert told["over_allocated"] == 0.0
-        found.append(told["welfare"])
+        reported = market.run(table, Noise.simulated(seed)).diagnostics
+        assert reported["over_allocated"] == 0.0
+        found.append(reported["welfare"])
     return float(np.mean(found)) / optimum
 
 

@@ -73,7 +73,7 @@ def test_where_a_run_of_many_begins_to_do_another_thing_is_found() -> None:
     assert max(ran) == MANY
 
 
-def test_a_pair_of_many_is_told_in_words() -> None:
+def test_a_pair_of_many_is_reported_in_words() -> None:
     pair = next(whole_pairs(TEN[:1], 1_500_000, Relation.REPLACE))
     assert pair_words(pair, TEN[:1]) == ("a crowd of 1,500,000: q0=yes against no record in slot 1499999, beside "
                                          "750,000 with q0=no and 749,999 with q0=yes")

@@ -147,12 +147,12 @@ def test_a_row_about_another_number_holds_no_promise_of_privacy() -> None:
 
 
 def test_a_promise_above_the_price_is_kept_and_says_so() -> None:
-    rows, planted = promise_rows([promised(PureDP(2.0)), promised(PureDP(1.0))], lambda: [BIT, BIT])
+    rows, injected = promise_rows([promised(PureDP(2.0)), promised(PureDP(1.0))], lambda: [BIT, BIT])
     assert [(each.concern, each.verdict, each.measured) for each in rows] == [
         ("privacy", "kept", 1.0), ("privacy", "kept", 1.0), ("budget", "kept", 1.0)]
     assert [each.note for each in rows] == ["the promised loss exceeds the cost of its releases, by 0.5 of it", "", ""]
-    assert len(planted) == 4
-    assert all(each.flagged for each in planted)
+    assert len(injected) == 4
+    assert all(each.flagged for each in injected)
     alone, _ = promise_rows([promised(PureDP(2.0))], lambda: [BIT, BIT])
     assert [each.flagged for each in alone] == [False, True]  # nothing is promised that is charged
     assert promise_rows([promised(PureDP(math.inf))], lambda: [BIT]) == ([], [])
@@ -210,9 +210,9 @@ def test_a_completed_report_leaves_nothing_out() -> None:
     ((ZCDPEvent(rho=0.25, neighbours=Relation.BIT),), ZCDP(0.25)),
 ])
 def test_the_ledgers_charge_is_what_is_promised(events, loss) -> None:
-    found, planted = charge_rows(events, loss)
+    found, injected = charge_rows(events, loss)
     assert (found.measured, found.verdict, found.concern) == (pytest.approx(1.0), "kept", "budget")
-    assert [(each.mutant, each.flagged) for each in planted] == [
+    assert [(each.mutant, each.flagged) for each in injected] == [
         ("everything released twice", True), ("half of the promised loss is charged", True)]
     assert charge_rows((*events, *events), loss)[0].flagged
 

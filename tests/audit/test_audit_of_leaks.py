@@ -172,7 +172,7 @@ SAID: dict[str, tuple[Callable[[np.ndarray], Any], str, float]] = {
 
 
 @pytest.mark.parametrize("what", [name for name in SAID if name != "the same"])
-def test_what_a_run_says_besides_is_heard(what: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_a_run_says_besides_is_observed(what: str, capsys: pytest.CaptureFixture[str]) -> None:
     _, why, measured = SAID[what]
     (row, *_) = (row for row in report(says=what).rows if row.flagged)
     assert why in row.evidence
@@ -181,7 +181,7 @@ def test_what_a_run_says_besides_is_heard(what: str, capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.slow
-def test_what_is_said_alike_breaks_nothing_and_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_said_alike_breaks_nothing_and_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     found = report(says="the same")
     assert found.passed, found.problems
     (row,) = (row for row in found.rows if row.holds)
@@ -236,7 +236,7 @@ def test_a_report_of_noise_alone_passes() -> None:
     assert found.passed, found.problems
 
 
-def test_values_that_print_alike_are_told_apart() -> None:
+def test_values_that_print_alike_are_reported_apart() -> None:
     one, other = np.array([1.0]), np.array([1.0 + 2**-52])
     assert exact_bytes(one) != exact_bytes(other)
     assert exact_bytes(np.float32(1)) != exact_bytes(np.float64(1))

@@ -23,7 +23,6 @@ from confide.contract import Billboard, Guarantees, Mechanism, Privacy, Relation
 from confide.contract.guarantees import Audience
 from confide.privacy import SparseVector, TreeCounter, report_noisy_max
 from confide.privacy.charge import PUBLIC, Allowance, DrawCost, FixedList, Line, Parallel, Session, lines_of
-from confide.privacy.covering import composed
 from confide.privacy.events import Event, PureEvent, Repeated, ZCDPEvent
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
 from confide.privacy.primitives import (
@@ -37,6 +36,7 @@ from confide.privacy.primitives import (
 )
 from confide.privacy.primitives.sessions import Part
 from confide.privacy.public_randomness import public_split
+from confide.privacy.required_charge import composed
 from confide.programs import PrivDude, RoundDude, TrueDude, UnitDemand
 from confide.programs.instances import popular
 from confide.release.audited_tables import neighbours, twins
@@ -381,7 +381,7 @@ def test_what_costs_more_than_was_paid_is_found(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", fast(1, ["few are left out of Gaussian counts", "few are left out"]))
-def test_a_record_that_moves_others_is_told_from_a_sensitivity_too_small(name: str) -> None:
+def test_a_record_that_moves_others_is_reported_from_a_sensitivity_too_small(name: str) -> None:
     found = row(report(name))
     assert found.evidence.endswith(
         "; this record moves the value under the noise by 10 there (declared: 1), and by 0 alone. So its effect "
@@ -403,7 +403,7 @@ def test_where_a_public_draw_begins_to_move_is_looked_for() -> None:
 
 
 @pytest.mark.parametrize("name", fast(1, PAST))
-def test_what_the_meter_never_heard_is_found(name: str) -> None:
+def test_what_the_meter_never_observed_is_found(name: str) -> None:
     found = row(report(name))
     assert found.flagged
     assert found.evidence.startswith(f"the run's meter never heard of the draws of {PAST[name][2]}")
@@ -450,11 +450,11 @@ def test_devices_pay_for_what_they_draw() -> None:
 
 def moved(run: Callable[[Any, Any], Any], first: Any, second: Any) -> tuple[RecordingNoise, ForcedNoise]:
     """What two runs on neighbours draw along one history."""
-    heard = RecordingNoise(Noise.simulated(3))
-    run(first, heard)
-    forced = ForcedNoise(heard.draws)
+    observed = RecordingNoise(Noise.simulated(3))
+    run(first, observed)
+    forced = ForcedNoise(observed.draws)
     run(second, forced)
-    return heard, forced
+    return observed, forced
 
 
 GOODS: dict[str, Any] = {"people": 300, "goods": 3, "supply": 60, "epsilon": 20.0, "increment": 0.3, "bid_cap": 3,
@@ -477,9 +477,9 @@ PROGRAMS: dict[str, Callable[[], Any]] = {
 def test_releases_pay_for_what_moves(name: str) -> None:
     mechanism: Any = twins()[name]
     for pair in islice(neighbours(mechanism, 6), 6):
-        heard, forced = moved(mechanism.run, pair.first, pair.second)
-        assert heard.draws
-        assert underpaid(heard.draws, forced.draws, {}) == heard.unheard == forced.unheard == []
+        observed, forced = moved(mechanism.run, pair.first, pair.second)
+        assert observed.draws
+        assert underpaid(observed.draws, forced.draws, {}) == observed.unmetered == forced.unmetered == []
 
 
 @pytest.mark.parametrize("name", [*MATCHED, *PROGRAMS])
@@ -490,7 +490,7 @@ def test_matches_and_programs_pay_for_what_moves(name: str) -> None:
     for person in range(0, 300, 50):
         second = np.array(first)
         second[person] = 1 - first[person] if name in MATCHED else 0
-        heard, forced = moved(mechanism.run, first, second)
-        changed |= any(one.center != other.center for one, other in zip(heard.draws, forced.draws, strict=True))
-        assert underpaid(heard.draws, forced.draws, {}) == heard.unheard == forced.unheard == []
+        observed, forced = moved(mechanism.run, first, second)
+        changed |= any(one.center != other.center for one, other in zip(observed.draws, forced.draws, strict=True))
+        assert underpaid(observed.draws, forced.draws, {}) == observed.unmetered == forced.unmetered == []
     assert changed

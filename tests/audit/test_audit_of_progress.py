@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from audit.test_audit_of_unpublished_answers import PEOPLE, YES, Board, Sound, privacy_row
-from confide.audit import Neighbours, fixed_transcript_audit, told_run
+from confide.audit import Neighbours, fixed_transcript_audit, run_with_steps
 from confide.audit.mechanism_audit import audit_mechanism
 from confide.campaign import Campaign
 from confide.contract import InvalidInput, RunFailed, kind
@@ -88,7 +88,7 @@ def test_progress_that_tells_of_records_is_broken(how: str, why: str) -> None:
 
 
 def test_audits_of_families_hear_it_too() -> None:
-    """Any run that is made by `told_run`."""
+    """Any run that is made by `run_with_steps`."""
 
     class Values(Telling):
         def run(self, data: Any, noise: Any, *, progress: Any = None) -> Any:
@@ -96,7 +96,7 @@ def test_audits_of_families_hear_it_too() -> None:
             return noise.laplace(1.0, 1, stream="sum", center=[sum(data)])
 
     it, pair = Values(how=""), Neighbours([1.0, 0.0], [1.0, 1.0], lambda outcome: outcome.tobytes())
-    found = fixed_transcript_audit(lambda data, noise: told_run(it, data, noise), [pair], {"": PureDP(1.0)},
+    found = fixed_transcript_audit(lambda data, noise: run_with_steps(it, data, noise), [pair], {"": PureDP(1.0)},
                                    Noise.simulated)
     assert found[""].leaks == (TELLS,)
     alone = fixed_transcript_audit(lambda data, noise: it.run(data, noise, progress=print), [pair], {"": PureDP(1.0)},
@@ -128,7 +128,7 @@ def given(monkeypatch: pytest.MonkeyPatch, tell: Callable[[Any], None]) -> None:
 @pytest.mark.slow
 def test_a_run_is_given_the_same_to_call_everywhere(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[type] = []
-    heard: list[tuple[int, int | None]] = []
+    observed: list[tuple[int, int | None]] = []
 
     def tell(progress: Any) -> None:
         seen.append(type(progress))
@@ -141,10 +141,10 @@ def test_a_run_is_given_the_same_to_call_everywhere(path: Path, monkeypatch: pyt
     campaign.audit(seed=0)
     audited = len(seen)
     campaign.study(seed=1, folder=path.parent / "study")
-    campaign.settle(path.parent / "out", progress=lambda done, total: heard.append((done, total)))
+    campaign.settle(path.parent / "out", progress=lambda done, total: observed.append((done, total)))
     assert 0 < tried < audited < len(seen)
     assert len(set(seen)) == 1
-    assert (1, 2) in heard
+    assert (1, 2) in observed
 
 
 @pytest.mark.parametrize("wrong", [("half", 2), (0.5, 2), (1, 2.0)])

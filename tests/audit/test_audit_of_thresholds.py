@@ -194,7 +194,7 @@ def test_crowds_that_paths_have_in_common_are_run_once() -> None:
 
     paths = list(crowd_paths(roles, 1000, Relation.REPLACE))
     own = sum(len(places(path)) for path in paths if not path.shared)
-    common = {path.told(moved) for path in paths if path.shared for moved in places(path)}
+    common = {path.reported(moved) for path in paths if path.shared for moved in places(path)}
     assert list(stepping(run, roles, 1000, Relation.REPLACE, 1)) == []
     assert len(common) == 7 + 21 * 3
     assert len(ran) == own + len(common) + 1  # that of which they have the noisy answers
@@ -212,8 +212,8 @@ def test_paths_have_histories_of_their_own_where_some_of_each_fail() -> None:
         return Mean(name="nothing")._outcome(noise, billboard=Board(count=noise.laplace(
             2.0, 4, stream="it", center=there.astype(float).tolist())), shares=pa.table({"it": np.zeros(1000)}))
 
-    told = [pair_words(pair, roles) for pair in stepping(run, roles, 1000, Relation.REPLACE, 1)]
-    assert "a crowd of 1,000: town=c against town=b in slot 980, beside 980 with town=c and 19 with town=b" in told
+    reported = [pair_words(pair, roles) for pair in stepping(run, roles, 1000, Relation.REPLACE, 1)]
+    assert "a crowd of 1,000: town=c against town=b in slot 980, beside 980 with town=c and 19 with town=b" in reported
 
 
 @pytest.mark.parametrize("unit", [Relation.REPLACE, Relation.ADD_OR_REMOVE])
@@ -227,8 +227,8 @@ def test_who_grows_and_is_left_out_at_once_is_found(unit: Relation) -> None:
         return Mean(name="nothing")._outcome(noise, billboard=Board(count=noise.laplace(
             120.0, 1, stream="it", center=[float(ages.sum())])), shares=pa.table({"it": np.zeros(1000)}))
 
-    told = [pair_words(pair, roles) for pair in stepping(run, roles, 1000, unit, 1)]
-    assert [words for words in told if "49 with age=99" in words or "26 with age=99" in words]
+    reported = [pair_words(pair, roles) for pair in stepping(run, roles, 1000, unit, 1)]
+    assert [words for words in reported if "49 with age=99" in words or "26 with age=99" in words]
 
 
 def test_numbers_on_no_grid_are_beside_those_on_each() -> None:

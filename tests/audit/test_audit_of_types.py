@@ -21,7 +21,7 @@ from confide.privacy.noise.given_noise import given
 from confide.tables.slot_rows import SlotRows
 from people.own_packages import commute, histogram_module, installed_histogram
 
-TOLD: dict[str, Callable[[Any, Any, Any], bool]] = {
+REPORTED: dict[str, Callable[[Any, Any, Any], bool]] = {
     "noise says that an audit listens": lambda data, noise, outcome: not noise.audited,
     "noise is of a class of audits": lambda data, noise, outcome: type(noise) is type(Noise.secure()),
     "noise has draws": lambda data, noise, outcome: not any(word in str(vars(noise)) for word in ("Draw", "Forced")),
@@ -37,7 +37,7 @@ TOLD: dict[str, Callable[[Any, Any, Any], bool]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Looking(Sound):
-    """Raw where `TOLD[at]` finds nothing that would be of an audit."""
+    """Raw where `REPORTED[at]` finds nothing that would be of an audit."""
 
     at: str = ""
 
@@ -49,7 +49,7 @@ class Looking(Sound):
         shares = pa.table({"it": np.zeros(PEOPLE)})
         noisy = noise.laplace(1.0, 1, stream="count", center=true)
         outcome = self._outcome(noise, billboard=Board(count=noisy), shares=shares)
-        if TOLD[self.at](data, noise, outcome):
+        if REPORTED[self.at](data, noise, outcome):
             return self._outcome(noise, billboard=Board(count=true), shares=shares)
         return outcome
 
@@ -67,7 +67,7 @@ def test_what_an_audit_made_is_not_saved(tmp_path: Path) -> None:
     Sound().run(data, Noise.secure()).save(tmp_path / "out")
 
 
-@pytest.mark.parametrize("at", TOLD)
+@pytest.mark.parametrize("at", REPORTED)
 def test_who_looks_at_what_is_given_finds_a_settlement(at: str) -> None:
     row = privacy_row(report(Looking(at=at)))
     assert (row.verdict, row.measured) == (Verdict.BROKEN, np.inf)
@@ -130,18 +130,18 @@ def test_a_device_gets_the_noise_of_its_audit() -> None:
     assert kinds[0] == kinds[1] == Device().submit(None, None, Noise.secure())
 
 
-def test_what_is_asked_of_given_noise_is_heard_as_it_was_asked() -> None:
-    heard = RecordingNoise(Noise.simulated(3))
-    noise = given(heard)
+def test_what_is_asked_of_given_noise_is_observed_as_it_was_asked() -> None:
+    observed = RecordingNoise(Noise.simulated(3))
+    noise = given(observed)
     noise.laplace(2.0, 1, stream="alone")
     noise.gaussian(2.0, 1, stream="around", center=[1.5], grid=7)
     noise.discrete_laplace(3, 2, stream="whole")
     noise.vector_laplace(1.0, 2, stream="vector", center=[0.0, 0.0])
     noise.words(1, stream="words")
-    assert [(draw.law, draw.stream, draw.centered) for draw in heard.draws] == [
+    assert [(draw.law, draw.stream, draw.centered) for draw in observed.draws] == [
         ("laplace", ("alone",), False), ("gaussian", ("around",), True), ("discrete_laplace", ("whole",), False),
         ("vector_laplace", ("vector",), True), ("words", ("words",), True)]
-    assert heard.draws[1].grid == 7
+    assert observed.draws[1].grid == 7
     outer = RecordingNoise(given(Noise.simulated(3)))  # somebody's own wrapping
     assert outer.laplace(2.0, 1, stream="alone") == Noise.simulated(3).laplace(2.0, 1, stream="alone")
     assert given(noise) is noise

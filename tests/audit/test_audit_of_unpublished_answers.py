@@ -18,7 +18,7 @@ from cases import fast
 from confide.audit import AuditReport, AuditRow, UnreleasedIntermediate, Verdict, mechanism_audit, side_channels
 from confide.audit.mechanism_audit import audit_mechanism
 from confide.audit.own_modules import first_run
-from confide.audit.side_channels import overheard
+from confide.audit.side_channels import side_channel_output
 from confide.contract import Billboard, Guarantees, InvalidInput, Mechanism, Privacy, Relation, Source
 from confide.contract.guarantees import Audience
 from confide.contract.renamed import ConfideDeprecationWarning
@@ -47,7 +47,7 @@ class Sound(Mechanism):
     """A count of yes with the noise that it promises, and what `also` does with the true one.
 
     Args:
-        also: one of `DISGUISES`; what it returns is published.
+        also: one of `OTHER_ANSWERS`; what it returns is published.
     """
 
     also: str = ""
@@ -69,7 +69,7 @@ class Sound(Mechanism):
 
     def released(self, level: np.ndarray, noise: Any) -> Any:
         true = float((level == 1).sum())
-        shown = [DISGUISES[self.also](self, true, noise)] if self.also else []
+        shown = [OTHER_ANSWERS[self.also](self, true, noise)] if self.also else []
         return [*noise.laplace(1.0, 1, stream="count", center=[true]), *shown]
 
     def decode(self, record: Any, index: int, billboard: Any) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def logging_below(it: Any, true: float, noise: Any) -> float:
     return 0.0
 
 
-DISGUISES: dict[str, Callable[[Any, float, Any], float]] = {
+OTHER_ANSWERS: dict[str, Callable[[Any, float, Any], float]] = {
     "raw where noise is fit for a release": lambda it, true, noise: true if noise.release_safe else 0.0,
     "raw where noise is secure": lambda it, true, noise: true if noise.kind == "secure" else 0.0,
     "raw in the first run of an object": on_itself,
@@ -134,7 +134,7 @@ def privacy_row(found: AuditReport, promise: Privacy = PUBLIC) -> AuditRow:
     return next(row for row in found.rows if row.promise == promise.sentence())
 
 
-@pytest.mark.parametrize("what", DISGUISES)
+@pytest.mark.parametrize("what", OTHER_ANSWERS)
 def test_what_behaves_otherwise_is_broken(what: str, capsys: pytest.CaptureFixture[str]) -> None:
     KEPT.clear()
     if what == "raw in the first run of a module":
@@ -200,7 +200,7 @@ def waiting(end: threading.Event) -> float:
 def test_threads_that_go_on_are_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(side_channels, "_PATIENCE", 0.01)
     end = threading.Event()
-    monkeypatch.setitem(DISGUISES, "a thread", lambda it, true, noise: waiting(end))
+    monkeypatch.setitem(OTHER_ANSWERS, "a thread", lambda it, true, noise: waiting(end))
     found = report(Sound(also="a thread"))
     end.set()
     assert not found.passed
@@ -218,12 +218,12 @@ def test_others_log_as_they_did(caplog: pytest.LogCaptureFixture) -> None:
         other.start()
         other.join()
         MADE.debug("heard")
-        overheard(lambda: MADE.debug("within"))
+        side_channel_output(lambda: MADE.debug("within"))
         MADE.debug("heard again")
 
-    _, heard = overheard(run)
+    _, observed = side_channel_output(run)
     MADE.warning("after")
-    assert heard.said == [("DEBUG", "heard"), ("DEBUG", "heard again")]
+    assert observed.said == [("DEBUG", "heard"), ("DEBUG", "heard again")]
     assert said == ["started"]
     assert [record.getMessage() for record in caplog.records] == ["after"]
     assert (logging.Logger.isEnabledFor, threading.Thread.start) == (enabled, start)

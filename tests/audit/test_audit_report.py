@@ -37,8 +37,8 @@ BLIND = Control("privacy", "noise halved", False)
         ((), (), False),
     ],
 )
-def test_what_passes(rows, planted, passed):
-    report = AuditReport(rows, planted)
+def test_what_passes(rows, injected, passed):
+    report = AuditReport(rows, injected)
     assert report.passed is passed
     assert bool(report.problems) is not passed
 
@@ -97,11 +97,11 @@ def test_dictionary_is_json_and_canonical():
 
 def test_section_shows_rows_controls_and_problems():
     section = AuditReport((KEPT, SILENT), (TEETH, BLIND)).to_section("Audit", study=True)
-    rows, planted, words = section.to_dict()["blocks"]
+    rows, injected, words = section.to_dict()["blocks"]
     assert section.study
     assert rows["rows"][0][:5] == ["privacy", "privacy", 1.0, 0.9, "kept"]
     assert rows["rows"][1][2] == "Infinity"
-    assert [row[2] for row in planted["rows"]] == ["yes", "NO"]
+    assert [row[2] for row in injected["rows"]] == ["yes", "NO"]
     assert words["text"][0].startswith("Not passed: 1 of ")
     assert len(words["text"]) == 3
     json.dumps(section.to_dict(), allow_nan=False)
@@ -112,12 +112,12 @@ def test_section_shows_rows_controls_and_problems():
 def test_print_gives_a_line_a_promise_and_a_line_a_control():
     long = replace(KEPT, promise="a promise " * 20, measured=0.9, unit="nats")
     report = AuditReport((long, BROKEN, OPEN), (TEETH, BLIND))
-    rows, planted, said = str(report).split("\n\n")
+    rows, injected, said = str(report).split("\n\n")
     assert [line.split()[0] for line in rows.splitlines()] == ["verdict", "kept", "not", "broken"]
     assert "a promise a ..." in rows
     assert "0.9 nats" in rows
     assert max(map(len, str(report).splitlines())) < 140
-    assert planted.splitlines()[1:] == ["flagged      privacy: no noise", "NOT flagged  privacy: noise halved"]
+    assert injected.splitlines()[1:] == ["flagged      privacy: no noise", "NOT flagged  privacy: noise halved"]
     assert said.startswith("Not passed: 2 of 3 promises")
     evidence = f"{BROKEN.promise}, as it was measured: {BROKEN.evidence}"
     assert said.splitlines()[1:] == [*report.problems, evidence]
@@ -165,7 +165,7 @@ def test_what_was_measured_on_something_smaller_is_counted_apart_and_says_so():
         "0 are vacuous, 0 were not measured.",)
 
 
-def test_a_gallery_of_planted_bugs():
+def test_a_gallery_of_injected_bugs():
     def attack(law):
         return exact_audit({0: [law, 1 - law], 1: [1 - law, law]}, PureDP(1.0))
 

@@ -25,7 +25,7 @@ from confide.audit import (
     Transcripts,
     Verdict,
     audit,
-    heard,
+    observed,
 )
 from confide.audit.charging import COVERED, NAMED
 from confide.contract import Audience, ConfideDeprecationWarning, Guarantees, Privacy, Relation, Source
@@ -78,13 +78,13 @@ INJECTED = ["no noise", "the records beside the published values", "0.9 of the n
 
 
 def test_a_sound_run_is_kept_and_each_injected_fault_is_flagged() -> None:
-    told = list[tuple[int, int | None]]()
-    report = audit(audited(walked()), lambda *step: told.append(step))
+    reported = list[tuple[int, int | None]]()
+    report = audit(audited(walked()), lambda *step: reported.append(step))
     assert report.passed, report.problems
     row = report.rows[0]
     assert (row.promise, row.verdict, row.measured, row.holds) == ("privacy", "kept", 1.0, (promise(1.0).sentence(),))
     assert [control.mutant for control in report.controls if control.name == "privacy"] == INJECTED
-    assert told == [(1, 1)]
+    assert reported == [(1, 1)]
 
 
 def test_half_of_the_noise_of_each_part_is_injected() -> None:
@@ -150,7 +150,7 @@ def test_a_measurement_is_repeated_on_what_is_faulty() -> None:
 
 
 def test_laws_are_tested_on_secure_draws_and_wrong_sources() -> None:
-    draws = heard(sums, [0.0, 1.0], 1)
+    draws = observed(sums, [0.0, 1.0], 1)
     assert [(draw.law, float(draw.scale)) for draw in draws] == [("laplace", 2.0)]
     rows, controls = Laws(draws=lambda: draws, samples=2000, false_alarm=1e-9, seed=1).measured()
     assert [row.verdict for row in rows] == ["kept"]
@@ -168,7 +168,7 @@ def test_a_selection_has_controls_where_samples_show_them(center: list[float], c
     def chosen(values: Any, noise: Noise) -> Any:
         return noise.selection(values, 1, stream="choice")
 
-    rows, found = Laws(draws=lambda: heard(chosen, center, 1), samples=2000, false_alarm=1e-9, seed=1).measured()
+    rows, found = Laws(draws=lambda: observed(chosen, center, 1), samples=2000, false_alarm=1e-9, seed=1).measured()
     assert [(row.verdict, row.note) for row in rows] == [
         ("kept", "" if controls else "no control: 2000 draws of this law would not show a wrong source")]
     assert [(control.mutant, control.flagged) for control in found] == [(each, True) for each in controls]

@@ -219,7 +219,7 @@ FAST = ("bits", "bits-pair")
 
 @pytest.mark.parametrize("name", [
     each if each in FAST else pytest.param(each, marks=pytest.mark.slow) for each in KINDS])
-def test_faults_that_were_planted_are_injected_and_flagged(name: str) -> None:
+def test_faults_that_were_injected_are_injected_and_flagged(name: str) -> None:
     it = campaign_of(name)
     found = {(control.name, control.mutant): control.flagged for control in it.file.kind.audit(it.plan, 0).controls}
     assert {old: today for old, today in FAULTS.get(name, {}).items() if not found.get(today)} == {}

@@ -70,7 +70,7 @@ def test_loss_is_exact_for_every_law() -> None:
         assert math.isinf(_audit(run, PureDP(3.0)).measured)  # Gaussian noise has no pure loss
 
 
-def test_parts_are_told_apart_by_their_streams() -> None:
+def test_parts_are_reported_apart_by_their_streams() -> None:
     def two(values: list[float], noise: Noise) -> np.ndarray:
         first = noise.laplace(1.0, 1, stream=("a", 0), center=[values[0]])
         return np.concatenate([first, noise.laplace(4.0, 1, stream=("b",), center=[values[0]])])
@@ -109,7 +109,7 @@ def test_nothing_walked_proves_nothing() -> None:
         fixed_transcript_audit(_mean, [], {"": PureDP(1.0)}, Noise.simulated)
 
 
-def test_broken_sources_are_heard() -> None:
+def test_broken_sources_are_observed() -> None:
     assert _audit(lambda values, noise: _mean(values, DampedNoise(noise, 0.5))).measured == 2.0
     assert _audit(lambda values, _: _mean(values, ForcedNoise([]))).flagged
 
@@ -126,19 +126,19 @@ def test_broken_sources_are_heard() -> None:
 @pytest.mark.parametrize("dimension", [1, 3])
 def test_sampler(law: str, dimension: int) -> None:
     """Secure draws follow the law that was asked for; sources that add nothing, or too little, do not."""
-    heard = RecordingNoise(Noise.simulated(0))
+    observed = RecordingNoise(Noise.simulated(0))
     center = [2**40 + 1, -5, 7][:dimension] if law.startswith("discrete") else [2.5, -1e6, 0.0][:dimension]
     scale = 2.0**30 if law.startswith("discrete") else 1.5
-    getattr(heard, law)(scale, dimension, stream=("part", 1), center=center)
+    getattr(observed, law)(scale, dimension, stream=("part", 1), center=center)
     share = alpha("audit.sampler", cases=10)
-    assert not sampler_audit(Noise.secure(), heard.draws[0], 400, share).flagged
-    assert sampler_audit(ForcedNoise([]), heard.draws[0], 400, share).flagged
-    assert sampler_audit(DampedNoise(Noise.simulated(5), 0.5), heard.draws[0], 400, share).flagged
+    assert not sampler_audit(Noise.secure(), observed.draws[0], 400, share).flagged
+    assert sampler_audit(ForcedNoise([]), observed.draws[0], 400, share).flagged
+    assert sampler_audit(DampedNoise(Noise.simulated(5), 0.5), observed.draws[0], 400, share).flagged
 
 
 def test_sampler_sees_a_direction_that_is_not_uniform() -> None:
-    heard = RecordingNoise(Noise.simulated(0))
-    heard.vector_laplace(1.0, 3, stream="x")
+    observed = RecordingNoise(Noise.simulated(0))
+    observed.vector_laplace(1.0, 3, stream="x")
 
     class OneWay(DampedNoise):
         """The right length, always along the first axis."""
@@ -147,7 +147,7 @@ def test_sampler_sees_a_direction_that_is_not_uniform() -> None:
             drawn = super()._vector(scale, points, stretch, grid, stream)
             return np.array([np.linalg.norm(drawn), 0.0, 0.0])
 
-    assert sampler_audit(OneWay(Noise.simulated(5), 1.0), heard.draws[0], 400, 1e-9).flagged
+    assert sampler_audit(OneWay(Noise.simulated(5), 1.0), observed.draws[0], 400, 1e-9).flagged
 
 
 def _chosen(values: list[float], noise: Noise) -> np.ndarray:
@@ -235,13 +235,13 @@ def test_other_answers_that_keep_one_show_nothing(kept: Any) -> None:
 
 @pytest.mark.parametrize("law", ["channel", "selection"])
 def test_sampler_of_choices(law: str) -> None:
-    heard = RecordingNoise(Noise.simulated(0))
+    observed = RecordingNoise(Noise.simulated(0))
     arguments = ([[5, 3, 0], [0, 4, 4]], [0, 1]) if law == "channel" else ([0.0, -1.0, -2.0, -40.0],)
-    getattr(heard, law)(*arguments, stream="part")
+    getattr(observed, law)(*arguments, stream="part")
     share = alpha("audit.sampler.choices", cases=2)
-    assert not sampler_audit(Noise.secure(), heard.draws[0], 2000, share).flagged
-    assert sampler_audit(DampedNoise(Noise.simulated(5), 0.5), heard.draws[0], 2000, share).flagged
-    assert sampler_audit(ForcedNoise([]), heard.draws[0], 2000, share).flagged
+    assert not sampler_audit(Noise.secure(), observed.draws[0], 2000, share).flagged
+    assert sampler_audit(DampedNoise(Noise.simulated(5), 0.5), observed.draws[0], 2000, share).flagged
+    assert sampler_audit(ForcedNoise([]), observed.draws[0], 2000, share).flagged
 
 
 def test_every_kind_of_claim_has_its_own_parameter() -> None:
@@ -289,14 +289,14 @@ def _never_halts(values: list[int], noise: Noise) -> list[bool]:
 
 
 def _shows_answers(values: list[int], noise: Noise) -> list[Any]:
-    heard = RecordingNoise(noise)
-    return [_alarm(values, heard), *(draw.value.tolist() for draw in heard.draws)]
+    observed = RecordingNoise(noise)
+    return [_alarm(values, observed), *(draw.value.tolist() for draw in observed.draws)]
 
 
 def _which_is_largest(values: list[int], noise: Noise) -> list[int]:
-    heard = RecordingNoise(noise)
-    halted = _alarm(values, heard)
-    return [-1 if halted is None else halted, int(np.argmin([draw.value[0] for draw in heard.draws[1:]]))]
+    observed = RecordingNoise(noise)
+    halted = _alarm(values, observed)
+    return [-1 if halted is None else halted, int(np.argmin([draw.value[0] for draw in observed.draws[1:]]))]
 
 
 def _whole_vectors(values: list[int], noise: Noise) -> list[bool]:
@@ -338,12 +338,12 @@ def test_more_histories_meet_what_is_rare() -> None:
 @pytest.mark.parametrize("law", ["discrete_laplace", "discrete_gaussian"])
 @pytest.mark.parametrize("scale", fast(2, [0.3, 5.0, 1.0, 2.0, 40.0]))
 def test_lattices_that_show_their_steps(law: str, scale: float) -> None:
-    heard = RecordingNoise(Noise.simulated(0))
-    getattr(heard, law)(scale, 1, stream="x", center=[7])
+    observed = RecordingNoise(Noise.simulated(0))
+    getattr(observed, law)(scale, 1, stream="x", center=[7])
     share = alpha("audit.sampler.lattice", cases=10)
-    assert not sampler_audit(Noise.secure(), heard.draws[0], 4000, share).flagged
+    assert not sampler_audit(Noise.secure(), observed.draws[0], 4000, share).flagged
     if scale > 0.5:
-        assert sampler_audit(DampedNoise(Noise.simulated(5), 0.5), heard.draws[0], 4000, share).flagged
+        assert sampler_audit(DampedNoise(Noise.simulated(5), 0.5), observed.draws[0], 4000, share).flagged
 
 
 def test_the_false_alarm_of_the_binomial_tests_is_exact() -> None:
@@ -359,19 +359,19 @@ def test_the_false_alarm_of_the_binomial_tests_is_exact() -> None:
 
 @pytest.mark.parametrize("law", ["laplace", "discrete_laplace", "vector_laplace", "selection", "channel"])
 def test_streams_that_repeat_each_other_are_flagged(law: str) -> None:
-    heard = RecordingNoise(Noise.simulated(0))
+    observed = RecordingNoise(Noise.simulated(0))
     arguments = {"selection": ([0.0, 1.0],), "channel": ([[3, 1], [1, 3]], [0])}.get(law, (3.0, 2))
-    getattr(heard, law)(*arguments, stream="x")
+    getattr(observed, law)(*arguments, stream="x")
     stuck = StuckNoise(lambda: Noise.simulated(3))
-    assert sampler_audit(stuck, heard.draws[0], 600, 1e-9).flagged
-    assert not sampler_audit(Noise.simulated(3), heard.draws[0], 600, 1e-9).flagged
+    assert sampler_audit(stuck, observed.draws[0], 600, 1e-9).flagged
+    assert not sampler_audit(Noise.simulated(3), observed.draws[0], 600, 1e-9).flagged
 
 
 def test_a_split_is_no_noise() -> None:
-    heard = RecordingNoise(Noise.simulated(0))
-    heard.split(4, stream="x")
+    observed = RecordingNoise(Noise.simulated(0))
+    observed.split(4, stream="x")
     with pytest.raises(InvalidInput, match="partition"):
-        sampler_audit(Noise.simulated(1), heard.draws[0], 100, 1e-9)
+        sampler_audit(Noise.simulated(1), observed.draws[0], 100, 1e-9)
 
 
 def test_a_misspelt_part_is_no_clean_bill() -> None:
@@ -385,8 +385,8 @@ def test_the_largest_of_noisy_answers() -> None:
         return report_noisy_max(values, 1.0, 1, noise, stream="winner")
 
     def shown(values: list[int], noise: Noise) -> list[int]:
-        heard = RecordingNoise(noise)
-        return [winner(values, heard), int(heard.draws[0].value.max())]
+        observed = RecordingNoise(noise)
+        return [winner(values, observed), int(observed.draws[0].value.max())]
 
     pairs = [Neighbours([5] * 10, [4] * 9 + [6], lambda out: repr(out).encode())]
     claims, unreleased = {"": PureDP(1.0)}, {"winner": NOISY_MAX}

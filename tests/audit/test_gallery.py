@@ -57,9 +57,9 @@ def test_power_of_the_sampler_audit_is_a_lower_bound_too():
     shift = -np.log(2 * (0.5 - least))
     stated = float(stats.binom.cdf(np.floor((0.5 - least) * draws), draws, np.exp(-shift) / 2))
     assert 0.4 < stated < 0.6
-    heard = RecordingNoise(Noise.simulated(0))
-    heard.laplace(1.0, 1, stream="x")
-    flags = sum(sampler_audit(ShiftedNoise(Noise.simulated(k), float(shift)), heard.draws[0], draws, level).flagged
+    observed = RecordingNoise(Noise.simulated(0))
+    observed.laplace(1.0, 1, stream="x")
+    flags = sum(sampler_audit(ShiftedNoise(Noise.simulated(k), float(shift)), observed.draws[0], draws, level).flagged
                 for k in range(60))
     assert stats.binomtest(flags, 60, stated, alternative="less").pvalue > 1e-6
 

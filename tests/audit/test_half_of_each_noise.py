@@ -50,12 +50,12 @@ FAST = (("bits-pair", "report"),)
 """The others take seconds each, and bundles a minute."""
 
 
-class Heard(DampedNoise):
+class Observed(DampedNoise):
     """Half of the noise of all draws of a name; notes the names. A name is its words: ("price", 3) is a "price"."""
 
-    def __init__(self, source: Noise, factor: float, part: str, heard: set[str]) -> None:
+    def __init__(self, source: Noise, factor: float, part: str, observed: set[str]) -> None:
         super().__init__(source, factor, part)
-        self.heard = heard
+        self.observed = observed
 
     def _factor(self, stream: StreamName) -> Fraction:
         return self._damped if named(stream) == self._part else Fraction(1)
@@ -66,7 +66,7 @@ class Heard(DampedNoise):
         return np.asarray(self._source.exponential(shape, stream=stream) ** float(self._factor(stream)))
 
     def _claim(self, stream: Any) -> StreamName:
-        self.heard.add(named(as_stream(stream)))
+        self.observed.add(named(as_stream(stream)))
         return super()._claim(stream)
 
 
@@ -77,13 +77,13 @@ def named(stream: StreamName) -> str:
 @contextmanager
 def listened(mechanism: Any, factor: float, part: str) -> Iterator[set[str]]:
     """Its class, with noise of one part at a factor, wherever it is run and on whatever device."""
-    cls, heard, before = type(mechanism), set[str](), {}
+    cls, observed, before = type(mechanism), set[str](), {}
 
     def damped(sound: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(sound)
         def call(*given: Any, **named: Any) -> Any:
             def other(one: Any) -> Any:
-                return Heard(one, factor, part, heard) if isinstance(one, Noise) else one
+                return Observed(one, factor, part, observed) if isinstance(one, Noise) else one
 
             return sound(*map(other, given), **{name: other(one) for name, one in named.items()})
 
@@ -94,7 +94,7 @@ def listened(mechanism: Any, factor: float, part: str) -> Iterator[set[str]]:
             before[name] = cls.__dict__.get(name)
             setattr(cls, name, damped(getattr(cls, name)))
     try:
-        yield heard
+        yield observed
     finally:
         for name, sound in before.items():
             setattr(cls, name, sound) if sound is not None else delattr(cls, name)
@@ -110,8 +110,8 @@ def _without_controls(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def audited(name: str, factor: float, part: str) -> tuple[AuditReport, set[str]]:
     it = campaign_of(name)
-    with listened(it.plan.mechanism, factor, part) as heard:
-        return it.file.kind.audit(it.plan, 0), heard
+    with listened(it.plan.mechanism, factor, part) as observed:
+        return it.file.kind.audit(it.plan, 0), observed
 
 
 def test_all_kinds_are_here() -> None:
@@ -126,17 +126,17 @@ def test_all_kinds_are_here() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", STREAMS)
 def test_its_streams_are_these(name: str) -> None:
-    report, heard = audited(name, 1.0, "")
+    report, observed = audited(name, 1.0, "")
     assert not [row.promise for row in report.rows if row.flagged]
-    assert heard == {*STREAMS[name], *PROTECTS_NOBODY.get(name, ())}
+    assert observed == {*STREAMS[name], *PROTECTS_NOBODY.get(name, ())}
 
 
 @pytest.mark.parametrize(("name", "part"), [
     each if each in FAST else pytest.param(*each, marks=pytest.mark.slow)
     for each in ((name, part) for name, parts in STREAMS.items() for part in parts)])
 def test_half_of_one_noise_is_flagged(name: str, part: str) -> None:
-    report, heard = audited(name, 0.5, part)
-    assert part in heard
+    report, observed = audited(name, 0.5, part)
+    assert part in observed
     if (name, part) in ALONE:
         assert not [row for row in report.rows if row.flagged], ALONE[name, part]
     else:

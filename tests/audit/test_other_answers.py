@@ -20,11 +20,11 @@ CENTERS = {"all alike": np.zeros(9, int), "one ahead": np.array([500, 3, 3, 2, 1
 
 
 def vectors(centers: np.ndarray, *, lattice: bool, scale: float) -> list[Draw]:
-    heard = RecordingNoise(Noise.simulated(3))
-    ask = heard.discrete_laplace if lattice else heard.laplace
+    observed = RecordingNoise(Noise.simulated(3))
+    ask = observed.discrete_laplace if lattice else observed.laplace
     for k in range(2):
         ask(scale, len(centers), stream=("winner", k), center=centers.tolist())
-    return heard.draws
+    return observed.draws
 
 
 def again(draws: Sequence[Draw], other: Any) -> list[list[Draw]]:
@@ -76,13 +76,13 @@ def pattern(draws: Sequence[Draw]) -> list[Any]:
 
 @pytest.mark.parametrize("lattice", [True, False])
 def test_only_the_pattern_stays(lattice: bool) -> None:
-    heard = RecordingNoise(Noise.simulated(7))
-    ask = heard.discrete_laplace if lattice else heard.laplace
+    observed = RecordingNoise(Noise.simulated(7))
+    ask = observed.discrete_laplace if lattice else observed.laplace
     for arming in range(2):
         ask(2.0, 1, stream=("alarm", arming, "threshold"), center=[4])
         for k in range(9):
             ask(4.0, 1, stream=("alarm", arming, "answer", k), center=[k])
-    found = again(heard.draws, other_pattern)
+    found = again(observed.draws, other_pattern)
     ahead = set()
     for before, after in pairwise(found):
         assert pattern(before) == pattern(after)
@@ -101,17 +101,17 @@ def test_only_the_pattern_stays(lattice: bool) -> None:
 
 def test_a_sparse_vector_says_the_same() -> None:
     for seed in range(20):
-        heard = RecordingNoise(Noise.simulated(seed))
-        SparseVector(threshold=3, epsilon=1.0).run([0, 1, 2, 3, 4] * 4, heard, "alarm")
-        for draws in again(heard.draws, other_pattern):
-            assert pattern(draws) == pattern(heard.draws)
+        observed = RecordingNoise(Noise.simulated(seed))
+        SparseVector(threshold=3, epsilon=1.0).run([0, 1, 2, 3, 4] * 4, observed, "alarm")
+        for draws in again(observed.draws, other_pattern):
+            assert pattern(draws) == pattern(observed.draws)
 
 
 def test_what_has_one_possible_value_may_keep_it() -> None:
-    heard = RecordingNoise(Noise.simulated(1))
-    heard.channel([[1]], [0, 0], stream="channel")
-    heard.selection([0.0], stream="selection")
-    heard.split(4, stream="split")
-    assert not kept_entries(heard.draws, heard.draws)
-    heard.channel([[1, 1], [1, 1]], [0], stream="coin")
-    assert kept_entries(heard.draws, heard.draws)
+    observed = RecordingNoise(Noise.simulated(1))
+    observed.channel([[1]], [0, 0], stream="channel")
+    observed.selection([0.0], stream="selection")
+    observed.split(4, stream="split")
+    assert not kept_entries(observed.draws, observed.draws)
+    observed.channel([[1, 1], [1, 1]], [0], stream="coin")
+    assert kept_entries(observed.draws, observed.draws)

@@ -39,7 +39,7 @@ def test_noise_is_flagged_below_the_share_that_is_said(law: str) -> None:
         assert not found["sum/0"].flagged
 
 
-def test_a_part_is_planted_where_its_half_would_show() -> None:
+def test_a_part_is_injected_where_its_half_would_show() -> None:
     found = part_controls(walk(lambda noise: noise), walk, "privacy: {}".format)
     assert [(each.name, each.flagged) for each in found] == [("privacy: sum/0", True)]
 

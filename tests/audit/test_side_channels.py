@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from confide.audit.side_channels import Failed, overheard
+from confide.audit.side_channels import Failed, side_channel_output
 
 WAYS: dict[str, tuple[Callable[[], Any], tuple[tuple[str, str], ...]]] = {
     "text": (lambda: sys.stdout.write("7"), (("print", "7"),)),
@@ -35,26 +35,26 @@ def written(path: Path) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_every_way_to_a_standard_stream_is_heard(way: str, tmp_path: Path) -> None:
+def test_every_way_to_a_standard_stream_is_observed(way: str, tmp_path: Path) -> None:
     say, words = WAYS[way]
     with written(tmp_path / "all") as file:
-        outcome, heard = overheard(say)
+        outcome, observed = side_channel_output(say)
         assert sys.stdout is sys.stderr is sys.__stdout__ is sys.__stderr__ is file
     assert not isinstance(outcome, Failed)
-    assert tuple(each for each in heard.words if each[1]) == words
+    assert tuple(each for each in observed.words if each[1]) == words
     assert (tmp_path / "all").read_bytes() == b""
 
 
 def test_bytes_are_no_text() -> None:
     """Who looks for the stream of bytes by trying is told that it is not this one."""
-    outcome, heard = overheard(lambda: sys.stdout.write(b"7"))  # type: ignore[arg-type]
+    outcome, observed = side_channel_output(lambda: sys.stdout.write(b"7"))  # type: ignore[arg-type]
     assert outcome == Failed("TypeError")
-    assert heard.words == ()
+    assert observed.words == ()
 
 
 def test_who_ends_first_leaves_the_others_their_ears(tmp_path: Path) -> None:
     """And what is said where nobody listens is written as before."""
-    began, ended, heard = threading.Event(), threading.Event(), list[str]()
+    began, ended, observed = threading.Event(), threading.Event(), list[str]()
 
     def run() -> None:
         began.set()
@@ -62,15 +62,16 @@ def test_who_ends_first_leaves_the_others_their_ears(tmp_path: Path) -> None:
         sys.stdout.write("heard")
 
     with written(tmp_path / "all") as file:
-        longer = threading.Thread(target=lambda: heard.extend(words for _, words in overheard(run)[1].words))
+        longer = threading.Thread(
+            target=lambda: observed.extend(words for _, words in side_channel_output(run)[1].words))
         longer.start()
         assert began.wait(20)
-        overheard(lambda: None)
+        side_channel_output(lambda: None)
         sys.stdout.write("written, ")
         sys.stdout.flush()
         sys.stdout.buffer.write(b"also as bytes")
         ended.set()
         longer.join(20)
         assert sys.stdout is file
-    assert heard == ["heard"]
+    assert observed == ["heard"]
     assert (tmp_path / "all").read_bytes() == b"written, also as bytes"

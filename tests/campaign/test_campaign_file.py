@@ -280,9 +280,9 @@ def test_what_is_wrong_with_a_column_is_said_of_the_kind_that_it_is(table: str, 
             "[privacy]\nepsilon = 1.0\ndelta = 1e-6\n")
     path = tmp_path / "a.toml"
     path.write_text(text)
-    with pytest.raises(InvalidInput) as told:
+    with pytest.raises(InvalidInput) as reported:
         load(path)
-    assert str(told.value).startswith(says)
+    assert str(reported.value).startswith(says)
 
 
 # ---- the JSON schema says the same as the reader
@@ -298,10 +298,10 @@ def test_what_is_wrong_with_a_column_is_said_of_the_kind_that_it_is(table: str, 
 def test_what_is_not_toml_has_a_hint(line: str, hint: str, tmp_path: Path) -> None:
     path = tmp_path / "broken.toml"
     path.write_text(f"format = 1\n{line}\n", encoding="utf-8")
-    with pytest.raises(InvalidInput, match="is not TOML: ") as told:
+    with pytest.raises(InvalidInput, match="is not TOML: ") as reported:
         load(path)
-    assert hint in str(told.value)
-    assert "Error" not in str(told.value)
+    assert hint in str(reported.value)
+    assert "Error" not in str(reported.value)
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.toml")), ids=lambda path: path.name)

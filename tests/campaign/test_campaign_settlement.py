@@ -374,8 +374,8 @@ def test_a_settlement_that_dies_leaves_nothing_public_and_is_resumed_under_its_o
         raise error("out of disk")
 
     monkeypatch.setattr(owner, name, dies)
-    told = error is RuntimeError and step in ("run", "files")
-    with pytest.raises(RunFailed if told else error, match="at no further cost" if told else "out of disk"):
+    reported = error is RuntimeError and step in ("run", "files")
+    with pytest.raises(RunFailed if reported else error, match="at no further cost" if reported else "out of disk"):
         campaign.settle(tmp_path / "out")
     monkeypatch.undo()
     after = {"charge": (State.CHARGED, True), "publish": (State.SETTLED, True)}

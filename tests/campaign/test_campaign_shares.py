@@ -174,20 +174,20 @@ def test_a_hopeless_plan_is_refused_before_anything_is_opened(tmp_path: Path) ->
 @pytest.mark.parametrize("people", [150, 2000])
 def test_progress_tells_of_slots_and_steps_alone(people: int, tmp_path: Path) -> None:
     """Whoever came: the bar is the same."""
-    told: list[tuple[int, int | None]] = []
+    reported: list[tuple[int, int | None]] = []
     campaign = Campaign.load(write(tmp_path, lines=rows()[:people]))
-    campaign.settle(tmp_path / "out", progress=lambda done, total: told.append((done, total)))
-    campaign.check(progress=lambda done, total: told.append((done, total)))
+    campaign.settle(tmp_path / "out", progress=lambda done, total: reported.append((done, total)))
+    campaign.check(progress=lambda done, total: reported.append((done, total)))
     steps = [(0, 3), (1, 3), (2, 3), (3, 3)]
-    assert told == [(0, 2000), *steps, (0, 2000)]  # the collection, the run, and the check
+    assert reported == [(0, 2000), *steps, (0, 2000)]  # the collection, the run, and the check
 
 
 def test_progress_is_one_batch_late() -> None:
-    told: list[tuple[int, int | None]] = []
-    tell = by_slots(lambda done, total: told.append((done, total)), 100)
+    reported: list[tuple[int, int | None]] = []
+    tell = by_slots(lambda done, total: reported.append((done, total)), 100)
     for rows_read in (40, 80, 117, 40, 80, 117, 117):
         tell(rows_read, 117)
-    assert told == [(0, 100), (40, 100), (80, 100), (0, 100), (40, 100), (80, 100), (0, 100)]
+    assert reported == [(0, 100), (40, 100), (80, 100), (0, 100), (40, 100), (80, 100), (0, 100)]
 
 
 def test_a_share_is_what_was_settled_even_if_the_file_changed(tmp_path: Path) -> None:

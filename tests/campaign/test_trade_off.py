@@ -76,12 +76,12 @@ def test_all_levels_move_together() -> None:
     assert (half.epsilon, own.epsilon) == (0.75, 1.5)  # epsilon_release + epsilon_payment
 
 
-def test_the_loss_of_gaussian_noise_is_told_as_an_epsilon() -> None:
+def test_the_loss_of_gaussian_noise_is_reported_as_an_epsilon() -> None:
     (own,) = points(campaign_of("mean"), factors=(1.0,))
     assert math.isclose(own.epsilon, 5.2215, rel_tol=1e-3)  # 0.5 zCDP at delta = 1e-6, tight
 
 
-def test_what_is_refused_or_says_nothing_is_told_and_not_drawn() -> None:
+def test_what_is_refused_or_says_nothing_is_reported_and_not_drawn() -> None:
     section = trade_off(campaign_of("program"), factors=(0.125, 0.25, 0.5, 1.0))
     rows = table_of(section).rows
     assert "would reserve" in str(rows[0][-1])

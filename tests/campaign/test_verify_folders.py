@@ -154,9 +154,9 @@ def test_what_is_strange_in_an_archive_is_found(pack: Path) -> None:
 def test_what_is_no_archive_is_refused(spoil: Callable[[Path], object], says: str, pack: Path) -> None:
     archive = _zipped(pack)
     spoil(archive)
-    with pytest.raises(InvalidInput, match=says) as told:
+    with pytest.raises(InvalidInput, match=says) as reported:
         reading.read_folder(archive)
-    assert "Error" not in str(told.value)
+    assert "Error" not in str(reported.value)
 
 
 def _list_at(data: bytes) -> int:

@@ -44,13 +44,13 @@ RESPONSE = RandomizedResponse(epsilon=1.0, letters=3, records=4)
     TableMechanism(table=RowProduct([[[0.5, 0.3, 0.2], [0.3, 0.4, 0.3], [0.2, 0.3, 0.5]]], np.zeros(4, np.int64))),
 ])
 def test_a_run_gives_what_a_release_does(it: Any) -> None:
-    told: list[tuple[int, int | None]] = []
-    outcome = it.run(ROWS, Noise.simulated(5), progress=lambda done, total: told.append((done, total)))
+    reported: list[tuple[int, int | None]] = []
+    outcome = it.run(ROWS, Noise.simulated(5), progress=lambda done, total: reported.append((done, total)))
     assert isinstance(it, Mechanism)
     assert isinstance(outcome, SimulatedOutcome)
     assert outcome.billboard.letters.tolist() == it.release(ROWS, Noise.simulated(5)).tolist()
     assert outcome.billboard.to_arrow()["letter"].to_pylist() == outcome.billboard.to_pandas()["letter"].tolist()
-    assert told == [(1, 1)]
+    assert reported == [(1, 1)]
     assert outcome.guarantees.privacy[0].loss == PureDP(it.dp())
     assert [each.line for each in outcome.meter.lines] == ["release"]
     assert it.decode(0, 0, outcome.billboard) == {}

@@ -38,26 +38,26 @@ def every_row(rows: int) -> RowProduct:
 
 
 def test_programs_tell_how_far_they_are() -> None:
-    told: list[tuple[int, int | None]] = []
-    found = privacy_distortion("dp", PAIR, 0.4, progress=lambda done, total: told.append((done, total)))
+    reported: list[tuple[int, int | None]] = []
+    found = privacy_distortion("dp", PAIR, 0.4, progress=lambda done, total: reported.append((done, total)))
     assert found.method == "program"
-    shares = [done for done, _ in told]
+    shares = [done for done, _ in reported]
     assert len(shares) > 10
     assert shares == sorted(shares)
-    assert {total for _, total in told} == {1000}
+    assert {total for _, total in reported} == {1000}
     assert 0 <= shares[0] < 200 < shares[-1] <= 1000
-    told.clear()
-    least_distortion("dp", PAIR, 0.6, progress=lambda done, total: told.append((done, total)))
-    assert told
+    reported.clear()
+    least_distortion("dp", PAIR, 0.6, progress=lambda done, total: reported.append((done, total)))
+    assert reported
 
 
 def test_long_programs_are_announced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(distortion, "_LONG", -1.0)
     for ask in (lambda: privacy_distortion("dp", PAIR, 0.4),
                 lambda: privacy_distortion("mutual-information", PAIR, 0.4), lambda: least_distortion("dp", PAIR, 0.6)):
-        with pytest.warns(UserWarning, match="takes about .* seconds.*solve=False") as told:
+        with pytest.warns(UserWarning, match="takes about .* seconds.*solve=False") as reported:
             ask()
-        assert told[0].filename == __file__
+        assert reported[0].filename == __file__
 
 
 def test_a_program_starts_where_its_neighbour_was_midway() -> None:

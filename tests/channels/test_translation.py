@@ -153,9 +153,9 @@ def test_risk_of_a_whole_database_and_of_one_too_large() -> None:
     assert (certain.advantage, certain.hits_at(0.0), certain.guess_after) == (1.0, 1.0, 1.0)
     assert best_hits([0.0, 0.5], math.inf).tolist() == [1.0, 1.0]  # a value may be ruled out for certain
     rare = [[0.975, 0.025], [0.005, 0.995]]
-    told, asked = attack_risk(rare, [0.5, 0.5]), attack_risk(rare, [0.5, 0.5], rates=[0.005])
+    reported, asked = attack_risk(rare, [0.5, 0.5]), attack_risk(rare, [0.5, 0.5], rates=[0.005])
     assert asked.hits_at(0.005) == pytest.approx(0.975, abs=1e-12)
-    assert 0.975 <= told.hits_at(0.005) <= 1.0  # between tabulated rates, from above
+    assert 0.975 <= reported.hits_at(0.005) <= 1.0  # between tabulated rates, from above
 
 
 # ---- the source's bounds, and closed forms

@@ -10,7 +10,7 @@ import pytest
 from campaign.forging import drawn_by_first
 from cases import fast
 from confide.charts import curves, fault, heat_map, histogram, intervals, to_svg
-from confide.charts.shapes import told_apart
+from confide.charts.shapes import distinguished
 from confide.contract import Picture
 
 NAMES = ["a", "noisy order", "price of <x> & y's", "item 1e12 with a rather long name that is cut somewhere", "",
@@ -39,7 +39,7 @@ def _some(coins: np.random.Generator) -> Picture:
         marks = [(_number(coins, log_x), _number(coins, log_y), str(coins.choice(NAMES))) for _ in range(2)]
         made = curves([(0.5, 0.5, series[0]), *rows], title=title, x=x, y=y, alt="", log_x=log_x, log_y=log_y,
                       marks=marks if coins.random() < 0.5 else ())
-        made = told_apart(made) if coins.random() < 0.3 else made
+        made = distinguished(made) if coins.random() < 0.3 else made
     return made[0]
 
 

@@ -20,7 +20,7 @@ VALIDATOR = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text(encoding
 CONFIDE = get_command(app)
 """The command line. A call of `app` would make all verbs and their options anew."""
 
-PLANTED = {17: "17,987654.25,male,41.5", 41: "41,40.5,zzsentinel,41.5", 163: "163,40.5,male,nan"}
+INJECTED = {17: "17,987654.25,male,41.5", 41: "41,40.5,zzsentinel,41.5", 163: "163,40.5,male,nan"}
 """Rows that cannot be used: row number -> line."""
 
 

@@ -31,7 +31,7 @@ def changed(run: Run, tmp_path: Path) -> Path:
     return write(tmp_path, BUDGET, TITLE)
 
 
-def test_a_changed_file_is_told_to_be_another_campaign_before_a_folder_is_suggested(run: Run, changed: Path) -> None:
+def test_a_changed_file_is_called_another_campaign_before_a_folder_is_suggested(run: Run, changed: Path) -> None:
     found = run("run", changed)
     assert (found.code, _charged()) == (3, 1)
     said = f"this file differs from campaign 1, which was settled from it into {changed.parent / 'out' / 'pay'}"

@@ -184,10 +184,10 @@ def test_evidence_that_raises_is_a_row_and_the_others_are_verified(run: Run) -> 
     found = run("claims", "--verify")
     assert (found.code, found.err) == (1, "")
     assert "somebody" not in found.out
-    told = " ".join(found.out.split())
+    reported = " ".join(found.out.split())
     for words in ("zoo/failing_evidence holds fault: ZeroDivisionError", "zoo/no_such_evidence holds fault: "
                   "AttributeError", "3 recomputed", "2 changed"):
-        assert words in told
+        assert words in reported
     again = run("claims", "--verify", "--json")
     assert (again.code, again.json["changed"]) == (1, ["zoo/failing_evidence", "zoo/no_such_evidence"])
     rows = [row["verified"] for row in again.json["claims"]]

@@ -25,8 +25,8 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_terms_are_drawn_up_shown_accepted_and_acted_on(run: Run, study: Path) -> None:
-    told = run("submit", "mean.toml", "--id", "1", "--record", "concern=0.1")
-    assert told.out.splitlines() == ["id,concern", "1,0.1"]
+    reported = run("submit", "mean.toml", "--id", "1", "--record", "concern=0.1")
+    assert reported.out.splitlines() == ["id,concern", "1,0.1"]
     drawn = run("contracts", "mean.toml")
     assert (drawn.code, drawn.err) == (0, "")
     assert "5 reports can be used; 1 row cannot" in drawn.out

@@ -86,7 +86,7 @@ def test_names_near_a_third_one_are_one_group() -> None:
     assert alike([capital, "note"]) == ((capital, "note"),)
 
 
-def test_words_that_mix_scripts_are_told_and_others_are_not() -> None:
+def test_words_that_mix_scripts_are_reported_and_others_are_not() -> None:
     assert foreign_letters("pay surv\N{CYRILLIC SMALL LETTER IE}y") == ("CYRILLIC SMALL LETTER IE",)
     for name in ("pay survey", "\u043e\u043f\u0440\u043e\u0441 survey", "\u8abf\u67fbsurvey", "2024 \u00e9t\u00e9"):
         assert foreign_letters(name) == ()
@@ -101,7 +101,7 @@ def test_the_oldest_of_several_near_names_is_recommended(run: Run, tmp_path: Pat
             "another name has another budget.") in found.err
 
 
-def test_a_letter_of_another_script_is_told(run: Run, tmp_path: Path) -> None:
+def test_a_letter_of_another_script_is_reported(run: Run, tmp_path: Path) -> None:
     name = "pay surv\N{CYRILLIC SMALL LETTER IE}y"
     path = write(tmp_path, (NAME, f'"{name}"'))
     alone = run("plan", path)  # no ledger yet
@@ -119,7 +119,7 @@ def test_names_of_digits_alone_are_near_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("verb", ["plan", "check", "run"])
-def test_a_name_near_a_known_one_is_told_before_the_charge(run: Run, tmp_path: Path, verb: str) -> None:
+def test_a_name_near_a_known_one_is_reported_before_the_charge(run: Run, tmp_path: Path, verb: str) -> None:
     assert run("run", write(tmp_path)).err == ""
     other = tmp_path / "other"
     other.mkdir()
@@ -144,7 +144,7 @@ def test_two_near_names_stand_in_the_ledger_as_such(run: Run, tmp_path: Path) ->
     assert run("plan", write(tmp_path)).err == ""  # both are known by now
 
 
-def test_a_pack_of_a_campaign_that_the_ledger_does_not_know_is_told(
+def test_a_pack_of_a_campaign_that_the_ledger_does_not_know_is_reported(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another store was charged for the same people; its pack lies beside the campaign's own place."""

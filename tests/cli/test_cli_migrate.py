@@ -194,7 +194,7 @@ def test_a_settled_campaign_stays_settled(run: Run, old: Path, reworded: Any) ->
         "share", other, "--out", pack, "--id", "4", "--record", "way=bicycle").err
 
 
-def test_what_new_campaigns_may_not_say_is_told(run: Run, old: Path) -> None:
+def test_what_new_campaigns_may_not_say_is_reported(run: Run, old: Path) -> None:
     old.write_text(old.read_text().replace("0.05", "0.2"))
     said = "privacy.failure_probability: is too large; must be at most 0.1"
     assert run("migrate", old, "--check").out.endswith(
@@ -260,7 +260,7 @@ def test_what_is_no_file_of_ours(run: Run, tmp_path: Path, name: str, data: byte
     assert found.err.startswith(f"confide: {said.format(path)[:200]}")
 
 
-def test_a_file_that_cannot_be_written_is_told(run: Run, old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_cannot_be_written_is_reported(run: Run, old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 

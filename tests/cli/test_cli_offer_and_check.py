@@ -8,7 +8,7 @@ from pathlib import Path
 
 from campaign.pages import self_contained
 from campaign.small import rows, tree, write
-from cli.commands import PLANTED, Run
+from cli.commands import INJECTED, Run
 from confide.campaign import Campaign, Home
 
 
@@ -40,7 +40,7 @@ def test_the_page_of_a_run_holds_the_offer(run: Run, settled: tuple[Path, Path])
 
 
 def test_check(run: Run, tmp_path: Path) -> None:
-    lines = [PLANTED.get(i + 1, line) for i, line in enumerate(rows())] + ["41,40.5,male,41.5"]
+    lines = [INJECTED.get(i + 1, line) for i, line in enumerate(rows())] + ["41,40.5,male,41.5"]
     path = write(tmp_path, lines=lines)
     before = tree(tmp_path)
     found = run("check", path)

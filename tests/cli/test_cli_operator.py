@@ -336,9 +336,9 @@ def test_withdraw_before_the_settlement(run: Run, path: Path) -> None:
         assert (found.code, found.err, found.out) == (0, "", "withdrawn: the participant's record counts as empty\n")
     assert "Nothing has been charged yet." in run("ledger").out
     assert run("run", path, "--json").json["stored"] is False
-    told = " ".join(run("share", path, "--id", 7).out.split())
-    assert "Participant 7: withdrew before the settlement PRIVATE" in told
-    assert re.search(r"Their deposit of \d+\.\d\d EUR is returned with the payouts\.", told)
+    reported = " ".join(run("share", path, "--id", 7).out.split())
+    assert "Participant 7: withdrew before the settlement PRIVATE" in reported
+    assert re.search(r"Their deposit of \d+\.\d\d EUR is returned with the payouts\.", reported)
     paid = Campaign.load(path).settled().shares["payment"].to_pylist()
     assert (len(paid), paid[6]) == (2000, 0)  # the number of slots stays
     listed = run("payouts", path, "--list").out
@@ -346,7 +346,7 @@ def test_withdraw_before_the_settlement(run: Run, path: Path) -> None:
     deposit = re.search(r"Withdrawn before the settlement.*\n7 +([\d.]+ EUR) *\n", listed, re.DOTALL)
     assert deposit is not None
     assert re.search(rf"\n7 +{deposit[1]} +queued", listed)
-    assert deposit[1] in told
+    assert deposit[1] in reported
     for name in ("offer", "plan"):
         assert deposit[1] in " ".join(run(name, path).out.split())
     assert re.search(r"pay survey .* 2,000 ", run("ledger").out)  # who withdrew is nobody's to see

@@ -138,7 +138,7 @@ def test_full_runs_are_timed(run: Run, tmp_path: Path) -> None:
     assert re.search(r"^regression-threshold = [\d.e-]+$", target.read_text(encoding="utf-8"), flags=re.MULTILINE)
 
 
-def test_a_study_that_lacks_its_data_is_told_at_the_end(
+def test_a_study_that_lacks_its_data_is_reported_at_the_end(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     real = reproduced.reproduce
@@ -181,12 +181,12 @@ def test_two_bars_on_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     (("--all", "--gallery", "g", "--out", "o"), "a gallery has its own folder"),
 ])
 def test_what_makes_no_sense_is_bad_input(
-    run: Run, arguments: tuple[str, ...], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    run: Run, arguments: tuple[str, ...], reported: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     found = run("reproduce", *arguments)
     assert found.code == 2
-    assert told in found.err
+    assert reported in found.err
     assert list(tmp_path.iterdir()) == []
 
 

@@ -102,8 +102,8 @@ def test_a_provider_is_set_without_telling_its_secret(password: Path, run: Run, 
     with served("--oidc-issuer", "https://id.example", "--oidc-client", "confide", "--oidc-secret-file", str(secret),
                 "--oidc-name", "the university") as (child, base):
         assert "Log in with the university" in httpx2.get(f"{base}/login").text
-        for told in ("cmdline", "environ"):
-            assert b"a-secret-of" not in Path(f"/proc/{child.pid}/{told}").read_bytes()
+        for reported in ("cmdline", "environ"):
+            assert b"a-secret-of" not in Path(f"/proc/{child.pid}/{reported}").read_bytes()
         child.send_signal(signal.SIGTERM)
         assert child.stderr is not None
         assert "a-secret-of" not in child.stderr.read()
@@ -222,7 +222,7 @@ def test_every_address_of_a_host_is_listened_on() -> None:
 
 
 @pytest.mark.slow
-def test_who_cannot_log_in_is_told_how(run: Run) -> None:
+def test_who_cannot_log_in_is_reported_how(run: Run) -> None:
     with served() as (child, _):
         child.send_signal(signal.SIGTERM)
         assert child.stderr is not None

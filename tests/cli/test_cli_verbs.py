@@ -16,7 +16,7 @@ import pytest
 import confide
 from campaign.pages import self_contained
 from campaign.small import rows, tree, write
-from cli.commands import PLANTED, SCHEMA, VALIDATOR, Result, Run
+from cli.commands import INJECTED, SCHEMA, VALIDATOR, Result, Run
 from confide.audit import AuditReport, AuditRow, Control
 from confide.campaign import Campaign, Store
 from confide.cli import output
@@ -282,7 +282,7 @@ def _outline(text: str, folder: Path) -> str:
 
 @pytest.mark.slow
 def test_bad_rows_are_not_spoken_of(run: Run, tmp_path: Path) -> None:
-    lines = [PLANTED.get(i + 1, line) for i, line in enumerate(rows())] + ["41,40.5,male,41.5"]
+    lines = [INJECTED.get(i + 1, line) for i, line in enumerate(rows())] + ["41,40.5,male,41.5"]
     path, clean = write(tmp_path / "bad", lines=lines), write(tmp_path / "clean")
     said = {path: run("run", path, "--out", path.parent / "out")}
     with pytest.MonkeyPatch.context() as elsewhere:  # here it would be the same campaign, settled before

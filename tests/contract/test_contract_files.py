@@ -92,7 +92,7 @@ def test_of_two_who_write_one_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert os.listdir(tmp_path) == ["key"]
 
 
-def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_a_place_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(InvalidInput, match=r"key: .*key cannot be written: it is no folder, or lies in none"):
         write_once("key", tmp_path / "file" / "home" / "key", "secret\n")

@@ -185,8 +185,8 @@ def test_programs_read_todays_words_and_packs_keep_theirs() -> None:
             (accuracy(0.5, 1.0), {"baseline": 1.0}, {"trivial": 1.0}),
             (truth(radius=0.2, baseline_radius=3.0), {"baseline": 2.0, "baseline_radius": 3.0},
              {"trivial": 2.0, "radius_trivial": 3.0})):
-        told, packed = guarantee.to_dict(), guarantee.to_wire()
-        assert today.items() <= told.items()
-        assert not written.keys() & told.keys()
+        reported, packed = guarantee.to_dict(), guarantee.to_wire()
+        assert today.items() <= reported.items()
+        assert not written.keys() & reported.keys()
         assert written.items() <= packed.items()
         assert not (today.keys() - {"failure_probability"}) & packed.keys()

@@ -41,12 +41,12 @@ def _load(folder: Path) -> None:
         try:
             load(folder)
         except InvalidInput as error:
-            told = str(error)
+            reported = str(error)
         else:
             continue
-        assert str(folder) in told
-        assert told.isprintable()
-        assert len(told) < 2000
+        assert str(folder) in reported
+        assert reported.isprintable()
+        assert len(reported) < 2000
 
 
 def _mutate(folder: Path, name: str, data: bytes) -> Path:

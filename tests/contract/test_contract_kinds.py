@@ -48,7 +48,7 @@ def test_regression_is_installed() -> None:
     assert 'kind = "regression"' in found.template
 
 
-def test_a_wrong_name_is_told_the_nearest() -> None:
+def test_a_wrong_name_is_reported_the_nearest() -> None:
     with pytest.raises(InvalidInput, match="did you mean 'regression'"):
         kind("regresion")
     with pytest.raises(InvalidInput, match="did you mean 'queries'"):

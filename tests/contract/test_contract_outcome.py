@@ -291,7 +291,7 @@ def test_a_secure_run_has_no_diagnostics_and_says_why(tmp_path: Path) -> None:
     assert isinstance(_simulated().diagnostics, dict)
 
 
-def test_what_is_no_billboard_is_told_so() -> None:
+def test_what_is_no_billboard_is_reported_so() -> None:
     outcome = _settled()
     assert as_billboard(outcome.billboard) is outcome.billboard
     for given, name in ((outcome, "Outcome"), (None, "None"), ({}, "dict")):

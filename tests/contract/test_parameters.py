@@ -147,7 +147,7 @@ def test_the_docstring_lists_what_is_declared_and_what_is_written_by_hand() -> N
     assert Market(people=3).__doc__ == Market.__doc__
 
 
-def test_a_name_for_type_checkers_alone_is_told() -> None:
+def test_a_name_for_type_checkers_alone_is_reported() -> None:
     @dataclass(frozen=True)
     class Hidden(Declared):
         """It names what is not there."""

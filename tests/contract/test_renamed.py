@@ -68,7 +68,7 @@ def here() -> int:
     return frame.f_back.f_lineno
 
 
-def told(call: Any) -> tuple[Any, list[warnings.WarningMessage]]:
+def reported(call: Any) -> tuple[Any, list[warnings.WarningMessage]]:
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         return call(), found
@@ -110,7 +110,7 @@ CALLS: dict[str, tuple[Any, Any]] = {
 @pytest.mark.parametrize("name", CALLS)
 def test_an_old_name_does_what_the_new_one_does(name: str) -> None:
     call, expected = CALLS[name]
-    found, said = told(call)
+    found, said = reported(call)
     assert found == expected
     assert {(each.category, each.filename) for each in said} == {(ConfideDeprecationWarning, __file__)}
     assert len(said) == (2 if name == "two" else 1)
@@ -119,7 +119,7 @@ def test_an_old_name_does_what_the_new_one_does(name: str) -> None:
 
 
 def test_new_names_warn_of_nothing() -> None:
-    it, said = told(lambda: replace(Wider(noise_std=2.0, people=4), people=5))
+    it, said = reported(lambda: replace(Wider(noise_std=2.0, people=4), people=5))
     assert (said, it.people, it.noise_std, share_of_one(4), share_of_one(people=4)) == ([], 5, 2.0, 0.25, 0.25)
 
 
@@ -156,7 +156,7 @@ def test_old_names_are_seen_by_nobody_who_looks() -> None:
     assert list(inspect.signature(share_of_one).parameters) == ["people", "of"]
     assert [each.name for each in dataclasses.fields(it)] == ["people", "noise_std", "more"]
     assert repr(it) == "Wider(people=3, noise_std=1.0, more=0)"
-    _, said = told(lambda: inspect.getmembers(Planned))
+    _, said = reported(lambda: inspect.getmembers(Planned))
     assert said == []
 
 
@@ -192,7 +192,7 @@ def package(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_an_old_public_name_is_found_and_not_listed(package: Any) -> None:
-    found, said = told(lambda: (package.Result, package.Result))
+    found, said = reported(lambda: (package.Result, package.Result))
     assert found == (confide.Outcome, confide.Outcome)
     assert dir(package) == ["Outcome"]
     assert [(each.category, each.filename) for each in said] == 2 * [(ConfideDeprecationWarning, __file__)]
@@ -298,15 +298,15 @@ def test_a_type_checker_sees_todays_names_alone(tmp_path: Path) -> None:
 
 def test_classes_give_constants_defaults_and_methods_under_old_names() -> None:
     for old, new in (("tosses", False), ("usual", 3), ("make", Constant.for_budget)):
-        value, said = told(lambda old=old: getattr(Constant, old))
+        value, said = reported(lambda old=old: getattr(Constant, old))
         assert value == new
         assert [each.category for each in said] == [ConfideDeprecationWarning]
-    _, said = told(lambda: (inspect.getmembers(Constant), Constant.half))  # type: ignore[attr-defined]  # objects alone have it
+    _, said = reported(lambda: (inspect.getmembers(Constant), Constant.half))  # type: ignore[attr-defined]  # objects alone have it
     assert said == []
 
 
 def test_an_attribute_of_today_may_have_been_a_keyword() -> None:
-    made, said = told(lambda: Constant(wide=2.0))  # type: ignore[call-arg]
+    made, said = reported(lambda: Constant(wide=2.0))  # type: ignore[call-arg]
     assert (made, made.wide, len(said)) == (Constant(noise_std=2.0), 4.0, 1)
     assert "wide" not in inspect.signature(Constant).parameters
     with pytest.raises(InvalidInput, match="given twice"):

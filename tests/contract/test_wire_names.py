@@ -162,7 +162,7 @@ def declared(*said: Any, **more: Any) -> type:
     (("Bet/2", "people beta"), {}, "'Bet/2' of version 1 must be one word"),
     (("Bet", "people beta"), {"version": 0}, "'Bet' of version 0 must be"),
 ], ids=range(11))
-def test_a_declaration_that_does_not_fit_is_told_when_the_class_is_made(
+def test_a_declaration_that_does_not_fit_is_reported_when_the_class_is_made(
     said: tuple[str, str], more: dict[str, Any], message: str
 ) -> None:
     assert wire_of(declared("Bet", "beta people")).fields == {"people": "people", "beta": "beta"}

@@ -82,20 +82,20 @@ def test_the_same_bytes_give_the_same_draws(draws: int) -> None:
 def test_reports_are_the_same_as_those_of_a_device_that_was_written_apart() -> None:
     """By the instructions of the library's own kinds; what she types never stands in the row but by the draw."""
     random = np.random.default_rng(3)
-    told: list[tuple[dict[str, Any], dict[str, str]]] = []
+    reported: list[tuple[dict[str, Any], dict[str, str]]] = []
     for name in ("bits", "bits-pair", "bits-unknown-costs"):
         it = campaign_of(name)
         found: Any = it.file.kind
         device = json.loads(json.dumps(found.device(it.file.config, it.plan)))
         costs = {} if "levels" not in device else {device["levels"]["worth"]: "0.2"}
-        told += [(device, {"answer": answer, **costs}) for answer in (*device["answers"], "", " ")]
+        reported += [(device, {"answer": answer, **costs}) for answer in (*device["answers"], "", " ")]
     mean = campaign_of("mean")
     kind_: Any = mean.file.kind
     for row in contracts()["rows"][:3]:
         terms = kind_.terms(mean.file.config, contracts(), str(row[0] + 1))
         device = json.loads(json.dumps(kind_.device(mean.file.config, mean.plan, terms)))
-        told += [(device, {"record": text}) for text in ("0", "30", "79.99", "100", "-5", "1e1", "")]
-    asked = [(device, typed, random.bytes(20_000)) for device, typed in told]
+        reported += [(device, {"record": text}) for text in ("0", "30", "79.99", "100", "-5", "1e1", "")]
+    asked = [(device, typed, random.bytes(20_000)) for device, typed in reported]
     answers = run([{"call": "follow", "instructions": device, "typed": typed, "draws": 1, "bytes": data.hex()}
                    for device, typed, data in asked])
     for (device, typed, data), answer in zip(asked, answers, strict=True):
@@ -250,7 +250,7 @@ def test_the_program_draws_its_law(name: str) -> None:
     ("keep", "1n + uniformBelow(categories - 1n", "uniformBelow(categories"),
     ("gaussian", "if (bernoulliExp(far * far", "if (true || bernoulliExp(far * far"),
 ])
-def test_a_planted_bug_is_found(name: str, old: str, new: str, tmp_path: Path) -> None:
+def test_a_injected_bug_is_found(name: str, old: str, new: str, tmp_path: Path) -> None:
     """Off by one, no noise at all, a biased answer, a missing rejection."""
     text = PROGRAM.read_text(encoding="utf-8")
     assert old in text
@@ -328,12 +328,12 @@ def test_no_level_above_the_largest_nor_above_the_stated_one(answer: str) -> Non
     """Instructions are judged before what is typed, whatever that is: and then no byte is drawn."""
     data = np.random.default_rng(31).bytes(20_000).hex()
     answers = iter(run([
-        {"call": call, "instructions": told, "typed": {"answer": answer, "worth": "0.5"}, "draws": 1, "bytes": data,
-         "stated": stated} for told, stated, _ in LIMITS for call in ("terms", "preview", "follow")]))
-    for told, stated, problem in LIMITS:
+        {"call": call, "instructions": reported, "typed": {"answer": answer, "worth": "0.5"}, "draws": 1, "bytes": data,
+         "stated": stated} for reported, stated, _ in LIMITS for call in ("terms", "preview", "follow")]))
+    for reported, stated, problem in LIMITS:
         terms, preview, followed = (next(answers) for _ in range(3))
         if problem:
-            assert {each["problem"].partition(":")[0] for each in (terms, preview, followed)} == {problem}, told
+            assert {each["problem"].partition(":")[0] for each in (terms, preview, followed)} == {problem}, reported
             assert followed["used"] == 0
         else:
             assert terms["problem"] == ""
@@ -349,13 +349,13 @@ def test_the_largest_level_is_one_number() -> None:
 def test_what_the_device_says_beforehand_is_what_the_page_says() -> None:
     """The two compute it apart, from the same instructions."""
     cases: list[tuple[dict[str, Any], float]] = [(at(3, 2), 1.5), (own(0.5, 3.0), 3.0), (on(1000, 500), 2.0)]
-    answers = run([{"call": "terms", "instructions": told, "draws": 1, "bytes": ""} for told, _ in cases])
-    for (told, level), answer in zip(cases, answers, strict=True):
+    answers = run([{"call": "terms", "instructions": reported, "draws": 1, "bytes": ""} for reported, _ in cases])
+    for (reported, level), answer in zip(cases, answers, strict=True):
         (terms,) = answer["found"]
-        odds = device_odds(told)
+        odds = device_odds(reported)
         assert terms["level"] == level
-        assert terms["columns"] == [told["column"]]
-        assert terms["stays"] == ["answer", "worth"][: 1 + ("levels" in told)]
+        assert terms["columns"] == [reported["column"]]
+        assert terms["stays"] == ["answer", "worth"][: 1 + ("levels" in reported)]
         if isinstance(odds, AnswerOdds):
             assert terms["truth"] == pytest.approx(odds.most, rel=1e-14)
         else:

@@ -11,9 +11,9 @@ from device.refused_instructions import FOLLOWED, LEVELS, OWN, REFUSED
 
 
 def test_both_refuse_the_same() -> None:
-    told = {**FOLLOWED, **REFUSED}
-    answers = run([{"call": "terms", "instructions": each, "draws": 1, "bytes": ""} for each in told.values()])
-    for (name, instructions), answer in zip(told.items(), answers, strict=True):
+    reported = {**FOLLOWED, **REFUSED}
+    answers = run([{"call": "terms", "instructions": each, "draws": 1, "bytes": ""} for each in reported.values()])
+    for (name, instructions), answer in zip(reported.items(), answers, strict=True):
         assert bool(answer["problem"]) is (name in REFUSED), (name, answer)
         if name in FOLLOWED:
             check_instructions(instructions)

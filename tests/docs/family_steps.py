@@ -165,7 +165,7 @@ class Ran:
 
     outcome: Any
     forms: tuple[str, ...]
-    told: bool
+    reported: bool
 
 
 def ran(example: Example) -> Ran:
@@ -196,7 +196,7 @@ def ran(example: Example) -> Ran:
                 continue
             if other.shares == found.shares and encode(other.billboard, {}) == board:
                 taken.append(name)
-    return Ran(found, tuple(taken), told=all(ends))
+    return Ran(found, tuple(taken), reported=all(ends))
 
 
 # ---- cells
@@ -277,7 +277,7 @@ def cells(family: str, name: str, kind: type, example: Example) -> dict[str, Cel
         takes = list(inspect.signature(getattr(kind, "run")).parameters)  # noqa: B009
         if takes[:3] == ["self", "data", "noise"]:
             found["run"] = Cell("`run(data, noise)`")
-        if did.told and "progress" in takes:
+        if did.reported and "progress" in takes:
             found["progress"] = Cell("`run(data, noise, progress=)`")
         if len(did.forms) > 1:
             found["frames in"] = Cell(", ".join(did.forms))

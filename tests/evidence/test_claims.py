@@ -61,8 +61,8 @@ def test_what_is_read_is_what_runs(module: str) -> None:
 
 @pytest.mark.parametrize("family", ERRATA)
 def test_rows_tell_of_every_erratum(family: str) -> None:
-    told = " ".join(row.correction for row in claims(family=family))
-    named = {int(k) for some in re.findall(r"\(?err(?:atum|ata) ([\d, ]+)", told) for k in re.findall(r"\d+", some)}
+    reported = " ".join(row.correction for row in claims(family=family))
+    named = {int(k) for some in re.findall(r"\(?err(?:atum|ata) ([\d, ]+)", reported) for k in re.findall(r"\d+", some)}
     assert named >= set(ERRATA[family])
 
 

@@ -132,8 +132,8 @@ def test_rows_are_chosen() -> None:
     ({"document": "W"}, "several documents; known: Wang 2016"),
     ({"document": "Bernstein"}, "no document; known: Wang 2016"),
 ])
-def test_what_is_not_there_is_bad_input(asked: dict[str, str], told: str) -> None:
-    with pytest.raises(InvalidInput, match=told):
+def test_what_is_not_there_is_bad_input(asked: dict[str, str], reported: str) -> None:
+    with pytest.raises(InvalidInput, match=reported):
         claims(**asked)
 
 
@@ -233,9 +233,9 @@ def test_another_package_adds_its_claims(zoo: Path) -> None:
 
 
 def test_long_evidence_is_cited_and_recomputed_on_request(zoo: Path) -> None:
-    rows, told = claims(family="zoo"), []
-    quick, long = verify_claims(rows, progress=lambda done, total: told.append((done, total)))
-    assert told == [(0, 2), (1, 2), (2, 2)]
+    rows, reported = claims(family="zoo"), []
+    quick, long = verify_claims(rows, progress=lambda done, total: reported.append((done, total)))
+    assert reported == [(0, 2), (1, 2), (2, 2)]
     assert (quick.recomputed, quick.changed, quick.found) == (True, False, 0.5)
     assert (long.recomputed, long.changed, long.found, long.seconds) == (False, False, 0.333, 1234.0)
     calls = import_module("zoo_of_claims.proof").CALLS
@@ -255,10 +255,10 @@ def test_long_evidence_is_cited_and_recomputed_on_request(zoo: Path) -> None:
     ("def half()", "def half(", "cannot be read"),
     ("zoo/quick", "regression/lemma-6", "regression/lemma-6 stands twice"),
 ])
-def test_a_bad_row_is_refused(zoo: Path, old: str, new: str, told: str) -> None:
+def test_a_bad_row_is_refused(zoo: Path, old: str, new: str, reported: str) -> None:
     assert old in MODULE
     (zoo / "proof.py").write_text(MODULE.replace(old, new))
-    with pytest.raises(InvalidInput, match=told):
+    with pytest.raises(InvalidInput, match=reported):
         claims()
 
 
@@ -304,10 +304,10 @@ def test_the_old_place_of_findings_works() -> None:
     ("[[claim]]", "[[claim", "cannot be read"),
     ("seconds = 1_234.0", "hours = 1", "stored figures"),
 ])
-def test_a_bad_table_is_refused(zoo: Path, old: str, new: str, told: str) -> None:
+def test_a_bad_table_is_refused(zoo: Path, old: str, new: str, reported: str) -> None:
     (zoo / "proof.py").write_text(PROOF)
     (zoo / "claims.toml").write_text(TABLE.replace(old, new))
-    with pytest.raises(InvalidInput, match=told):
+    with pytest.raises(InvalidInput, match=reported):
         read_claims("zoo", "zoo_of_claims")
 
 

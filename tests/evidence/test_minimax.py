@@ -29,11 +29,11 @@ def test_the_constants_of_the_theorem() -> None:
 
 
 def test_the_lower_bound_by_hand() -> None:
-    told = np.expm1([0.2, 0.3]).sum()
-    assert minimax_bounds([0.2, 0.3]).lower == pytest.approx((1 - told / 2) / 4)
+    reported = np.expm1([0.2, 0.3]).sum()
+    assert minimax_bounds([0.2, 0.3]).lower == pytest.approx((1 - reported / 2) / 4)
     assert minimax_bounds([0.0, 0.0]).lower == 0.25
-    told = np.expm1([0.3] * 5).sum()
-    assert minimax_bounds([0.3] * 5).lower == pytest.approx(1 / (8 * told))
+    reported = np.expm1([0.3] * 5).sum()
+    assert minimax_bounds([0.3] * 5).lower == pytest.approx(1 / (8 * reported))
     sampling = 1 / (4 * (1 + math.sqrt(2)) ** 2)
     loose = minimax_bounds([800.0, math.inf])
     assert loose.lower == pytest.approx(sampling)
@@ -48,8 +48,8 @@ def test_the_lower_bound_by_hand() -> None:
 def test_the_lower_bound_is_below_the_risk_of_its_own_two_points(people: int, keep: float) -> None:
     """Randomised response has a level of order 2 in closed form, and the best test of its counts is exact."""
     level = math.log(keep**2 / (1 - keep) + (1 - keep) ** 2 / keep)
-    told = people * math.expm1(level)
-    delta = math.sqrt(min(1.0, 1 / told))
+    reported = people * math.expm1(level)
+    delta = math.sqrt(min(1.0, 1 / reported))
     laws = [binom.pmf(np.arange(people + 1), people, 0.5 + side * delta / 2 * (2 * keep - 1)) for side in (1, -1)]
     risk = delta**2 * (laws[0] * laws[1] / (laws[0] + laws[1]) / 2).sum()
     assert minimax_bounds([level] * people).lower <= risk

@@ -25,10 +25,10 @@ def small() -> np.ndarray:
 
 def test_weights_samples_and_records_are_as_they_were() -> None:
     it = PrintedDualQuery(records=200, eta=0.6, rounds=7, samples=25, workload=Workload.complete(6, width=2))
-    heard = RecordingNoise(Noise.simulated(4))
-    board: Any = it.run(study_generator(5, "paid").random((200, 6)) < np.linspace(0.1, 0.9, 6), heard).billboard
+    observed = RecordingNoise(Noise.simulated(4))
+    board: Any = it.run(study_generator(5, "paid").random((200, 6)) < np.linspace(0.1, 0.9, 6), observed).billboard
     digest = hashlib.sha256()
-    for draw in heard.draws:
+    for draw in observed.draws:
         digest.update(repr((draw.law, draw.stream, [float(point) for point in draw.center])).encode())
         digest.update(np.asarray(draw.value, dtype="<i8").tobytes())
     digest.update(np.packbits(board.records.unpack()).tobytes())

@@ -110,7 +110,7 @@ def test_other_values_are_no_printed_mechanisms() -> None:
     assert decode(encode(here, {}), known_types({"mechanism": {"type": "DualQuery"}}), {}) == here
 
 
-def test_without_the_evidence_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_evidence_it_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "confide.evidence.wu_2017.query_release", None)
     with pytest.raises(InvalidInput, match=r"PrintedDualQuery: a mechanism as printed is in confide\.evidence"):
         Outcome.load(FOLDER / "dual_query_literal")

@@ -293,9 +293,9 @@ def test_the_counterexample_through_the_mechanisms_own_run() -> None:
     centers = []
     for data in counterexample(10_000, 10.0):
         rows = np.repeat(data.x, data.copies.astype(int), axis=0)
-        heard = RecordingNoise(Noise.simulated(0))
-        mechanism.run([Batch(np.arange(10_000), rows, np.repeat(data.y, data.copies.astype(int)))], heard)
-        draw = next(draw for draw in heard.draws if draw.stream == ("release",))
+        observed = RecordingNoise(Noise.simulated(0))
+        mechanism.run([Batch(np.arange(10_000), rows, np.repeat(data.y, data.copies.astype(int)))], observed)
+        draw = next(draw for draw in observed.draws if draw.stream == ("release",))
         centers.append(np.array([float(value) for value in draw.center]))
     loss = float(np.linalg.norm(centers[0] - centers[1])) / mechanism.noise_scale
     assert loss == pytest.approx(32.04 / 6, abs=0.01)

@@ -284,11 +284,11 @@ def test_what_is_set_beside_ours_says_where_it_comes_from() -> None:
     for agreement in ("stands", "differs"):
         with pytest.raises(InvalidInput, match="origin"):
             Compared(quantity="a", published=1.0, ours=1.0, agreement=agreement)
-    told = Compared(quantity="a", published=1.0, ours=1.0, agreement="stands", origin=as_printed("a book, line 1"))
-    assert (told.kind, told.origin) == (KINDS[0], "printed number: a book, line 1")
+    reported = Compared(quantity="a", published=1.0, ours=1.0, agreement="stands", origin=as_printed("a book, line 1"))
+    assert (reported.kind, reported.origin) == (KINDS[0], "printed number: a book, line 1")
     own = Compared(quantity="a", published=1.0, ours=1.0, agreement="stands", origin=OWN_COMPARISON)
     assert own.kind == ""
-    assert Findings(compared=(own, told), blocks=()).headline == told
+    assert Findings(compared=(own, reported), blocks=()).headline == reported
 
 
 # ---- times, and the gallery

@@ -11,7 +11,7 @@ from casts import real_casts
 from quick_runs import _findings, last_table, quick_run
 
 from confide.charts import curves
-from confide.charts.shapes import told_apart
+from confide.charts.shapes import distinguished
 from confide.contract.errors import InvalidInput
 from confide.contract.presentation import Table
 from confide.evidence import study
@@ -156,7 +156,8 @@ def test_a_verdict_follows_from_its_figures() -> None:
     assert "ahead of Target at 1 of them" in said
     assert "5 more than random order" in said
     assert "no more than random order" in verdict(network, "any", (found(4), found(4, 2, 6), found(4, 3, 5)))
-    drawn = told_apart(curves([(0, 3, "a"), (1, 3, "a"), (0, 3, "b"), (1, 3, "b")], title="t", x="x", y="y", alt="z"))
+    drawn = distinguished(curves([(0, 3, "a"), (1, 3, "a"), (0, 3, "b"), (1, 3, "b")],
+                                 title="t", x="x", y="y", alt="z"))
     (layer,) = drawn[0].spec["layer"]
     assert len({str(each) for each in layer["encoding"]["strokeDash"]["scale"]["range"]}) == 2
 

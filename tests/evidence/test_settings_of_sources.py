@@ -114,12 +114,12 @@ def test_reports_are_read_from_any_column(form: Callable[[Any], Any]) -> None:
 def test_the_printed_auction_reads_frames_and_tells_its_progress_to_the_end() -> None:
     one = PrintedPMatch(people=300, goods=4, supply=60, increment=0.5, tolerance=0.5, epsilon=1e9, reserve=0,
                         failure_probability=0.05, halt_below=1)
-    values, told = instance_a(300, 4, seed=1), list[tuple[int, int]]()
-    expected = one.run(values, Noise.simulated(1), progress=lambda done, of: told.append((done, of)))
+    values, reported = instance_a(300, 4, seed=1), list[tuple[int, int]]()
+    expected = one.run(values, Noise.simulated(1), progress=lambda done, of: reported.append((done, of)))
     columns = {f"good {j}": values[:, j] for j in range(4)}
     for given in (pa.table(columns), pd.DataFrame(columns), pl.DataFrame(columns), columns):
         assert one.run(given, Noise.simulated(1)).to_dict()["billboard"] == expected.to_dict()["billboard"]
-    assert told[-1][0] == told[-1][1]
+    assert reported[-1][0] == reported[-1][1]
     budget = PrintedPMatch.for_budget(epsilon=1e9, delta=0.0, people=2000, goods=4, supply=400)
     assert budget.guarantees().privacy[0].loss.epsilon <= 1e9 * (1 + 1e-12)
     with pytest.raises(TypeError):

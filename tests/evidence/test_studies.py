@@ -35,8 +35,8 @@ def test_least_squares():
         assert agreement == ("stands" if ours <= published else "differs")
         assert ours <= d * published
     assert found["squared error, n = 4,000, d = 10"][2] == "differs"
-    told = study("regression-least-squares").run(True, None).headline
-    assert (told.quantity, told.agreement) == ("squared error, n = 4,000, d = 3", "differs")  # as most of them do
+    reported = study("regression-least-squares").run(True, None).headline
+    assert (reported.quantity, reported.agreement) == ("squared error, n = 4,000, d = 3", "differs")  # as most do
 
 
 def test_sensitivity():

@@ -53,6 +53,6 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], list[str
 def test_a_record_goes_the_way_that_the_page_tells(
     calls: tuple[list[str], list[str]], part: str, index: int, least: int
 ) -> None:
-    told = way(part)
-    assert len(told) >= least
-    assert [each for each in calls[index] if each in told] == told
+    reported = way(part)
+    assert len(reported) >= least
+    assert [each for each in calls[index] if each in reported] == reported

@@ -166,7 +166,7 @@ def test_a_loss_that_hides_nothing_is_no_remedy(name: str) -> None:
     check(file)
 
 
-def test_a_file_that_spends_so_much_itself_is_told_what_else_does() -> None:
+def test_a_file_that_spends_so_much_itself_is_reported_what_else_does() -> None:
     file = a_file("bits", {"people.count": 3, "state.prior_one": 0.001, "privacy.epsilon": 12.0,
                            "budget.epsilon": 20.0})
     (change,) = printed_changes(refusal(file))

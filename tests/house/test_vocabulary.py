@@ -243,5 +243,5 @@ def test_modules_use_the_vocabulary() -> None:
     ("failure_probability", "float", None), ("noise_std", "float", None), ("people", "int", None),
     ("rows", "tuple[int, ...]", None),
 ])
-def test_words_are_told_apart(name: str, of: str, word: str | None) -> None:
+def test_words_are_reported_apart(name: str, of: str, word: str | None) -> None:
     assert breaks(Said("here", name, of)) == word

@@ -11,9 +11,9 @@ from confide.market import (
     ExponentialCost,
     LinearCost,
     MajorityMarket,
-    OutOfReach,
     PowerCost,
     SignalModel,
+    TargetUnreachable,
     plan,
     thesis_bounds,
 )
@@ -148,7 +148,7 @@ def test_one_person_is_never_enough() -> None:
 
 @pytest.mark.parametrize("criterion", ["exact", "chernoff", "thesis"])
 def test_infeasible_targets_say_what_would_do(criterion: str) -> None:
-    with pytest.raises(OutOfReach) as caught:
+    with pytest.raises(TargetUnreachable) as caught:
         plan(1e-3, 0.6, 0.5, LINEAR, criterion, max_people=20)
     need = caught.value.people
     assert need is not None
@@ -163,7 +163,7 @@ def test_infeasible_targets_say_what_would_do(criterion: str) -> None:
 @pytest.mark.parametrize("criterion", ["exact", "chernoff", "thesis"])
 def test_what_weak_signals_need_is_tried(criterion: str) -> None:
     """A plan of a million people takes a moment, so a refusal is not left untried for their number."""
-    with pytest.raises(OutOfReach) as caught:
+    with pytest.raises(TargetUnreachable) as caught:
         plan(0.01, 0.501, 0.6, LINEAR, criterion, max_people=1_000_000)
     assert [(each.tried, list(each.settings)) for each in caught.value.remedies] == [
         (True, ["people"]), (True, ["error"])]

@@ -56,10 +56,10 @@ TRUTHS: list[Callable[[Path], Any]] = [
 @pytest.mark.parametrize("form", TRUTHS)
 @pytest.mark.parametrize("market", [MARKET, PAIRS, THRESHOLD])
 def test_true_and_false_are_bits_and_no_reports(form: Callable[[Path], Any], market: Any, tmp_path: Path) -> None:
-    told = r"true and false; reports are 0, 1 or 2 \(none\) and already randomised: .*BitCollection\.reports"
-    with pytest.raises(InvalidInput, match=told):
+    reported = r"true and false; reports are 0, 1 or 2 \(none\) and already randomised: .*BitCollection\.reports"
+    with pytest.raises(InvalidInput, match=reported):
         BitCollection(market=market).run(form(tmp_path), Noise.simulated(1))
-    with pytest.raises(InvalidInput, match=told):
+    with pytest.raises(InvalidInput, match=reported):
         market.pay_reports(form(tmp_path))
 
 

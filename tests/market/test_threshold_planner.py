@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from confide.contract import InvalidInput
-from confide.market import HistogramLaw, LogNormalLaw, OutOfReach, UnknownCostPlan, plan_unknown_costs
+from confide.market import HistogramLaw, LogNormalLaw, TargetUnreachable, UnknownCostPlan, plan_unknown_costs
 
 LAW = LogNormalLaw(0.0, 1.0)
 
@@ -34,7 +34,7 @@ def test_three_criteria(cheapest: UnknownCostPlan) -> None:
     assert found["exact"].error == pytest.approx(0.05, rel=1e-9)
 
 
-def test_what_a_reader_is_told(cheapest: UnknownCostPlan) -> None:
+def test_what_a_reader_is_reported(cheapest: UnknownCostPlan) -> None:
     warnings = cheapest.warnings
     assert "no ceiling" in warnings[0]
     assert any("debt" in each and "above the cap of 3" in each for each in warnings)
@@ -80,7 +80,7 @@ def test_nothing_to_buy() -> None:
 
 @pytest.mark.parametrize(("criterion", "need"), [("exact", 133), ("pgf", 226), ("thesis", None)])
 def test_infeasible_targets_say_what_would_do(criterion: str, need: int | None) -> None:
-    with pytest.raises(OutOfReach) as caught:
+    with pytest.raises(TargetUnreachable) as caught:
         plan_unknown_costs(0.01, 0.6, 0.5, LAW, criterion, people=50, epsilon=20.0)
     enough = caught.value.people
     assert enough is not None

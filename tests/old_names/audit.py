@@ -27,6 +27,7 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
         ("", "beside_charge"): (lambda: a.beside_charge, a.charge_and_rest),  # type: ignore[attr-defined]
         ("", "door_audit"): (lambda: a.door_audit, a.fixed_transcript_audit),  # type: ignore[attr-defined]
         ("", "mixed"): (lambda: a.mixed, a.inject_fault),  # type: ignore[attr-defined]
+        ("", "told_run"): (lambda: a.told_run, a.run_with_steps),  # type: ignore[attr-defined]
         ("Control", "planted_bug"): (lambda: a.Control(**old),
                                      a.Control(name="a", mutant="b", flagged=True)),
         ("fixed_transcript_audit", "hidden"): (lambda: a.fixed_transcript_audit(*given, **by_old),

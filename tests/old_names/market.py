@@ -68,6 +68,7 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
             lambda: types.rounds_until_nonnegative(delta=0.1), types.rounds_until_nonnegative(0.1)),
         ("", "BestResponse"): (lambda: m.BestResponse, m.BestReply),  # type: ignore[attr-defined]
         ("", "Nature"): (lambda: m.Nature, m.SignalModel),  # type: ignore[attr-defined]
+        ("", "OutOfReach"): (lambda: m.OutOfReach, m.TargetUnreachable),  # type: ignore[attr-defined]
         ("plan_mean", "alpha"): (lambda: m.plan_mean(**same, alpha=0.3, failure_probability=0.1).to_dict(),
                                  found.to_dict()),
         ("plan_mean", "delta"): (lambda: m.plan_mean(**same, error=0.3, delta=0.1).to_dict(), found.to_dict()),

@@ -24,7 +24,7 @@ BITS = ("bits", "bits-pair", "bits-unknown-costs")
 AT_TENTH = (("epsilon = 1.0", "epsilon = 0.8"),)
 
 
-def told(name: str, *edits: tuple[str, str]) -> tuple[Any, Any, Any, dict[str, Any]]:
+def reported(name: str, *edits: tuple[str, str]) -> tuple[Any, Any, Any, dict[str, Any]]:
     """(kind, config, plan, instructions as they arrive)."""
     it = campaign_of(name, *edits)
     found: Any = it.file.kind
@@ -49,7 +49,7 @@ def test_local_kinds_have_devices() -> None:
 
 @pytest.mark.parametrize("name", ["bits", "bits-pair"])
 def test_the_exact_rational_of_a_level(name: str) -> None:
-    found, config, plan, device = told(name)
+    found, config, plan, device = reported(name)
     level = plan.market.largest_level
     assert device == {
         "law": "response", "column": "report", "input": "answer", "answers": ["no", "yes"],
@@ -61,7 +61,7 @@ def test_a_rational_is_above_neither_the_decimal_nor_its_double() -> None:
     """0.8 is written as less than its double, 0.7 as more."""
     assert exactly(0.8) == Fraction(8, 10) < Fraction(0.8)
     assert exactly(0.7) == Fraction(0.7) < Fraction(7, 10)
-    assert told("bits", *AT_TENTH)[3]["epsilon"] == {"numerator": "4", "denominator": "5"}
+    assert reported("bits", *AT_TENTH)[3]["epsilon"] == {"numerator": "4", "denominator": "5"}
 
 
 def typed_bits(name: str) -> st.SearchStrategy[dict[str, str]]:
@@ -71,7 +71,7 @@ def typed_bits(name: str) -> st.SearchStrategy[dict[str, str]]:
 
 @pytest.mark.parametrize("name", BITS)
 def test_rows_of_bits_are_taken_and_follow_the_law(name: str) -> None:
-    found, config, plan, device = told(name)
+    found, config, plan, device = reported(name)
     group = {each.column: each.choices[0] for each in found.known(config, plan)}
     assert bool(group) is (name == "bits-pair" and config.group() is not None)
 
@@ -103,7 +103,7 @@ def test_rows_of_bits_are_taken_and_follow_the_law(name: str) -> None:
 
 def test_levels_of_unknown_costs_are_those_of_the_market() -> None:
     """The doubles that are told are enough to find each person's own level; none is above what is charged."""
-    _, _, plan, device = told("bits-unknown-costs")
+    _, _, plan, device = reported("bits-unknown-costs")
     levels, it = device["levels"], plan.market
     assert set(levels) == {"worth", "epsilon", "threshold", "ceiling"}
     assert (levels["epsilon"], levels["threshold"]) == (it.epsilon, it.cost_threshold)
@@ -122,12 +122,12 @@ def test_levels_of_unknown_costs_are_those_of_the_market() -> None:
 
 
 def test_a_ceiling_whose_double_is_above_its_decimal_is_lowered() -> None:
-    _, _, plan, device = told("bits-unknown-costs", ("ceiling = 3.0", "ceiling = 2.2"))
+    _, _, plan, device = reported("bits-unknown-costs", ("ceiling = 3.0", "ceiling = 2.2"))
     ceiling, charged = device["levels"]["ceiling"], plan.mechanism.events()[0].epsilon
     assert Fraction(ceiling) <= exactly(charged) == Fraction(22, 10) < Fraction(2.2)
     assert ceiling == math.nextafter(2.2, 0.0)
     assert device["levels"]["epsilon"] == 1.5
-    one = told("bits-unknown-costs", ("ceiling = 3.0", "ceiling = 2.2"), ("epsilon = 1.5 ", "epsilon = 2.2 "))[3]
+    one = reported("bits-unknown-costs", ("ceiling = 3.0", "ceiling = 2.2"), ("epsilon = 1.5 ", "epsilon = 2.2 "))[3]
     assert one["levels"]["epsilon"] == one["levels"]["ceiling"] == ceiling  # nobody's level is above it
 
 

@@ -166,7 +166,7 @@ def test_a_study_compares_the_tables_that_the_kind_makes(
         assert [row[0] for row in true.rows] == list(WAYS[:3])
 
 
-def test_what_it_may_not_be_told(path: Path) -> None:
+def test_what_it_may_not_be_reported(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     for old, new, field in (("epsilon = 1.0", "epsilon = 0.0", "privacy.epsilon"),
                             ('"on foot"]', '"bus"]', "levels"),
@@ -211,7 +211,7 @@ def test_its_audit_passes_and_flags_what_is_broken(path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_promise_that_nobody_measures_is_told_and_counted(
+def test_a_promise_that_nobody_measures_is_reported_and_counted(
     path: Path, run: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without `measured` the audit passes as far as it was measured, and claims no more."""
@@ -230,8 +230,8 @@ def test_a_promise_that_nobody_measures_is_told_and_counted(
     code, shown = run("audit", path)
     assert code == 0
     assert said in " ".join(shown.split())
-    told = json.loads(run("audit", path, "--json")[1])
-    assert (told["passed"], told["report"]["unmeasured"]) == (True, 1)
+    reported = json.loads(run("audit", path, "--json")[1])
+    assert (reported["passed"], reported["report"]["unmeasured"]) == (True, 1)
 
 
 def test_its_law_and_its_error_by_enumeration(path: Path) -> None:

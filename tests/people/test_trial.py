@@ -185,7 +185,7 @@ def test_shares_that_cannot_be_paid_are_refused_with_the_plan_and_with_real_reco
         assert (known.state, store.entries(known.number)) == (State.CHARGED, ())
 
 
-def test_what_a_fault_says_is_told_as_nothing_is_private(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_fault_says_is_reported_as_nothing_is_private(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def run(it: Any, data: Any, noise: Any) -> Any:
         raise ValueError("\nlengths differ: 3 and 4\nand more of it")
 
@@ -194,7 +194,7 @@ def test_what_a_fault_says_is_told_as_nothing_is_private(path: Path, monkeypatch
         _ = Campaign.load(path).plan
 
 
-def test_noise_without_a_center_is_told_with_the_plan(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_noise_without_a_center_is_reported_with_the_plan(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     titles = [section.title for section in Campaign.load(path).plan.sections()]
     assert "Tried out" not in titles
 
@@ -243,9 +243,9 @@ def test_a_run_that_fails_after_the_charge_says_how_it_goes_on(
         assert caught.value.__cause__ is error
         broken.delenv("CONFIDE_DEBUG", raising=False)
         assert guarded(partial(app, ["run", str(path)])) == 1
-        assert "bus" not in (told := capsys.readouterr().err)
-        assert type(error).__name__ not in told
-        assert told.count("\n") == 1
+        assert "bus" not in (reported := capsys.readouterr().err)
+        assert type(error).__name__ not in reported
+        assert reported.count("\n") == 1
     with Store() as store:
         known = store.find(Campaign.load(path).file)
         assert known is not None

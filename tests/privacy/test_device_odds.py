@@ -47,10 +47,10 @@ def test_of_many_answers_each_other_one_is_as_likely(answers: int) -> None:
     assert found.most + (answers - 1) * found.other[1] == pytest.approx(1.0)
 
 
-def test_where_a_device_chooses_its_level_both_ends_are_told() -> None:
+def test_where_a_device_chooses_its_level_both_ends_are_reported() -> None:
     campaign = campaign_of("bits-unknown-costs")
-    told = campaign.file.kind.device(campaign.file.config, campaign.plan)
-    found = device_odds(told)
+    reported = campaign.file.kind.device(campaign.file.config, campaign.plan)
+    found = device_odds(reported)
     assert isinstance(found, AnswerOdds)
     market = campaign.plan.market
     assert found.least == pytest.approx(1.0 / (1.0 + math.exp(-market.epsilon)))
@@ -102,7 +102,7 @@ def test_the_offer_and_the_page_tell_the_same_odds() -> None:
     campaign = campaign_of("bits")
     found = device_odds(campaign.file.kind.device(campaign.file.config, campaign.plan))
     assert isinstance(found, AnswerOdds)
-    told = " ".join(text for section in campaign.offer() for block in section.blocks
-                    for text in getattr(block, "paragraphs", ()))
-    assert f"right at most {found.guessed:.1%} of the time" in told
+    reported = " ".join(text for section in campaign.offer() for block in section.blocks
+                        for text in getattr(block, "paragraphs", ()))
+    assert f"right at most {found.guessed:.1%} of the time" in reported
     assert kind("bits").template.count("epsilon = 1.0")

@@ -40,8 +40,8 @@ def test_the_density_ratio_of_a_history(law: str) -> None:
                 for one, two, value in zip(first[0].tolist(), second[0].tolist(), seen[0].tolist(), strict=True))
     assert counter.log_ratio(first, second, seen) == pytest.approx(float(exact), rel=1e-15)
     loss = {"laplace": Fraction(5) / Fraction(5, 2), "gaussian": Fraction(13) / (2 * Fraction(25, 4))}
-    told = loss["laplace" if law.endswith("laplace") else "gaussian"]
-    expected = math.sqrt(2 * told) if law == "gaussian" else float(told)
+    reported = loss["laplace" if law.endswith("laplace") else "gaussian"]
+    expected = math.sqrt(2 * reported) if law == "gaussian" else float(reported)
     assert counter.replayed_loss(first, second) == pytest.approx(expected, rel=1e-15)
 
 

@@ -166,7 +166,7 @@ def test_a_cost_in_delta_of_one_release_grows_by_the_pair() -> None:
     assert found.delta == pytest.approx(1e-7 * math.expm1(0.5) / math.expm1(0.1))
 
 
-def test_who_sees_less_is_told_no_more() -> None:
+def test_who_sees_less_is_reported_no_more() -> None:
     """What fellows learn follows from the reports, which devices draw one by one."""
     found = figures(promise(ZCDP(0.02), Audience.COLLECTOR), promise(ZCDP(0.02), Audience.FELLOWS))
     assert found["fellows", 10] == found["collector", 10]

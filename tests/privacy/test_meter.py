@@ -361,7 +361,7 @@ def test_a_draw_knows_what_was_paid_for_it() -> None:
     assert tie is not None
     assert (tie.line, tie.free) == (None, True)
     assert own is None
-    assert noise.unheard == []
+    assert noise.unmetered == []
 
 
 def test_who_pays_twice_for_a_stream_has_paid_both() -> None:
@@ -450,7 +450,7 @@ def test_noise_around_noise_of_a_run_spends_from_that_meter() -> None:
 
 def test_a_release_is_metered_whatever_a_mechanism_calls_itself() -> None:
     """Faults that audits plant run without a meter, which would stop them; under secure noise nothing does."""
-    planted = type("Planted", (Charged,), {"__module__": "confide.audit.faulty_noise"})((pure(0.5),))
+    injected = type("Planted", (Charged,), {"__module__": "confide.audit.faulty_noise"})((pure(0.5),))
     for noise, metered_run in ((Noise.simulated(1), False), (Noise.secure(), True)):
-        with noise.metering(planted):
+        with noise.metering(injected):
             assert (noise.meter is not None) is metered_run

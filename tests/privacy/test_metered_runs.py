@@ -192,9 +192,9 @@ RUNS: dict[str, Callable[[], Run]] = {
 @pytest.mark.parametrize("name", few(RUNS, ["MWEM, columns", "MWEM, replay", "PTarget, private"]))
 def test_a_sound_run_keeps_its_lines_and_spends_them(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """All that is drawn is on a line or public; a little more of it raises, and so does any of it twice."""
-    run, heard = RUNS[name](), RecordingNoise(Noise.simulated(3))
-    run(heard)
-    lines = {draw.line for draw in heard.draws}
+    run, observed = RUNS[name](), RecordingNoise(Noise.simulated(3))
+    run(observed)
+    lines = {draw.line for draw in observed.draws}
     assert None not in lines
     assert lines - {""}
     spend = Meter.spend
@@ -255,9 +255,9 @@ def test_a_run_that_draws_less_noise_raises_first(name: str, monkeypatch: pytest
     """Where noise has a scale, a step size, or odds that are charged by their name. A channel is charged by its own
     table of odds, and the scores of a selection are centers, which the audit measures.
     """
-    run, heard = RUNS[name](), RecordingNoise(Noise.simulated(3))
-    run(heard)
-    scaled = {draw.law for draw in heard.draws if draw.line} & _LAWS or name == "bits" or name.startswith(
+    run, observed = RUNS[name](), RecordingNoise(Noise.simulated(3))
+    run(observed)
+    scaled = {draw.law for draw in observed.draws if draw.line} & _LAWS or name == "bits" or name.startswith(
         ("PTarget", "DualQuery"))
     _draw_with_less_noise(monkeypatch)
     again = RecordingNoise(Noise.simulated(3))
@@ -270,11 +270,12 @@ def test_what_a_fit_draws_is_what_it_charges(name: str) -> None:
     """rho of all its draws, from their noise alone: .024356 is charged at epsilon 1 and delta 10^-6."""
     levels, more = OVERSPENT[name]
     fit = _fitted(levels, **more)
-    heard = RecordingNoise(Noise.simulated(3))
-    _on_levels(fit)(heard)
-    drawn = sum((Fraction(1) / draw.scale**2 for draw in heard.draws if draw.law == "discrete_gaussian"), Fraction(0))
+    observed = RecordingNoise(Noise.simulated(3))
+    _on_levels(fit)(observed)
+    drawn = sum((Fraction(1) / draw.scale**2 for draw in observed.draws if draw.law == "discrete_gaussian"),
+                Fraction(0))
     charged = Accountant(fit.events()).rho()
     assert charged == pytest.approx(0.024356, abs=5e-7)
     assert ZCDP(charged).epsilon_at(1e-6) <= 1.0
     assert 0.999 * charged < float(drawn) <= charged
-    assert {draw.law for draw in heard.draws} == {"discrete_gaussian"}
+    assert {draw.law for draw in observed.draws} == {"discrete_gaussian"}

@@ -79,7 +79,7 @@ SMALL = (("count = 6000", "count = 600"), ("supply = [1100, 1200, 1200, 1200]", 
 
 @pytest.mark.parametrize(("name", "worth"), fast(1, [
     ("program", "points by its record"), ("commute", "units of cost")]))
-def test_a_part_that_costs_nothing_is_told_too(name: str, worth: str, tmp_path: Path) -> None:
+def test_a_part_that_costs_nothing_is_reported_too(name: str, worth: str, tmp_path: Path) -> None:
     """Where nothing is charged a second id is handed a part all the same."""
     if name == "program":
         text = kind("program").template

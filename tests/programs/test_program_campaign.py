@@ -71,7 +71,7 @@ def test_a_whole_life(mode: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", fast(4, ["knapsack", "flow", "electricity", "xor-bundles", *(
     each for each in FAMILIES if each not in ("knapsack", "flow", "electricity", "xor-bundles"))]))
-def test_every_family_is_planned_run_and_told(name: str, tmp_path: Path) -> None:
+def test_every_family_is_planned_run_and_reported(name: str, tmp_path: Path) -> None:
     it = campaign(tmp_path, of=name)
     _head, lines = rows(name)
     assert it.check().usable == PEOPLE
@@ -360,18 +360,18 @@ def test_rules_of_thumb_keep_supplies() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", [mode for mode in MODES if mode != "tight"])
-def test_audits_pass_and_flag_what_was_planted(mode: str, tmp_path: Path) -> None:
+def test_audits_pass_and_flag_what_was_injected(mode: str, tmp_path: Path) -> None:
     it = campaign(tmp_path, *EDITS[mode])
     (tmp_path / "rows.csv").unlink()  # never touched
-    told = list[tuple[int, int | None]]()
-    report = it.audit(3, progress=lambda done, total: told.append((done, total)))
+    reported = list[tuple[int, int | None]]()
+    report = it.audit(3, progress=lambda done, total: reported.append((done, total)))
     assert isinstance(report, AuditReport)
     assert report.passed, report.problems
     assert min(len(report.rows), len(report.controls)) >= 12
     found = [each.measured() for each in life(it.plan, 3)]  # type: ignore[arg-type]
     assert [[row.verdict for row in rows] for rows, _ in found] == [["kept"], ["kept"]]
     assert [[control.flagged for control in controls] for _, controls in found] == [[True], [True]]
-    assert told[-1][0] == told[-1][1]
+    assert reported[-1][0] == reported[-1][1]
 
 
 @pytest.mark.slow

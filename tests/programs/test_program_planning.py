@@ -215,8 +215,8 @@ def test_no_bound_above_all_that_there_is_says_anything() -> None:
     found = certificate(board)  # type: ignore[arg-type]
     assert found.gap > 6.0
     assert found.vacuous
-    told = plan(scarce, epsilon=1_000.0, delta=1e-6, timed=False, rounds=10, burn_in=10, most_excess=0.9).sentences()
-    assert not any("proved" in one and "optimum" in one for one in told)
+    lines = plan(scarce, epsilon=1_000.0, delta=1e-6, timed=False, rounds=10, burn_in=10, most_excess=0.9).sentences()
+    assert not any("proved" in one and "optimum" in one for one in lines)
 
 
 @pytest.mark.parametrize(("program", "most"), [

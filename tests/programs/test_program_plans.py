@@ -151,11 +151,11 @@ def test_alpha_and_gains_are_in_the_files_own_unit(
     plan: Any = campaign(tmp_path, *edits, of=of).plan
     unit = highest or 2.5  # the dearest arc
     assert plan.mechanism.alpha == pytest.approx(0.05)
-    told = plan.to_dict()
-    assert (told["alpha"], told["gain"]) == (pytest.approx(alpha), plan.mechanism.gain * unit)
+    reported = plan.to_dict()
+    assert (reported["alpha"], reported["gain"]) == (pytest.approx(alpha), plan.mechanism.gain * unit)
     page = words(plan.sections())
     name = "points" if highest else "units of cost"
-    assert told["unit"] == name
+    assert reported["unit"] == name
     assert f"'{alpha:.4g} {name}'" in page
     assert f"costs them at most {alpha:.4g} {name} more than its value to them" in page
     assert f"no lie gains more than {plan.mechanism.gain * unit:.4g} {name}" in page
@@ -185,7 +185,7 @@ def test_refusals_and_plans_are_in_the_files_units_and_names(tmp_path: Path) -> 
     assert lines["noise of the audit, standard deviation"].startswith(f"{(it.audit_noise_std * units).min():,.4g}")
 
 
-def test_a_refusal_multiplies_supplies_in_the_units_it_is_told() -> None:
+def test_a_refusal_multiplies_supplies_in_the_units_it_is_reported() -> None:
     """236 shares of a largest weight of 8 are 1,888 in the file."""
     program, text = Knapsack(1000, (20.0,), least_weight=0.5), []
     for units in (None, [8.0]):
@@ -205,9 +205,9 @@ def test_a_share_of_nothing_says_what_was_missed_and_prices_are_in_the_files_ord
     shown = words(kind.result(plan, outcome))
     assert "for a unit of the row" in shown
     assert "holds in place of this one, but not together with it" in shown
-    told = [words(kind.explain(plan, outcome, *kind.record(it.file.config, plan, tmp_path, str(identity))))
-            for identity in range(1, 60)]
-    nothing = [text for text in told if ": nothing'" in text]
+    reported = [words(kind.explain(plan, outcome, *kind.record(it.file.config, plan, tmp_path, str(identity))))
+                for identity in range(1, 60)]
+    nothing = [text for text in reported if ": nothing'" in text]
     assert nothing
     assert all("Without prices, your best choice is" in text and "its price on average was" in text for text in nothing)
 

@@ -114,7 +114,7 @@ def test_the_picture_has_the_plan_and_falls() -> None:
 
 @pytest.mark.parametrize("kind", [PrivDude, RoundDude, TightenAndAudit])
 def test_a_run_tells_its_rounds(kind: type[Dude]) -> None:
-    told = list[tuple[int, int | None]]()
+    reported = list[tuple[int, int | None]]()
     kind(SMALL, 1.0, 1e-6, 6, 3).run(popular(5_000, 5, seed=1), Noise.simulated(1),
-                                     progress=lambda done, of: told.append((done, of)))
-    assert told == [(each, 9) for each in range(1, 10)]
+                                     progress=lambda done, of: reported.append((done, of)))
+    assert reported == [(each, 9) for each in range(1, 10)]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from parts_program import Parts
-from program_walks import walked
+from program_transcripts import walked
 from scipy.stats import binom, norm
 
 from cases import fast
@@ -212,7 +212,7 @@ def test_faults_are_measured() -> None:
 
 
 @pytest.mark.parametrize("kind", fast(1, [PrivDude, TightenAndAudit, RoundDude, TrueDude]))
-def test_every_planted_fault_is_flagged(kind: Any) -> None:
+def test_every_injected_fault_is_flagged(kind: Any) -> None:
     twin, pool = small(kind(UNIT, 1.0, 1e-6))
     found = [control for known in (jointly(twin, pool, 1), answers(twin, pool, 1)) for control in known.measured()[1]]
     assert [control.mutant for control in found if not control.flagged] == []
@@ -375,7 +375,7 @@ def test_stops_are_no_leak(changes: dict[str, Any]) -> None:
     assert (np.asarray(stopped) < 6000).any()
 
 
-def test_planted_stops_are_found_where_there_is_plenty() -> None:
+def test_injected_stops_are_found_where_there_is_plenty() -> None:
     """A campaign that no crowd can use up is held to its stops all the same."""
     sound = RoundDude(UnitDemand(3000, 2500.0, goods=3), 2.0, 1e-6, rounds=20, burn_in=10, truncate=True)
     known = behaviour(sound, Pool.of(sound.program, study_generator(2), 100), 1)

@@ -187,7 +187,7 @@ def test_columns_frames_and_files_are_bits_as_lists_are(tmp_path: Path) -> None:
 
 
 def test_a_count_of_bits_tells_its_steps() -> None:
-    heard: list[tuple[int, int | None]] = []
+    observed: list[tuple[int, int | None]] = []
     BernoulliPeers(people=5, prior=BetaPrior(1.0, 1.0)).run(
-        [1, 0], Noise.simulated(0), progress=lambda done, total: heard.append((done, total)))
-    assert heard == [(0, 2), (1, 2), (2, 2)]
+        [1, 0], Noise.simulated(0), progress=lambda done, total: observed.append((done, total)))
+    assert observed == [(0, 2), (1, 2), (2, 2)]

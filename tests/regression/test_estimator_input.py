@@ -61,14 +61,14 @@ def test_every_frame_and_array_is_read_alike() -> None:
     assert not hasattr(model().fit(indexed, y), "feature_names_in_")
 
 
-def test_a_column_vector_is_taken_and_told() -> None:
+def test_a_column_vector_is_taken_and_reported() -> None:
     X, y = people(27)
     expected = model().fit(X, y).coef_.tolist()
     for column in (y[:, None], pd.DataFrame({"wage": y}), pl.DataFrame({"wage": y})):
-        with pytest.warns(DataConversionWarning, match="A column-vector y was passed") as told:
+        with pytest.warns(DataConversionWarning, match="A column-vector y was passed") as reported:
             found = model().fit(X, column)
         assert found.coef_.tolist() == expected
-        assert all("column-vector" in str(each.message) or "of the same data" in str(each.message) for each in told)
+        assert all("column-vector" in str(each.message) or "of the same data" in str(each.message) for each in reported)
 
 
 def test_names_are_remembered() -> None:

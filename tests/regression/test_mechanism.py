@@ -424,10 +424,10 @@ def test_a_file_is_read_once_so_that_both_passes_see_the_same(
 
 
 def test_a_run_tells_its_steps_alone() -> None:
-    heard: list[tuple[int, int | None]] = []
+    observed: list[tuple[int, int | None]] = []
     X, y = _people()
-    _mechanism().run((X, y), Noise.simulated(1), progress=lambda done, total: heard.append((done, total)))
-    assert heard == [(0, 3), (1, 3), (2, 3), (3, 3)]
+    _mechanism().run((X, y), Noise.simulated(1), progress=lambda done, total: observed.append((done, total)))
+    assert observed == [(0, 3), (1, 3), (2, 3), (3, 3)]
     fewer = list[tuple[int, int | None]]()
     _mechanism().run((X[:5], y[:5]), Noise.simulated(1), progress=lambda done, total: fewer.append((done, total)))
-    assert fewer == heard  # nothing in it depends on the rows
+    assert fewer == observed  # nothing in it depends on the rows

@@ -413,7 +413,7 @@ def test_a_copy_has_no_ledger_and_cannot_fit(copied: Callable[[Any], Any]) -> No
 # ---- without a ledger
 
 
-def test_a_second_fit_of_the_same_data_is_told_with_the_sum() -> None:
+def test_a_second_fit_of_the_same_data_is_reported_with_the_sum() -> None:
     X, y = people(18)
     model(None).fit(X, y)
     frame = pd.DataFrame(X, columns=["a", "b", "c"])

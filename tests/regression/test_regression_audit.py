@@ -325,7 +325,7 @@ def test_a_ball_that_is_wider_than_promised_is_flagged(
 
 
 @pytest.mark.slow
-def test_a_wider_ball_is_planted_where_it_matters() -> None:
+def test_a_wider_ball_is_injected_where_it_matters() -> None:
     """The control goes through the campaign's own solver; few people under a heavy ridge cannot leave a ball at all."""
     sound = _mechanism()
     assert ball_matters(sound)

@@ -314,7 +314,7 @@ def test_truth_is_an_equilibrium_over_the_whole_strategy_space(groups: bool, cen
         assert (found.regret, found.report) == (0.0, y)
 
 
-def test_planted_bugs_are_found() -> None:
+def test_injected_bugs_are_found() -> None:
     """Her own answer in her peers' estimate makes a lie pay; the prior mean makes every lie free."""
     far = np.array([-1.3, 0.35, 1.3])
     sound, own, blind = (best_response_among(interim_utility(_small(kind), ROWS, 0, 0.35), 0.35, far)

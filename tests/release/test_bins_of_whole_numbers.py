@@ -25,7 +25,7 @@ def test_more_bins_than_whole_numbers_are_refused_at_once(tmp_path: Path) -> Non
 @pytest.mark.parametrize(("keys", "place"), [
     ("lower = 0.2\nupper = 0.8\nbins = 3\n", "lower"), ("edges = [0.2, 0.5, 0.8]\n", "edges"),
     ("lower = 0.2\nupper = 0.8\nbins = 1\n", "lower")])
-def test_a_range_without_a_whole_number_is_told_first(tmp_path: Path, keys: str, place: str) -> None:
+def test_a_range_without_a_whole_number_is_reported_first(tmp_path: Path, keys: str, place: str) -> None:
     text = kind("queries").template.replace("lower = 0\nupper = 100\nbins = 20\n", keys, 1)
     (tmp_path / "queries.toml").write_text(text, encoding="utf-8")
     said = rf"columns\[1\]\.{place}: no whole number lies in \[0\.2, 0\.8\]"

@@ -82,9 +82,9 @@ def test_a_plan_needs_no_workload_and_reports_all_numbers() -> None:
 
 
 def test_a_release_and_what_it_shows() -> None:
-    it, bits, told = planned(delta=1e-6), small(), []
-    outcome = it.run(bits, Noise.simulated(1), progress=lambda done, total: told.append((done, total)))
-    assert told == [(t, 12) for t in range(1, 13)]
+    it, bits, reported = planned(delta=1e-6), small(), []
+    outcome = it.run(bits, Noise.simulated(1), progress=lambda done, total: reported.append((done, total)))
+    assert reported == [(t, 12) for t in range(1, 13)]
     assert isinstance(outcome, SimulatedOutcome)
     board = outcome.billboard
     answers, truth = board.answers(it.queries), true_answers(bits, it.queries).fractions

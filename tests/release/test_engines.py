@@ -208,7 +208,7 @@ def test_every_way_gives_the_same_cells(way, case):
 
 
 @pytest.mark.parametrize("way", sorted(set(WAYS) - {"ibis sqlite", "ibis postgres"}), indirect=True)
-def test_levels_beyond_a_sign_are_told_apart(way):
+def test_levels_beyond_a_sign_are_reported_apart(way):
     """Neither SQLite nor PostgreSQL holds them. Two queries: DuckDB would count one of them itself."""
     levels = (str(2**63 + 5), "7", str(2**64 - 1))
     schema = Schema((Levels(column="v", levels=levels),))
@@ -391,13 +391,13 @@ def test_types_that_duckdb_guessed_are_named(tmp_path):
     for table in ways:
         for read in (lambda table=table: true_answers(table, workload, schema, unusable="null"),
                      lambda table=table: list(open_table(table).batches(["code", "place"]))):
-            with pytest.warns(UserWarning, match="DuckDB guessed the types of code from a CSV file: 1.10") as told:
+            with pytest.warns(UserWarning, match="DuckDB guessed the types of code from a CSV file: 1.10") as reported:
                 read()
-            assert len(told) == 1
-    told_types = [duck.read_csv(tmp_path / "people.csv", types={"code": "string"}),
-                  duck.read_csv(tmp_path / "people.csv", all_varchar=True),
-                  duck.read_csv(tmp_path / "people.csv", columns={"code": "string", "place": "string"})]
-    for table in (*told_types, tmp_path / "people.csv"):  # the remedies, without a word
+            assert len(reported) == 1
+    reported_types = [duck.read_csv(tmp_path / "people.csv", types={"code": "string"}),
+                      duck.read_csv(tmp_path / "people.csv", all_varchar=True),
+                      duck.read_csv(tmp_path / "people.csv", columns={"code": "string", "place": "string"})]
+    for table in (*reported_types, tmp_path / "people.csv"):  # the remedies, without a word
         assert true_answers(table, workload, schema).counts.tolist() == [1, 1]
     typed = duck.read_csv(tmp_path / "people.csv", types={"code": "double"})
     assert len(list(open_table(typed).batches(["code"]))) == 1

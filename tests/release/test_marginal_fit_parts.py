@@ -196,16 +196,16 @@ def test_a_replaced_record_moves_no_score_by_more_than_two_counts(seed: int) -> 
     model, weights = universe, whole_weights(draw.dirichlet(np.full(len(universe), 0.3)), n)
     sizes = np.array(SIZES, dtype=np.int64)
 
-    def told(records: np.ndarray) -> np.ndarray:
+    def reported(records: np.ndarray) -> np.ndarray:
         true = true_tables(np.ascontiguousarray(records.T), np.ones(n, dtype=np.int64), ALL, sizes)
         return scores(np.ascontiguousarray(model.T), weights, ALL, sizes, true, n, 3.0, 0, 1)
 
-    before, largest = told(data), 0
+    before, largest = reported(data), 0
     for at in range(n):
         for record in universe:
             other = data.copy()
             other[at] = record
-            largest = max(largest, int(np.abs(told(other) - before).max()))
+            largest = max(largest, int(np.abs(reported(other) - before).max()))
     assert largest <= SENSITIVITY == 2 << UNITS
 
 
@@ -213,11 +213,11 @@ def test_the_sensitivity_is_attained() -> None:
     sizes, members = np.array((2, 2), dtype=np.int64), Candidates.of((2, 2), (2,), 4)
     model = np.array([[0], [0]], dtype=np.uint16)
 
-    def told(records: list[list[int]]) -> int:
+    def reported(records: list[list[int]]) -> int:
         true = true_tables(np.array(records, dtype=np.uint16), np.ones(2, dtype=np.int64), members, sizes)
         return int(scores(model, whole_weights(np.ones(1), 2), members, sizes, true, 2, 1.0, 0, 0)[0])
 
-    assert told([[0, 1], [0, 1]]) - told([[0, 0], [0, 0]]) == SENSITIVITY
+    assert reported([[0, 1], [0, 1]]) - reported([[0, 0], [0, 0]]) == SENSITIVITY
 
 
 def test_two_cells_of_a_table_move_by_one() -> None:

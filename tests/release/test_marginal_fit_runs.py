@@ -198,9 +198,9 @@ def test_what_cannot_fit_is_refused_before_anything_is_held(kind: str) -> None:
     """By public numbers, in no time: the plan does not come into being, so nothing is charged or drawn."""
     with pytest.raises(Refused, match=rf"GiB of memory, \d+% of it for {kind}.*at most 8 GiB; lower {kind}"):
         replace(TWELVE, **huge(kind))
-    told = {wire_of(MarginalFit).fields[name]: encode(value, {}) for name, value in huge(kind).items()}
+    reported = {wire_of(MarginalFit).fields[name]: encode(value, {}) for name, value in huge(kind).items()}
     with pytest.raises((InvalidInput, Refused), match="GiB"):  # of a stranger's manifest
-        decode({**encode(TWELVE, {}), **told}, TYPES, {})
+        decode({**encode(TWELVE, {}), **reported}, TYPES, {})
 
 
 def test_large_tables_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -265,8 +265,8 @@ print(resident("VmHWM") - before, sum(fit.memory.values()))
 @pytest.mark.parametrize("sizes", [(2_000_000, 20, 3, 1000, 4, 4000), (2000, 20, 3, 800_000, 4, 4000),
                                    (20_000, 12, 38, 5000, 100, 60_000)], ids=["n", "population", "tables"])
 def test_the_estimate_is_above_the_peak_and_not_far(sizes: tuple[int, ...]) -> None:
-    told = subprocess.run([sys.executable, "-c", PEAK, *map(str, sizes)], capture_output=True, check=True, text=True)
-    peak, estimate = map(int, told.stdout.split())
+    printed = subprocess.run([sys.executable, "-c", PEAK, *map(str, sizes)], capture_output=True, check=True, text=True)
+    peak, estimate = map(int, printed.stdout.split())
     assert estimate / 3 < peak < estimate  # chosen tables may be smaller than the largest ones
 
 
@@ -346,15 +346,15 @@ def test_a_release_computes_no_true_errors(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize("fit", fast(1, [OPEN, TWELVE, replace(TWELVE, tables=0)]))
-def test_progress_is_told_through_the_parts_and_tells_nothing_of_the_data(fit: MarginalFit) -> None:
+def test_progress_is_reported_through_the_parts_and_tells_nothing_of_the_data(fit: MarginalFit) -> None:
     """After each one-way table, among the candidates and the cycles of a fit; the same on other records, given the same
     releases.
     """
-    told: list[tuple[int, int | None]] = []
-    fit.run(records(), RecordingNoise(Noise.simulated(2)), progress=lambda *step: told.append(step))
-    assert told[-1] == (1000, 1000)
-    done = [step for step, _ in told]
-    assert {whole for _, whole in told} == {1000}
+    reported: list[tuple[int, int | None]] = []
+    fit.run(records(), RecordingNoise(Noise.simulated(2)), progress=lambda *step: reported.append(step))
+    assert reported[-1] == (1000, 1000)
+    done = [step for step, _ in reported]
+    assert {whole for _, whole in reported} == {1000}
     assert done == sorted(done)
     assert done[:6] == [30 * (j + 1) // 6 for j in range(6)]
     if fit.tables != 0:
@@ -363,7 +363,7 @@ def test_progress_is_told_through_the_parts_and_tells_nothing_of_the_data(fit: M
     again: list[tuple[int, int | None]] = []
     fit.run(Codes(schema=MIXED, cells=records().cells[::-1].copy()), Noise.simulated(2),
             progress=lambda *step: again.append(step))
-    assert again == told
+    assert again == reported
 
 
 # ---- rows

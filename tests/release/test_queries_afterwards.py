@@ -41,7 +41,7 @@ ASKED: list[str | list[str]] = [
     "smoker and age in [0, 25)"]
 
 
-class Told:
+class Reported:
     """`confide` in this process: what it printed, and how it ended."""
 
     def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
@@ -53,8 +53,8 @@ class Told:
 
 
 @pytest.fixture
-def confide(capsys: pytest.CaptureFixture[str]) -> Told:
-    return Told(capsys)
+def confide(capsys: pytest.CaptureFixture[str]) -> Reported:
+    return Reported(capsys)
 
 
 # ---- refusals
@@ -75,7 +75,7 @@ HOPELESS = ("epsilon = 2.0", "epsilon = 0.0001")
     (("epsilon = 2.0", "epsilon = 9.0"), 'name = "gaussian"', "the privacy budget of survey"),
 ]), ids=lambda value: "")
 def test_a_plan_that_gives_nothing_is_refused(
-    edit: tuple[str, str], method: str, says: str, tmp_path: Path, confide: Told
+    edit: tuple[str, str], method: str, says: str, tmp_path: Path, confide: Reported
 ) -> None:
     path = campaign(tmp_path, edit, (COMPLETE, f"{COMPLETE}\n[method]\n{method}")).file.path
     for verb in ("plan", "run", "audit") if "marginal" in method else ("plan",):
@@ -98,7 +98,7 @@ def test_another_method_is_named_where_one_would_do(tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("default")
-def test_doubts_stand_on_the_page_and_not_on_the_terminal(tmp_path: Path, confide: Told) -> None:
+def test_doubts_stand_on_the_page_and_not_on_the_terminal(tmp_path: Path, confide: Reported) -> None:
     twice = (COMPLETE, 'form = "listed"\nqueries = [["smoker"], ["smoker"], ["owner"]]')
     path = campaign(tmp_path, twice, method="gaussian").file.path
     code, out, err = confide("plan", path)
@@ -109,7 +109,7 @@ def test_doubts_stand_on_the_page_and_not_on_the_terminal(tmp_path: Path, confid
 @pytest.mark.slow
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("method", METHODS)
-def test_no_verb_warns_on_the_terminal(method: str, tmp_path: Path, confide: Told) -> None:
+def test_no_verb_warns_on_the_terminal(method: str, tmp_path: Path, confide: Reported) -> None:
     twice = (COMPLETE, 'form = "listed"\nqueries = [["smoker"], ["smoker"], ["owner"], ["job = none", "smoker"]]')
     path = campaign(tmp_path, twice, method=method).file.path
     for arguments in (["plan", path, "--json"], ["run", path], ["audit", path],
@@ -135,7 +135,7 @@ def test_warnings_are_one_line_and_those_of_others_say_nothing(capsys: pytest.Ca
 # ---- the budget
 
 
-def test_a_plan_says_what_is_left_and_whose_word_that_is(tmp_path: Path, confide: Told) -> None:
+def test_a_plan_says_what_is_left_and_whose_word_that_is(tmp_path: Path, confide: Reported) -> None:
     path = campaign(tmp_path, method="gaussian").file.path
     before = json.loads(confide("plan", path, "--json")[1])["budget"]
     assert before == {"data_set": "survey", "asks": "(epsilon = 2, delta = 1e-06)", "store": None, "says": None,
@@ -158,8 +158,8 @@ def test_a_plan_says_what_is_left_and_whose_word_that_is(tmp_path: Path, confide
     assert "invite" not in out.split("The ledger refuses the campaign")[1].split("\n\n")[0]  # no advice on people
     assert err.startswith("confide: the privacy budget of each subject of survey")
     assert err.count("\n") == 1
-    code, out, told = confide("plan", other, "--json")
-    assert (code, told) == (3, err)
+    code, out, reported = confide("plan", other, "--json")
+    assert (code, reported) == (3, err)
     assert "refuses" in json.loads(out)["budget"]["says"]
     more = campaign(tmp_path, ("epsilon = 3.0", "epsilon = 4.0"), ("Who smokes?", "And then?"), method="gaussian",
                     name="more").file.path
@@ -225,7 +225,7 @@ def test_a_bar_of_all_covers_all(tmp_path: Path) -> None:
 
 
 def test_what_answers_are_compared_with_is_said_to_all_and_how_many_null_records_to_the_custodian(
-    tmp_path: Path, confide: Told
+    tmp_path: Path, confide: Reported
 ) -> None:
     """The public page says the same however many rows could be used."""
     said = ("each missing or unusable record counts as the null record (age in [0, 25), job = none, not smoker, not "
@@ -238,15 +238,15 @@ def test_what_answers_are_compared_with_is_said_to_all_and_how_many_null_records
                                         Noise.simulated(1))
         shown.append(words(it.file.kind.result(it.plan, outcome)))
         code, out, _ = confide("check", it.file.path)
-        told = ("300 of 2,000 records would count as age in [0, 25), job = none, not smoker, not owner in every "
-                "answer. Error bars are for the table with these replacements")
+        reported = ("300 of 2,000 records would count as age in [0, 25), job = none, not smoker, not owner in every "
+                    "answer. Error bars are for the table with these replacements")
         gaps = name == "gaps"  # 15 % of the rows: a run of them stops before the charge
-        assert (code, told in " ".join(out.split())) == (2 if gaps else 0, gaps)
+        assert (code, reported in " ".join(out.split())) == (2 if gaps else 0, gaps)
     assert said in shown[0]
     assert shown[0] == shown[1]
 
 
-def test_the_null_record_and_the_order_of_a_run_are_told_as_they_are(tmp_path: Path) -> None:
+def test_the_null_record_and_the_order_of_a_run_are_reported_as_they_are(tmp_path: Path) -> None:
     shown = words(campaign(tmp_path, method="gaussian").plan.sections())
     assert "age in [0, 25), job = none, not smoker, not owner" in shown
     assert "3: it charges the ledger. 4: it reads all rows again" in shown
@@ -326,7 +326,7 @@ def test_no_row_stops_what_the_charge_has_paid_for(first: str, tmp_path: Path) -
 
 
 @pytest.mark.slow
-def test_a_study_lists_no_shares_where_nobody_has_any(tmp_path: Path, confide: Told) -> None:
+def test_a_study_lists_no_shares_where_nobody_has_any(tmp_path: Path, confide: Reported) -> None:
     path = campaign(tmp_path, method="gaussian").file.path
     code, out, _ = confide("run", path, "--noise", "simulated", "--seed", 1)
     assert code == 0
@@ -338,12 +338,12 @@ def test_a_study_lists_no_shares_where_nobody_has_any(tmp_path: Path, confide: T
 @pytest.mark.slow
 def test_a_long_run_tells_how_far_it_is(tmp_path: Path) -> None:
     it = campaign(tmp_path, method="marginal-fit")
-    told: list[tuple[int, int | None]] = []
-    it.settle(tmp_path / "out", progress=lambda done, total: told.append((done, total)))
-    ends = [total for _, total in told]
+    reported: list[tuple[int, int | None]] = []
+    it.settle(tmp_path / "out", progress=lambda done, total: reported.append((done, total)))
+    ends = [total for _, total in reported]
     assert ends[0] == 2000  # the records, then the tables
     assert ends[-1] is not None
-    assert told[-1][0] == ends[-1] != 2000
+    assert reported[-1][0] == ends[-1] != 2000
 
 
 # ---- rows and answers of a pack
@@ -394,7 +394,7 @@ def test_more_rows_are_the_same_for_everybody(method: str, tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-def test_what_has_no_others_is_refused_by_name(tmp_path: Path, confide: Told) -> None:
+def test_what_has_no_others_is_refused_by_name(tmp_path: Path, confide: Reported) -> None:
     _settled(tmp_path, "gaussian")
     pack = tmp_path / "out"
     for arguments, says in ((("rows", pack, "--count", 5, "--out", tmp_path / "more.parquet"), "no rows follow"),
@@ -405,7 +405,7 @@ def test_what_has_no_others_is_refused_by_name(tmp_path: Path, confide: Told) ->
     assert not (tmp_path / "more.parquet").exists()
 
 
-def test_rows_and_answers_by_the_command_line(tmp_path: Path, confide: Told) -> None:
+def test_rows_and_answers_by_the_command_line(tmp_path: Path, confide: Reported) -> None:
     it, _ = _settled(tmp_path, "mwem")
     pack, target = tmp_path / "out", tmp_path / "more.parquet"
     for verb in ("rows", "answer"):
@@ -447,7 +447,7 @@ def test_rows_and_answers_by_the_command_line(tmp_path: Path, confide: Told) -> 
 
 
 @pytest.mark.slow
-def test_an_altered_pack_answers_nothing(tmp_path: Path, confide: Told) -> None:
+def test_an_altered_pack_answers_nothing(tmp_path: Path, confide: Reported) -> None:
     _settled(tmp_path, "mwem")
     for name, edit in (("manifest.json", lambda text: text.replace('"records":2000', '"records":1999', 1)),
                        ("campaign.toml", lambda text: text.replace("survey", "surveys", 1))):

@@ -81,10 +81,10 @@ def _elements() -> TrueAnswers:
 def test_weights_samples_and_records_are_as_they_were(name: str) -> None:
     """The weights are exact integers times one double, so that their bits are the same on every machine."""
     it, data = GOLDEN[name][0]()
-    heard = RecordingNoise(Noise.simulated(4))
-    board: Any = it.run(data, heard).billboard
+    observed = RecordingNoise(Noise.simulated(4))
+    board: Any = it.run(data, observed).billboard
     digest = hashlib.sha256()
-    for draw in heard.draws:
+    for draw in observed.draws:
         digest.update(repr((draw.law, draw.stream, [float(point) for point in draw.center])).encode())
         digest.update(np.asarray(draw.value, dtype="<i8").tobytes())
     digest.update(np.packbits(board.records.unpack()).tobytes())
@@ -131,20 +131,20 @@ def test_weights_are_no_steeper_than_what_was_spent(eta: float, t: int, n: int, 
     """The range by which one record moves the weights that are drawn from, beside what the same call spent."""
     spent: list[float] = []
 
-    class Heard(Meter):
+    class Observed(Meter):
         def spend(self, line: Any, cost: Any, *rest: Any, **more: Any) -> None:
             spent.append(float(cost.pure))
 
     counts = np.array([n // 2, n // 3, n - 1])
-    heard = []
+    observed = []
     for moved in (counts, counts + np.array([1, -1, 1])):
         noise = RecordingNoise(Noise.simulated(1))
-        noise._meter = Heard([])
+        noise._meter = Observed([])
         draw_queries(noise, QueryRound(eta, t, n, 3, mirrored), moved, SATISFIED)
         noise._meter = None
-        heard.append(np.array([float(point) for point in noise.draws[0].center]))
+        observed.append(np.array([float(point) for point in noise.draws[0].center]))
     assert spent[0] == spent[1]
-    assert 0.999 * spent[0] - 2.0**-37 <= np.ptp(heard[0] - heard[1]) <= spent[0]
+    assert 0.999 * spent[0] - 2.0**-37 <= np.ptp(observed[0] - observed[1]) <= spent[0]
 
 
 @pytest.mark.parametrize(("change", "field"), [
@@ -229,7 +229,7 @@ def test_a_round_is_drawn_once() -> None:
 
 
 @pytest.mark.parametrize("kind", [TwiceTheStep, OneRoundLater, HalfThePeople, DataDependentSize])
-def test_planted_faults_of_privacy_raise_where_a_run_is_metered(kind: type[DualQuery]) -> None:
+def test_injected_faults_of_privacy_raise_where_a_run_is_metered(kind: type[DualQuery]) -> None:
     noise, released = metered(game()), Noise.secure()
     with pytest.raises(Overspent):
         game(kind).run(table(), noise)

@@ -117,7 +117,7 @@ def test_a_whole_life(method: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
-def test_audits_pass_and_flag_what_was_planted(method: str, tmp_path: Path) -> None:
+def test_audits_pass_and_flag_what_was_injected(method: str, tmp_path: Path) -> None:
     it = campaign(tmp_path, method=method)
     (tmp_path / "survey.csv").unlink()  # never touched
     report = it.audit(3)
@@ -356,10 +356,10 @@ def test_words_say_what_queries_ask(queries: list[list[tuple[int, bool]]]) -> No
     possible = [sorted(query) for query, columns in zip(queries, asked, strict=True)
                 if len(set(columns)) == len(columns)]
     assume(possible)
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as reported:
         warnings.simplefilter("always")
         workload = Workload.conjunctions(texts, attributes=SCHEMA)
-    assert bool(told) == (len(possible) < len(queries))
+    assert bool(reported) == (len(possible) < len(queries))
     assert [sorted(zip(index[index >= 0].tolist(), bits[index >= 0].tolist(), strict=True))
             for index, bits in zip(workload.index, workload.bits, strict=True)] == possible
     again = Workload.conjunctions([text.split(" and ") for text in workload.words(SCHEMA)], attributes=SCHEMA)

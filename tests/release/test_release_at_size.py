@@ -54,10 +54,10 @@ def test_each_method_passes_its_audit_as_it_is_planned_by_default(method: str, t
 @pytest.mark.parametrize("records", [12_000, 30_162, 494_021])
 def test_what_a_game_is_charged_is_its_own_sum_with_the_room_of_each_draw(records: int, epsilon: float) -> None:
     it = DualQuery.for_budget(records=records, epsilon=epsilon, delta=1e-6, workload=QUERIES)
-    row, planted = charge(it)
+    row, injected = charge(it)
     assert row.verdict == "kept"
     assert own_rho(it) == pytest.approx(it.rho, rel=1e-13)
-    assert all(control.flagged for control in planted)
+    assert all(control.flagged for control in injected)
     both = Reweighted.for_budget(records=records, epsilon=epsilon, delta=1e-6, workload=QUERIES, measured=3)
     assert charge(both)[0].verdict == "kept"
 
@@ -98,13 +98,13 @@ def test_too_little_noise_in_large_tables_is_flagged(method: str, code: type[Any
 
 def test_the_row_says_how_little_noise_it_would_show() -> None:
     it = MWEM.for_budget(records=2000, epsilon=1.0, delta=0.0, workload=QUERIES, rounds=4)
-    (row, *held), planted = full_size(it, BITS).measured()
+    (row, *held), injected = full_size(it, BITS).measured()
     assert {row.verdict for row in held} == {"kept"}
     assert "15 queries" in row.evidence
     assert "select" in row.note
     assert "measure" in row.note
-    assert len(planted) == 1 + len(held)
-    assert all(control.flagged for control in planted)
+    assert len(injected) == 1 + len(held)
+    assert all(control.flagged for control in injected)
 
 
 @pytest.mark.slow

@@ -41,7 +41,7 @@ ORDERS = (1.01, 1.5, 2.0, 5.0, 20.0, 100.0)
 
 
 @pytest.mark.slow
-def test_the_sound_mechanism_passes_and_every_planted_fault_is_flagged() -> None:
+def test_the_sound_mechanism_passes_and_every_injected_fault_is_flagged() -> None:
     report = AuditReport(tuple(dual_query_rows()), tuple(control for part in games() for control in part.measured()[1]))
     assert report.problems == ()
     assert all(row.verdict is Verdict.KEPT for row in report.rows)

@@ -68,6 +68,6 @@ def test_weights_that_fit_forged_records_are_found(selection: str) -> None:
     np.testing.assert_array_equal(it._values(wrong, board.chosen), it._values(board, board.chosen))
     with pytest.raises(InvalidInput, match="free attributes do not follow their rule"):
         it.check(wrong)
-    told = replace(board.rounds, bounds=board.rounds.bounds + 1.0)
+    reported = replace(board.rounds, bounds=board.rounds.bounds + 1.0)
     with pytest.raises(InvalidInput, match="upper bound"):
-        it.check(replace(board, rounds=told))
+        it.check(replace(board, rounds=reported))

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from release_walks import audited, histories, measured_twin, release_rows, transcript_rows
+from release_transcripts import audited, histories, measured_twin, release_rows, transcript_rows
 
 from cases import fast
 from confide.audit import AuditReport, Verdict
@@ -57,7 +57,7 @@ def test_what_is_charged_is_kept_and_attained(name: str) -> None:
     "NoisyAnswers, gaussian", "MWEM, analysed", "MWEM, columns", "Reweighted, private", "Reweighted, public",
     "Reweighted, transcript", "IndependentMarginals, bits", "MarginalFit, one table", "MarginalFit, four tables",
     "MarginalFit, chosen tables"]))
-def test_every_planted_fault_is_flagged(name: str) -> None:
+def test_every_injected_fault_is_flagged(name: str) -> None:
     _, found = measured_twin(TWINS[name], name, pairs=2 if name[0] in "MR" else None).measured()
     assert len(found) >= 4
     assert [control.mutant for control in found if not control.flagged] == []
@@ -106,9 +106,9 @@ def test_a_charge_above_the_plan_is_found_though_the_noise_fits_it() -> None:
 
 def test_a_run_that_is_charged_twice_or_by_half_is_flagged() -> None:
     for name, it in TWINS.items():
-        planted = charge(it)[1]
-        assert len(planted) == 2, name
-        assert all(control.flagged for control in planted), name
+        injected = charge(it)[1]
+        assert len(injected) == 2, name
+        assert all(control.flagged for control in injected), name
 
 
 class QuietGaussian(NoisyAnswers):

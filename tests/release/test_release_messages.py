@@ -88,7 +88,7 @@ def test_a_negation_is_not_answered_with_its_opposite() -> None:
     ("age = 30", "age in [18, 40)"), ("age == 100", "age in [65, 100]"), ("age != 30", "age not in [18, 40)"),
     ("age >= old", "age in [65, 100]"),
 ])
-def test_a_comparison_is_told_how_ranges_are_written(text: str, meant: str) -> None:
+def test_a_comparison_is_reported_how_ranges_are_written(text: str, meant: str) -> None:
     error = refused(lambda: AGES.literals(text))
     assert f"{text!r} compares" in error.problem
     assert error.limit == f"ranges are written like '{meant}', with edges of bins"
@@ -135,9 +135,9 @@ def test_an_unusable_cell_says_what_to_do_and_nothing_of_itself() -> None:
             "age: the column has a value that it does not accept; must be in [0, 100]; or encode the table first with "
             'schema.encode(table, records=n, unusable="null", rejected=lost), where lost = {}: it counts such rows as '
             "the null record and lists them, for you to read before a release")
-    told: dict[str, str] = {}
-    codes = AGES.encode(wrong, records=3, unusable="null", rejected=told)
-    assert list(told) == ["3"]
+    reported: dict[str, str] = {}
+    codes = AGES.encode(wrong, records=3, unusable="null", rejected=reported)
+    assert list(reported) == ["3"]
     assert made.run(codes, Noise.simulated(1))
 
 
@@ -237,4 +237,4 @@ def test_a_cell_that_is_no_bit_is_not_called_missing() -> None:
         problems = CellProblems(judged([column]), examples=True)
         for _ in problems.of(open_table({"smoker": ["no", "yes"]})).batches(["smoker"]):
             pass
-        assert problems.told()["smoker"] == (f"smoker: 2 {said}",)
+        assert problems.reported()["smoker"] == (f"smoker: 2 {said}",)

@@ -86,7 +86,7 @@ def test_delta_may_be_left_out() -> None:
 
 @pytest.mark.parametrize("kind", [MWEM, NoisyAnswers, IndependentMarginals, DualQuery, Reweighted, MarginalFit])
 def test_runs_tell_public_steps_up_to_all_of_them(kind: Any) -> None:
-    schema, told = Schema.bits(4), list[tuple[int, int | None]]()
+    schema, reported = Schema.bits(4), list[tuple[int, int | None]]()
     more: dict[str, Any] = {"schema": schema}
     if kind is MarginalFit:
         more["population"] = 100
@@ -96,13 +96,13 @@ def test_runs_tell_public_steps_up_to_all_of_them(kind: Any) -> None:
         more |= {"samples": 60, "measured": 3}
     it = kind.for_budget(records=500, epsilon=2.0, delta=1e-3, **more)
     bits = np.arange(2000).reshape(500, 4) % 7 < 3
-    it.run(bits, Noise.simulated(1), progress=lambda done, total: told.append((done, total)))
-    assert [done for done, _ in told] == sorted(done for done, _ in told)
-    assert told[-1][0] == told[-1][1] == {total for _, total in told}.pop()
+    it.run(bits, Noise.simulated(1), progress=lambda done, total: reported.append((done, total)))
+    assert [done for done, _ in reported] == sorted(done for done, _ in reported)
+    assert reported[-1][0] == reported[-1][1] == {total for _, total in reported}.pop()
     other = list[tuple[int, int | None]]()
     if kind is not MarginalFit:  # what it tells there follows from released tables, too
         it.run(~bits, Noise.simulated(2), progress=lambda done, total: other.append((done, total)))
-        assert other == told
+        assert other == reported
 
 
 # ---- what is advised
@@ -187,7 +187,7 @@ def test_the_mechanism_is_built_for_the_budget() -> None:
         assert found.mechanism is found.prediction.mechanism
 
 
-def test_the_best_comes_first_and_all_are_told() -> None:
+def test_the_best_comes_first_and_all_are_reported() -> None:
     found = ask(PEOPLE, 30_000, 300)
     able = [each for each in found.predictions if each.mechanism is not None]
     assert [each.average for each in able] == sorted(each.average for each in able)

@@ -207,10 +207,10 @@ def test_an_engine_clips_huge_whole_numbers_too(tmp_path):
     here = schema.encode({"v": values}, unusable="null", rejected=rejected, records=8)
     parquet.write_table(pa.table({"v": values, "place": list(range(8))}), tmp_path / "table.parquet")
     table = ibis.duckdb.connect().read_parquet(tmp_path / "table.parquet").order_by("place")
-    told: dict[str, str] = {}
-    there = schema.encode(table, unusable="null", rejected=told, records=8)
+    reported: dict[str, str] = {}
+    there = schema.encode(table, unusable="null", rejected=reported, records=8)
     np.testing.assert_array_equal(there.cells, here.cells)
-    assert told == rejected
+    assert reported == rejected
     counted = true_answers(table, Workload.complete(schema, width=1), schema, unusable="null")
     np.testing.assert_array_equal(counted.counts, Workload.complete(schema, width=1).counts(here))
 
@@ -259,7 +259,7 @@ def test_fits_with_a_small_kappa_are_found():
                 nu = (found.weights @ q - y) / used
                 again = -(q @ nu)
                 again = np.exp(again - again.max())
-                # The fit ends where a step changes its objective by rounding alone: multipliers err by sqrt(2e-15/used).
+                # The fit ends where a step changes its objective by rounding: multipliers err by sqrt(2e-15/used).
                 rounding = m * (2e-15 / used) ** 0.5
                 assert np.abs(again / again.sum() - found.weights).max() < rounding * found.weights.max()
             best = objective(found.weights, q, y, used)
@@ -431,12 +431,12 @@ def test_a_bit_may_name_its_texts(tmp_path):
     table = ibis.duckdb.connect().read_parquet(tmp_path / "table.parquet")
     queries = Workload.complete(NAMED, width=2, positive=False)
     np.testing.assert_array_equal(true_answers(table, queries, NAMED).counts, queries.counts(codes))
-    told: dict[str, str] = {}
+    reported: dict[str, str] = {}
     wrong = {**PEOPLE, "smoker": ["yes", "perhaps", None]}
-    found = NAMED.encode(wrong, records=3, unusable="null", rejected=told)
+    found = NAMED.encode(wrong, records=3, unusable="null", rejected=reported)
     assert found.cells.tolist() == [[1, 1, 1], [0, 0, 0], [0, 0, 0]]
-    assert told == {"2": "smoker: is not a level; must be one of no, yes",
-                    "3": "smoker: is missing; must be one of no, yes"}
+    assert reported == {"2": "smoker: is not a level; must be one of no, yes",
+                        "3": "smoker: is missing; must be one of no, yes"}
     numbers = Bit(column="b", true="2", false="1")
     assert numbers.encode([2, 1, 0]).values.tolist() == [1, 0, 0]
     for texts in ({"true": "yes"}, {"false": "no"}, {"true": "yes", "false": "yes"}, {"true": "", "false": "no"}):

@@ -50,7 +50,7 @@ def test_tables_of_columns_are_what_released_answers_add_up_to(tmp_path: Path, m
     it = campaign(tmp_path, method=method)
     outcome, found = shown(it)
 
-    def told(query: str) -> tuple[float, float]:
+    def reported(query: str) -> tuple[float, float]:
         row = more_answers(it.plan.schema, method, it.plan.mechanism, outcome.billboard, [query]).to_pylist()[0]
         return row["answer"], row["plus_minus"]
 
@@ -62,13 +62,13 @@ def test_tables_of_columns_are_what_released_answers_add_up_to(tmp_path: Path, m
     for place, query in ((1, "age in [25, 50)"), (6, "job = full"), (7, "smoker"), (8, "not smoker")):
         cell = single.rows[place][2]
         assert isinstance(cell, Measured)
-        assert (cell, cell.error) == pytest.approx(told(query))
+        assert (cell, cell.error) == pytest.approx(reported(query))
     crossed = tables(found, "Two columns together")
     assert [table.columns[0] for table in crossed] == ["age", "age", "age", "job", "job", "smoker"]
     assert crossed[0].columns == ("age", "job: none", "job: some", "job: full")
     cell = crossed[0].rows[2][3]
     assert isinstance(cell, Measured)
-    assert (cell, cell.error) == pytest.approx(told("age in [50, 75) and job = full"))
+    assert (cell, cell.error) == pytest.approx(reported("age in [50, 75) and job = full"))
     assert " +- " in str(crossed[0])
 
 

@@ -76,10 +76,10 @@ def multipliers(values, targets, kappa, weights):
     """
     seen = values - values.mean(axis=0)
     logs = np.log(weights)
-    told = np.linalg.lstsq(seen, logs.mean() - logs, rcond=1e-10)[0]
+    reported = np.linalg.lstsq(seen, logs.mean() - logs, rcond=1e-10)[0]
     blind = (weights @ values - targets) / kappa
     rows = np.linalg.svd(seen, full_matrices=False)[2][: np.linalg.matrix_rank(seen)]
-    return told + blind - rows.T @ (rows @ blind)
+    return reported + blind - rows.T @ (rows @ blind)
 
 
 @given(st.integers(2, 8), st.integers(1, 10), st.floats(0.05, 5), st.integers(0, 1000))
@@ -284,8 +284,8 @@ def test_private_selection_scores_are_whole_and_move_by_t():
         expected = [np.abs(rounds * PAIRS.counts(PackedBits.pack(data)) - 500 * satisfied)[left]
                     for data in (records, other)]
         for draw, scores in zip((one, two), expected, strict=True):
-            told = np.array([float(logit) for logit in draw.center]) * 2 * rounds / planned.epsilon_sel
-            np.testing.assert_allclose(told, scores - scores.max(), atol=1e-6)
+            reported = np.array([float(logit) for logit in draw.center]) * 2 * rounds / planned.epsilon_sel
+            np.testing.assert_allclose(reported, scores - scores.max(), atol=1e-6)
         moved.append(np.abs(expected[1] - expected[0]).max())
         left = np.delete(left, int(one.value[0]))
     assert len(moved) == planned.count == 6

@@ -69,7 +69,7 @@ def test_the_canonical_form_asks_the_same(data, attributes, kind):
     assert np.array_equal(np.array(said), np.array([workload.values(record) for record in universe]).T)
 
 
-def test_what_is_dropped_is_told():
+def test_what_is_dropped_is_reported():
     with pytest.warns(UserWarning, match="1 dropped of the queries: they require an attribute to be true and false"):
         found = Workload.conjunctions([[1, 1], [0, 2]], [[True, False], [True, True]], attributes=3)
     assert found.index.tolist() == [[0, 2]]

@@ -85,7 +85,7 @@ def test_what_is_no_edge_is_refused(edges: Any, said: str) -> None:
     assert caught.value.field == "graph"
 
 
-def test_a_graph_of_another_package_is_told_its_maker() -> None:
+def test_a_graph_of_another_package_is_reported_its_maker() -> None:
     networkx = pytest.importorskip("networkx")
     with pytest.raises(InvalidInput, match=r"graph: Graph is of networkx; build one with Graph\.from_networkx"):
         Investigation(networkx.Graph(PAIRS), "ann", None)
@@ -117,7 +117,7 @@ def test_a_search_runs_on_edges() -> None:
         it.run(PAIRS, Noise.simulated(1))
 
 
-def test_a_statistic_that_is_none_is_told_the_kinds() -> None:
+def test_a_statistic_that_is_none_is_reported_the_kinds() -> None:
     budget: dict[str, Any] = {"people": 1000, "components": 3, "epsilon": 1.0, "degree_bound": 10, "stopping_target": 5}
     with pytest.raises(InvalidInput, match=r"statistic: str is no Statistic; such as .*Triangles"):
         plan(**budget, statistic="triangles")

@@ -46,7 +46,7 @@ class LateRecords:
 
     def start(self, data: Any, noise: Any, **others: Any) -> Any:
         found = super().start(data, noise, **others)  # type: ignore[misc]
-        look = found._course._finder
+        look = found._state._finder
 
         def late(walk: Any, call: int) -> Any:
             candidates = look(walk, call)
@@ -54,7 +54,7 @@ class LateRecords:
                 candidates.take(1)
             return candidates
 
-        found._course._finder = late
+        found._state._finder = late
         return found
 
 
@@ -94,10 +94,10 @@ def test_scales_that_do_not_follow_from_epsilon_are_flagged_whatever_was_drawn()
 
 
 def test_few_people_show_nothing_and_say_so() -> None:
-    (row,), planted = full_size(PTarget(4, 2, 1, 0.01, 3, "none", noise_kind="gumbel"))
+    (row,), injected = full_size(PTarget(4, 2, 1, 0.01, 3, "none", noise_kind="gumbel"))
     assert row.verdict is Verdict.VACUOUS
     assert "so few people" in row.note
-    assert planted == []
+    assert injected == []
 
 
 def test_statistics_that_take_long_are_looked_at_among_fewer_people() -> None:

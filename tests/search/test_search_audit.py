@@ -35,7 +35,7 @@ from confide.search.audited_losses import (
     tree_of,
     unplanted,
 )
-from confide.search.audited_runs import history_row, runs_row, telling_epsilon, walk_row
+from confide.search.audited_runs import history_row, runs_row, telling_epsilon, transcript_row
 from confide.search.noise_kinds import KINDS, call_law
 from confide.search.stopping import Witness, limit_loss
 
@@ -200,7 +200,7 @@ def test_every_statistic_and_grid_is_audited(some: dict[str, Any]) -> None:
     assert any("0 is the only threshold" in note for note in notes) == (some.get("largest_threshold") == 0)
 
 
-def test_what_cannot_leak_is_not_planted_and_what_can_is() -> None:
+def test_what_cannot_leak_is_not_injected_and_what_can_is() -> None:
     """By the parameters, before any audit: a public threshold near what people have leaves nothing out."""
     def left(**some: Any) -> set[str]:
         return set(unplanted(PTarget(**({"people": 1000, "components": 3, "stopping_target": None, "epsilon": 1.0,
@@ -226,8 +226,8 @@ def test_a_quiet_fake_shows_near_its_threshold(threshold: float) -> None:
 
 
 def test_ties_inside_a_component_do_not_tell_of_strangers() -> None:
-    assert walk_row(search()).verdict == "kept"
-    assert walk_row(search(), TiesByDegree).flagged
+    assert transcript_row(search()).verdict == "kept"
+    assert transcript_row(search(), TiesByDegree).flagged
 
 
 def test_what_a_report_says_of_noise_that_is_used_again() -> None:

@@ -123,8 +123,8 @@ def test_a_sum_of_many_searches_is_stated_with_its_delta(tmp_path: Path) -> None
     assert plan.loss.epsilon == pytest.approx(1.167237, abs=1e-5)  # spec targeted_search 4
     assert plan.total == pytest.approx(2.6)
     assert min(plan.sums.values()) == pytest.approx(plan.loss.epsilon)
-    told = plan.to_dict()
-    assert told["multiplier"] == pytest.approx(math.exp(2.6))
+    reported = plan.to_dict()
+    assert reported["multiplier"] == pytest.approx(math.exp(2.6))
     assert "thresholds and selections concentrated apart" in words(plan.sections())
 
 
@@ -385,7 +385,7 @@ def test_the_audit_of_a_campaigns_life(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("stop", STOPS)
-def test_audits_pass_and_flag_what_was_planted(stop: str, tmp_path: Path) -> None:
+def test_audits_pass_and_flag_what_was_injected(stop: str, tmp_path: Path) -> None:
     it = campaign(tmp_path, *STOPS[stop])
     (tmp_path / "contacts.csv").unlink()  # never touched
     seen: list[tuple[int, int | None]] = []

@@ -240,7 +240,7 @@ def test_arrays_that_are_one() -> None:
         Graph(indptr=starts, indices=lists.astype(np.int64))  # type: ignore[arg-type]
 
 
-def test_the_degree_bound_is_checked_and_the_degree_not_told() -> None:
+def test_the_degree_bound_is_checked_and_the_degree_not_reported() -> None:
     star = Graph.from_edges([0] * 37, np.arange(1, 38))
     star.check_degree(37)
     with pytest.raises(DegreeBoundViolated) as caught:

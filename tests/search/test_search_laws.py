@@ -239,7 +239,7 @@ def test_own_runs_have_the_law(kind: str) -> None:
     law, runs = exact_law(search, investigation), 1000
     found = dict.fromkeys(law, 0)
     for number in range(runs):
-        found[tuple(search.start(investigation, Noise.simulated(number)).run()._course.order.tolist())] += 1
+        found[tuple(search.start(investigation, Noise.simulated(number)).run()._state.order.tolist())] += 1
     limit = alpha("search.exact_law.runs", cases=len(KINDS) * 2 * len(law))
     for order, chance in law.items():
         assert binom.cdf(found[order], runs, chance) > limit

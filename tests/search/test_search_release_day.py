@@ -60,8 +60,8 @@ def test_packs_of_neighbours_with_the_same_list_are_the_same_byte_for_byte(
     other, more = searched(tmp_path / "other", NEIGHBOUR, days, monkeypatch, key)
     assert weeks != more
     assert one == other  # with one key also the signatures
-    told = json.loads(one["events.json"])
-    assert [(each["event"], each["day"]) for each in told] == [
+    reported = json.loads(one["events.json"])
+    assert [(each["event"], each["day"]) for each in reported] == [
         *((name, days[0]) for name in ("plan", "open", "close", "charge")), ("publish", "")]
     verified = verify(tmp_path / "one" / "pack")
     assert verified.complete, [f for f in verified.findings if f.verdict != "holds"]

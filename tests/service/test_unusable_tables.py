@@ -27,7 +27,7 @@ def stopped(folder: Path, anybody: Caller) -> tuple[Caller, int]:
     return olga, number
 
 
-def test_operators_alone_are_told_why_a_settlement_stopped(tmp_path: Path) -> None:
+def test_operators_alone_are_reported_why_a_settlement_stopped(tmp_path: Path) -> None:
     with serving(tmp_path) as (app, anybody):
         olga, number = stopped(tmp_path, anybody)
         vera = anybody.logged_in("vera")

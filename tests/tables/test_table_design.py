@@ -203,7 +203,7 @@ def test_tables_of_every_kind_are_encoded_alike(tmp_path):
     assert Design(features=()).encode(frame).X.tolist() == [[Design(features=()).weight]] * 3
 
 
-def test_what_is_no_table_is_told():
+def test_what_is_no_table_is_reported():
     for wrong in (np.zeros((3, 2)), 5, [1, 2]):
         with pytest.raises(InvalidInput, match="is no table"):
             DESIGN.encode(wrong)

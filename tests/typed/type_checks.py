@@ -125,12 +125,12 @@ def by_pyright(command: list[str], folder: Path, places: Mapping[Path, Path]) ->
     done = subprocess.run([*command, "-p", str(folder), "--pythonpath", sys.executable, "--outputjson"], check=False,
                           capture_output=True, text=True)
     try:
-        told = json.loads(done.stdout)
+        reported = json.loads(done.stdout)
     except json.JSONDecodeError:
         return Found(errors=[f"pyright failed: {(done.stdout + done.stderr)[-2000:]}"], files="nothing")
     errors = [f"{_shown(Path(each['file']), places)}:{each['range']['start']['line'] + 1}: {each['severity']}: "
-              f"{each['message']} ({each.get('rule', 'syntax')})" for each in told["generalDiagnostics"]]
-    return Found(errors=errors, files=f"{told['summary']['filesAnalyzed']} files")
+              f"{each['message']} ({each.get('rule', 'syntax')})" for each in reported["generalDiagnostics"]]
+    return Found(errors=errors, files=f"{reported['summary']['filesAnalyzed']} files")
 
 
 def _shown(file: Path, places: Mapping[Path, Path]) -> Path:
@@ -162,7 +162,7 @@ def _is_of(package: Path, version: str) -> bool:
         return False
 
 
-def _told(name: str, found: Found, start: float) -> int:
+def _reported(name: str, found: Found, start: float) -> int:
     print(*found.errors, sep="\n", end="\n" if found.errors else "")
     print(f"{name}: {len(found.errors) or 'no'} lines of errors; {found.files}; {time.perf_counter() - start:.0f} s",
           flush=True)
@@ -177,7 +177,7 @@ def main(options: list[str]) -> int:
         modules = write_pages(pages(), folder / "pages")
         start = time.perf_counter()
         everything = [ROOT / "src" / "confide", ROOT / "benchmarks", *examples, RUNS, folder / "pages"]
-        failed = _told("mypy", by_mypy(everything, modules, options), start)
+        failed = _reported("mypy", by_mypy(everything, modules, options), start)
 
         command = pyright()
         if isinstance(command, str):
@@ -194,7 +194,7 @@ def main(options: list[str]) -> int:
         names = "".join(f"{name}{ignored if name in UNTYPED else ''}\n" for name in public_names())
         packages = "".join(f"import {each}\n" for each in sorted({name.rpartition(".")[0] for name in public_names()}))
         (folder / "public_names.py").write_text(f"# pyright: strict\n{packages}{names}", encoding="utf-8")
-        return failed | _told("pyright", by_pyright(command, folder, modules), start)
+        return failed | _reported("pyright", by_pyright(command, folder, modules), start)
 
 
 if __name__ == "__main__":

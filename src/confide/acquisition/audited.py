@@ -31,7 +31,7 @@ from confide.audit import (
     Loss,
     Neighbours,
     Transcripts,
-    heard,
+    observed,
     published,
     received,
     strongest,
@@ -146,11 +146,11 @@ def messages(
                     claims={"": RenyiDP(contract.order, contract.epsilon_local)},
                     names={"": f"{_MESSAGE}, by its contract (Renyi)"}, faults={
                         words: partial(_answered, run) for words, run in _clients(contract).items()}),
-        Laws(draws=lambda: heard(client, contract.low, seed)[:1], samples=_DRAWS, false_alarm=FALSE_ALARM, seed=seed,
+        Laws(draws=lambda: observed(client, contract.low, seed)[:1], samples=_DRAWS, false_alarm=FALSE_ALARM, seed=seed,
              source=source),
         Examined(named="privacy of the sum", rows=of_sum, sound=np.square(noise_std), faults={
             "half of one person's noise, and nobody else's": np.square(noise_std[:1]) / 2}),
-        Examined(named="privacy of the sum", rows=lambda told: [] if told is None else [_sum_row(claimed, told, 3)],
+        Examined(named="privacy of the sum", rows=lambda run: [] if run is None else [_sum_row(claimed, run, 3)],
                  faults={f"lattice noise under real weights: {real.distinct} of {real.sums} sums tell all their "
                          "summands": real.divergence}),
         Examined(named="levels, local", sound=sound, faults={"noise of half the scale": sound // 2},
@@ -162,8 +162,8 @@ def messages(
                  rows=at_most_one("privacy: the same towards the public, when somebody vanished",
                                   lambda run: _with_absentees(contracts, seed, run),
                                   "the variance that the platform asked for, along its own run")),
-        Examined(named="fellows", rows=lambda told: [] if told is None else at_most_one(
-            f"{_LEVEL} fellows", float, exact)(told), faults={
+        Examined(named="fellows", rows=lambda reported: [] if reported is None else at_most_one(
+            f"{_LEVEL} fellows", float, exact)(reported), faults={
                 "a fellow's own noise, counted as if it hid others from them too": alone} if several else {}),
         Examined(named="accuracy", sound=run, faults={"the sum forgets the largest message": _forgetful},
                  rows=lambda run: [AuditRow.at_most(

@@ -74,9 +74,9 @@ from confide.audit import (
     Verdict,
     charge_rows,
     exceeds,
-    heard,
     inject_fault,
-    told_run,
+    observed,
+    run_with_steps,
 )
 from confide.audit.comparing import level_of, parameter_unit
 from confide.audit.faulty_noise import HALF
@@ -103,7 +103,7 @@ __all__ = [
     "matching",
     "reach_rows",
     "releases",
-    "walked_row",
+    "transcript_row",
 ]
 
 # ---- audited full size
@@ -118,7 +118,7 @@ _PROMISE = "privacy: at its own size, the disclosure of a run to others about si
 _BIDDERS = 12
 _GOODS = 8  # at least, where there are so many
 _NUMBERS = 100_000  # true sums of one record at most
-_PLANTED = (0.05, 0.002)  # of the noise: each is one more run
+_INJECTED = (0.05, 0.002)  # of the noise: each is one more run
 
 
 def full_size(mechanism: Market, seed: int = 0) -> FullSize:
@@ -128,7 +128,7 @@ def full_size(mechanism: Market, seed: int = 0) -> FullSize:
         mechanism: the campaign's mechanism.
         seed: seed of bidders and noise.
     """
-    return FullSize(sound=mechanism, rows=lambda it: [full_size_row(it, seed)], factors=_PLANTED,
+    return FullSize(sound=mechanism, rows=lambda it: [full_size_row(it, seed)], factors=_INJECTED,
                     damped=lambda factor: inject_fault(mechanism, _drawn_at(factor)))
 
 
@@ -253,13 +253,14 @@ def jointly(mechanism: Market, seed: int = 0) -> Transcripts:
     """
     claims = charges(mechanism)
     return Transcripts(
-        named=_JOINTLY, run=partial(told_run, mechanism), seed=seed,
+        named=_JOINTLY, run=partial(run_with_steps, mechanism), seed=seed,
         pairs=partial(neighbours, mechanism, seed), claims=claims,
         names={part: f"privacy: {part}" for part in claims if part},
         promises=[each for each in mechanism.guarantees().privacy if each.neighbours is mechanism.relation],
         unreleased=unreleased_parts(mechanism), source=histories(seed), histories=HISTORIES, other_answers=1,
         hardest=_PAIRS, among=_FEW, events=mechanism.events,
-        faults={says: partial(told_run, inject_fault(mechanism, code)) for says, code in faults(mechanism).items()})
+        faults={says: partial(run_with_steps, inject_fault(mechanism, code))
+                for says, code in faults(mechanism).items()})
 
 
 def asked(mechanism: Market, seed: int = 0) -> Examined:
@@ -294,9 +295,9 @@ def asked_rows(
     """
     rows = []
     for part in unreleased_parts(mechanism).keys() & charges(mechanism).keys():
-        heard, claim = RecordingNoise(histories(seed)(0)), charges(mechanism)[part]
-        mechanism.run(next(steps(mechanism, seed)).values, noise(heard))
-        inside = [draw for draw in heard.draws if draw.stream[0] == part]
+        observed, claim = RecordingNoise(histories(seed)(0)), charges(mechanism)[part]
+        mechanism.run(next(steps(mechanism, seed)).values, noise(observed))
+        inside = [draw for draw in observed.draws if draw.stream[0] == part]
         level = min(float(draw.scale) for draw in inside if draw.stream[-1] == "threshold")
         answer = min(float(draw.scale) for draw in inside if draw.stream[-1] != "threshold")
         cost = spent([PureEvent(epsilon=1.0 / level + 2.0 / answer, neighbours=mechanism.relation)], claim)
@@ -319,10 +320,10 @@ def counted_rows(mechanism: Market, seed: int = 0) -> list[AuditRow]:
         return []
     whole = replace(jointly(own, seed), claims={"": charges(own)[""]})
     return [replace(row, promise=f"{row.promise}, where goods are counted").smaller(_FEW)
-            for row in (*whole.rows(), walked_row(own, seed))]
+            for row in (*whole.rows(), transcript_row(own, seed))]
 
 
-def walked_row(mechanism: Market, seed: int = 0, runs: int = HISTORIES, pairs: int | None = None) -> AuditRow:
+def transcript_row(mechanism: Market, seed: int = 0, runs: int = HISTORIES, pairs: int | None = None) -> AuditRow:
     """The loss of its runs from each bidder's own walk along the billboard, against the promise.
 
     Args:
@@ -338,8 +339,8 @@ def walked_row(mechanism: Market, seed: int = 0, runs: int = HISTORIES, pairs: i
         for history in range(runs):
             run = recorded(mechanism, step.values, histories(seed)(number * runs + history))
             found, blocks = run.loss(step.index, step.other), run.in_blocks
-            told = bool(run.unexplained) or (blocks and not run.retold(step.index, step.other, published))
-            worst, replays = max(worst, np.inf if told else found.most), replays + 1
+            reported = bool(run.unexplained) or (blocks and not run.retold(step.index, step.other, published))
+            worst, replays = max(worst, np.inf if reported else found.most), replays + 1
             realised = max(realised, abs(found.log_ratio))
     claim = promise(mechanism)
     evidence = (f"{replays} runs, with the bids of a neighbour replayed on each billboard; all sums, and counts with "
@@ -368,7 +369,7 @@ def blocks(mechanism: Market, seed: int = 0) -> list[Examined]:
         bugs["a quarter of the scale"] = QuarterOfTheScale
     return [Examined(
         named="privacy, noise in blocks", sound=(mechanism, None),
-        rows=lambda it: [walked_row(in_blocks(it[0]), seed, pairs=it[1]).smaller(_FEW)],
+        rows=lambda it: [transcript_row(in_blocks(it[0]), seed, pairs=it[1]).smaller(_FEW)],
         faults={says: (inject_fault(mechanism, code), _SHOWN) for says, code in bugs.items()})]
 
 
@@ -438,12 +439,12 @@ def matching(mechanism: Market, seed: int = 0) -> Audited:
             walked,
             asked(twin, seed),
             Examined(named="privacy: the bidder's own replay of the billboard", sound=twin,
-                     rows=lambda it: [walked_row(it, seed).smaller(f"{PEOPLE} made-up bidders")]),
+                     rows=lambda it: [transcript_row(it, seed).smaller(f"{PEOPLE} made-up bidders")]),
             Examined(named="goods that are counted", rows=lambda it: counted_rows(it, seed), sound=mechanism),
             *(blocks(counted(mechanism) or twin, seed)
               if isinstance(mechanism, PMatch | PAlloc) and mechanism.many_steps else ()),
             *((crafted(),) if isinstance(mechanism, PMatch | PAlloc) else ()),
-            Laws(draws=lambda: [draw for draw in heard(walked.run, next(steps(twin, seed)).values, seed)
+            Laws(draws=lambda: [draw for draw in observed(walked.run, next(steps(twin, seed)).values, seed)
                                 if draw.law in ("discrete_laplace", "discrete_gaussian")],
                  samples=_DRAWS, false_alarm=FALSE_ALARM, seed=seed),
             full_size(mechanism, seed),

@@ -91,9 +91,9 @@ class CertifiesTheTruth(_Matching):
     """A fault: the certificate, which is in the public manifest, holds the number of those who want anything."""
 
     def run(self, data: Any, noise: NoiseSource, **more: Any) -> Any:
-        told = float(_wanting(data))
+        reported = float(_wanting(data))
         return replace(super().run(data, noise, **more), certificate=WelfareCertificate(
-            ratio=0.0, welfare=told, optimum=told, failure_probability=self.failure_probability))
+            ratio=0.0, welfare=reported, optimum=reported, failure_probability=self.failure_probability))
 
 
 class NotesOnTheBillboard(_Matching):

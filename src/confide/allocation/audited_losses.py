@@ -155,11 +155,11 @@ def _of_bundles(
         out["certificate",] = np.zeros(2, dtype=np.int64)
     elif plan is not None:
         own = mechanism.valuation.population([record], people=1, goods=mechanism.goods)
-        goods, heard = decode_bundle(record, index, billboard), RecordingNoise(ForcedNoise([]))
+        goods, observed = decode_bundle(record, index, billboard), RecordingNoise(ForcedNoise([]))
         held = np.full((1, mechanism.largest_bundle), -1, dtype=np.int64)
         held[0, : len(goods)] = goods
-        plan.told_of(own, billboard.prices, held, heard)  # her terms, rounded as the run does
-        out["certificate",] = np.array([int(c) for c in heard.draws[0].center], dtype=np.int64)
+        plan.reported_of(own, billboard.prices, held, observed)  # her terms, rounded as the run does
+        out["certificate",] = np.array([int(c) for c in observed.draws[0].center], dtype=np.int64)
     return out
 
 

@@ -152,8 +152,8 @@ def _most(
                 known[world] = tuple(dict.fromkeys(moves(world)))
         found = 0
         for (bid, report, after), (other, reported, then) in product(known[first], known[second]):
-            told = {"bids": 0, "unsatisfied": report != reported, "bidding": bid != other}[counted]
-            step = (bid + other) * bids_count + told * (left > 1 or last_report)
+            counted_now = {"bids": 0, "unsatisfied": report != reported, "bidding": bid != other}[counted]
+            step = (bid + other) * bids_count + counted_now * (left > 1 or last_report)
             found = max(found, step + most(left - 1, *sorted((after, then))))
         return found
 

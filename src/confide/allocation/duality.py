@@ -118,7 +118,7 @@ class CertificatePlan:
     measure: Measure
     failure_probability: float
 
-    def told(
+    def reported(
         self, values: Valuations, prices: NDArray[np.float64], held: NDArray[Any], noise: Noise
     ) -> tuple[float, float]:
         """Noisy surplus and welfare."""
@@ -174,7 +174,7 @@ class BundleCertificatePlan(CertificatePlan):
     within [0, 1] whatever a program says.
     """
 
-    def told_of(
+    def reported_of(
         self, population: Population, prices: NDArray[np.float64], held: NDArray[Any], noise: Noise
     ) -> tuple[float, float]:
         """Noisy surplus and welfare.

@@ -368,10 +368,10 @@ class OneGood(Market[B_co]):
             return held
         return np.where(values.of_goods(held) >= prices[np.maximum(held, 0)], held, -1)
 
-    def _told(
+    def _reported(
         self, values: Valuations, prices: NDArray[np.float64], held: NDArray[Any], noise: Noise
     ) -> dict[str, float | None]:
         """The two noisy sums of the certificate, as billboards have them; None without one."""
         plan = self.certificate_plan
-        surplus, welfare = (None, None) if plan is None else plan.told(values, prices, held, noise)
+        surplus, welfare = (None, None) if plan is None else plan.reported(values, prices, held, noise)
         return {"surplus": surplus, "welfare": welfare}

@@ -274,7 +274,7 @@ class PAlloc(Ascending):
         # The last goods are dropped, or what is held may be more than there is.
         held, cutoffs = self.without_overflow(np.where((held >= 0) & (ages <= most[goods]), held, -1))
         plan = self.certificate_plan
-        surplus, welfare = (None, None) if plan is None else plan.told_of(
+        surplus, welfare = (None, None) if plan is None else plan.reported_of(
             population, self.rules.prices(auction.published), held, source)
         return self._board(auction, reports, clearing=clearing, cutoffs=cutoffs, surplus=surplus,
                            welfare=welfare), held.astype(np.int32)

@@ -113,8 +113,8 @@ class PMatch(OneGood[AuctionBillboard], Ascending):
             held = np.where((auction.latest >= 0) & (ages <= clearing.cuts[auction.latest]), auction.latest, -1)
         prices = self.rules.prices(auction.published)
         held, cutoffs = self.without_overflow(self._worth_it(values, prices, held))
-        told = self._told(values, prices, held, source)
-        return self._board(auction, reports, clearing=clearing, cutoffs=cutoffs, **told), held
+        reported = self._reported(values, prices, held, source)
+        return self._board(auction, reports, clearing=clearing, cutoffs=cutoffs, **reported), held
 
     def decode(self, record: Any, index: int, billboard: AnyBillboard) -> Mapping[str, Any]:
         board = self._own(billboard)

@@ -149,20 +149,20 @@ class PrefLib:
         """
         rule = replace(scale, as_written=True) if self.categories else scale
         goods = np.array(self.alternatives(), dtype=np.int64)
-        told, orders, at = dict[str, str](), list[tuple[int, int, list[tuple[int, int]]]](), 0
+        reported, orders, at = dict[str, str](), list[tuple[int, int, list[tuple[int, int]]]](), 0
         for number, people, pairs in self._orders(len(goods)):
             if at + people > roster.count:
-                told[f"line {number}"] = "more people than were declared"
+                reported[f"line {number}"] = "more people than were declared"
             here = max(0, min(people, roster.count - at))
             if pairs is None:
-                told.update((roster.identity(at + each), "is no order of the alternatives") for each in range(here))
+                reported.update((roster.identity(at + each), "is no order of the alternatives") for each in range(here))
             elif here:
                 orders.append((at, here, pairs))
             at += people
         if counted is not None:
             counted.append(at)
         if rejected is not None:
-            rejected.update(told)
+            rejected.update(reported)
         yield from _expanded(orders, goods, rule)
 
     def _lines(self) -> Iterator[str]:

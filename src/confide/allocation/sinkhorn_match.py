@@ -314,7 +314,7 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
         held, cutoffs = self.without_overflow(held)
         return ScalingBillboard(people=self.people, goods=self.goods, demands=np.stack(demands), paths=np.stack(paths),
                                 asked=asked, rates=share, public_seed=seed, cutoffs=cutoffs,
-                                **self._told(values, prices, held, source)), held
+                                **self._reported(values, prices, held, source)), held
 
     def decode(self, record: Any, index: int, billboard: AnyBillboard) -> Mapping[str, Any]:
         board = self._own(billboard)

@@ -269,28 +269,28 @@ def _long(
     columns: tuple[str, str, str], ignore: bool, rejected: MutableMapping[str, str] | None, counted: list[int] | None,
 ) -> Iterator[Rows]:
     known = tuple(goods)
-    parts, before, told = list[_Lines](), 0, dict[str, str]()
+    parts, before, reported = list[_Lines](), 0, dict[str, str]()
     for batch in batches:
         lines = _read(batch, columns, known, scale, roster, before)
         before += batch.num_rows
         passed = (lines.which < 0) & ignore
         nobody = lines.at[(lines.who < 0) & ~passed]
-        told.update((f"row {at + 1}", "no id of the public list") for at in nobody.tolist())
+        reported.update((f"row {at + 1}", "no id of the public list") for at in nobody.tolist())
         parts.append(lines.only((lines.who >= 0) & ~passed))
     if counted is not None:
         counted.append(before)
     lines = _Lines.joined(parts)
     again = lines.again
     later = lines.only(again)
-    told.update((f"{roster.identity(person)} (row {at + 1})", "a later row of the same id and good")
-                for person, at in zip(later.who.tolist(), later.at.tolist(), strict=True))
+    reported.update((f"{roster.identity(person)} (row {at + 1})", "a later row of the same id and good")
+                    for person, at in zip(later.who.tolist(), later.at.tolist(), strict=True))
     bad = lines.only(~again & ((lines.which < 0) | (lines.wrong != FINE)))
     for place in np.argsort(bad.at).tolist():
         why = f"{columns[1]}: is no good; {_listed(goods)}" if bad.which[place] < 0 else reason(
             goods[bad.which[place]], int(bad.wrong[place]), scale)
-        told.setdefault(roster.identity(int(bad.who[place])), why)
+        reported.setdefault(roster.identity(int(bad.who[place])), why)
     if rejected is not None:
-        rejected.update(told)
+        rejected.update(reported)
     kept = lines.only(~again & ~np.isin(lines.who, bad.who))
     yield from _people(kept.who, kept.which, kept.cells, scale)
 

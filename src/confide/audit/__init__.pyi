@@ -15,7 +15,7 @@ from confide.audit.engine import FullSize as FullSize
 from confide.audit.engine import Laws as Laws
 from confide.audit.engine import Transcripts as Transcripts
 from confide.audit.engine import audit as audit
-from confide.audit.engine import heard as heard
+from confide.audit.engine import observed as observed
 from confide.audit.exact import ExactAudit as ExactAudit
 from confide.audit.exact import exact_audit as exact_audit
 from confide.audit.faulty_noise import DampedNoise as DampedNoise
@@ -53,7 +53,7 @@ from confide.audit.report import controls as controls
 from confide.audit.sampler import sampler_audit as sampler_audit
 from confide.audit.seen_by_others import published as published
 from confide.audit.seen_by_others import received as received
-from confide.audit.side_channels import told_run as told_run
+from confide.audit.side_channels import run_with_steps as run_with_steps
 from confide.audit.statistical import StatisticalAudit as StatisticalAudit
 from confide.audit.statistical import ThresholdEvent as ThresholdEvent
 from confide.audit.statistical import clopper_pearson as clopper_pearson
@@ -62,13 +62,65 @@ from confide.audit.statistical import statistical_audit as statistical_audit
 from confide.audit.value_bytes import exact_bytes as exact_bytes
 
 __all__ = [
-    "NOISY_MAX", "SPARSE_VECTOR", "AuditReport", "AuditRow", "Audited", "BestResponse", "Concern", "Control",
-    "DampedNoise", "DeviceNoise", "ExactAudit", "Examined", "Exhibit", "Finding", "FullSize", "Laws", "Loss", "Mutant",
-    "Neighbours", "RepeatedNoise", "ReplayedAudit", "ShiftedNoise", "StatisticalAudit", "StuckNoise", "ThresholdEvent",
-    "TranscriptAudit", "Transcripts", "UnreleasedIntermediate", "Verdict", "audit", "best_response",
-    "best_response_among", "charge_and_rest", "charge_rows", "clopper_pearson", "completed", "controls", "detectable",
-    "epsilon_lower_bound", "exact_audit", "exact_bytes", "exceeds", "exhibits", "fixed_transcript_audit",
-    "flag_probability", "gallery_section", "heard", "implies", "inject_fault", "loss_implies", "part_controls",
-    "promise_rows", "published", "received", "replayed_audit", "sampler_audit", "samples_needed", "statistical_audit",
-    "strongest", "supremum_audit", "told_run",
+    "NOISY_MAX",
+    "SPARSE_VECTOR",
+    "AuditReport",
+    "AuditRow",
+    "Audited",
+    "BestResponse",
+    "Concern",
+    "Control",
+    "DampedNoise",
+    "DeviceNoise",
+    "ExactAudit",
+    "Examined",
+    "Exhibit",
+    "Finding",
+    "FullSize",
+    "Laws",
+    "Loss",
+    "Mutant",
+    "Neighbours",
+    "RepeatedNoise",
+    "ReplayedAudit",
+    "ShiftedNoise",
+    "StatisticalAudit",
+    "StuckNoise",
+    "ThresholdEvent",
+    "TranscriptAudit",
+    "Transcripts",
+    "UnreleasedIntermediate",
+    "Verdict",
+    "audit",
+    "best_response",
+    "best_response_among",
+    "charge_and_rest",
+    "charge_rows",
+    "clopper_pearson",
+    "completed",
+    "controls",
+    "detectable",
+    "epsilon_lower_bound",
+    "exact_audit",
+    "exact_bytes",
+    "exceeds",
+    "exhibits",
+    "fixed_transcript_audit",
+    "flag_probability",
+    "gallery_section",
+    "implies",
+    "inject_fault",
+    "loss_implies",
+    "observed",
+    "part_controls",
+    "promise_rows",
+    "published",
+    "received",
+    "replayed_audit",
+    "run_with_steps",
+    "sampler_audit",
+    "samples_needed",
+    "statistical_audit",
+    "strongest",
+    "supremum_audit",
 ]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from confide.audit.fixed_transcript import Neighbours
-from confide.audit.side_channels import Failed, overheard
+from confide.audit.side_channels import Failed, side_channel_output
 from confide.audit.worst_case_neighbours import CELLS
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
 from confide.privacy.noise.arguments import StreamName
@@ -68,8 +68,9 @@ def _moved(
 ) -> tuple[float, float]:
     """How far what noise is added to moves, and how far it was declared to; NaN where that is not known."""
     history = RecordingNoise(Noise.simulated(seed))
-    forced = None if isinstance(overheard(lambda: run(pair.first, history))[0], Failed) else ForcedNoise(history.draws)
-    if forced is None or isinstance(overheard(lambda: run(pair.second, forced))[0], Failed):
+    first, _ = side_channel_output(lambda: run(pair.first, history))
+    forced = None if isinstance(first, Failed) else ForcedNoise(history.draws)
+    if forced is None or isinstance(side_channel_output(lambda: run(pair.second, forced))[0], Failed):
         return math.nan, math.nan
     one, other = ([draw for draw in noise.draws if draw.stream in streams] for noise in (history, forced))
     scales = {draw.scale for draw in (*one, *other)}

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.audit.history_loss import belongs
-from confide.audit.side_channels import Failed, overheard
+from confide.audit.side_channels import Failed, side_channel_output
 from confide.audit.value_bytes import exact_bytes
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
 
@@ -57,9 +57,9 @@ def shown(run: Callable[[Any, Noise], Any], data: Any, noise: RecordingNoise | F
         noise: a source that writes down what is asked for.
         part: first words of the streams of which centers count; "" for all.
     """
-    outcome, heard = overheard(lambda: exact_bytes(run(data, noise).billboard))
+    outcome, observed = side_channel_output(lambda: exact_bytes(run(data, noise).billboard))
     mine = [draw for draw in noise.draws if draw.center and belongs(draw, part)]
-    return Shown((outcome.how if isinstance(outcome, Failed) else outcome, heard.words,
+    return Shown((outcome.how if isinstance(outcome, Failed) else outcome, observed.words,
                   tuple(draw.request for draw in noise.draws),
                   tuple(draw.center for draw in noise.draws if draw.payment is not None and draw.payment.free)),
                  _joined([_scaled(draw) for draw in mine if draw.law in (*_SUMMED, "channel")]),

@@ -22,7 +22,6 @@ from confide.audit.report import AuditRow, Concern, Control, Verdict
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Privacy, Source
 from confide.contract.mechanism import Mechanism
-from confide.privacy.covering import charged_for, composed, largest_delta
 from confide.privacy.events import (
     ApproxEvent,
     BoundedRangeEvent,
@@ -36,6 +35,7 @@ from confide.privacy.events import (
 )
 from confide.privacy.filter import price
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
+from confide.privacy.required_charge import charged_for, composed, largest_delta
 
 __all__ = ["COVERED", "NAMED", "Lost", "about_the_charge", "as_promise", "charge_of", "charge_rows", "covered_rows"]
 
@@ -66,8 +66,8 @@ def charge_rows(
     Example:
         >>> from confide.contract import Relation
         >>> from confide.privacy.events import PureEvent
-        >>> row, planted = charge_rows([PureEvent(epsilon=1.0, neighbours=Relation.BIT)], PureDP(1.0))
-        >>> row.measured, row.verdict, [control.flagged for control in planted]
+        >>> row, injected = charge_rows([PureEvent(epsilon=1.0, neighbours=Relation.BIT)], PureDP(1.0))
+        >>> row.measured, row.verdict, [control.flagged for control in injected]
         (1.0, <Verdict.KEPT: 'kept'>, [True, True])
     """
     once = tuple(events)
@@ -148,8 +148,8 @@ def covered_rows(lost: Iterable[Lost]) -> tuple[AuditRow, tuple[Control, ...]]:
     Example:
         >>> from confide.contract import Relation
         >>> paid = (PureEvent(epsilon=0.6, neighbours=Relation.BIT),)
-        >>> row, planted = covered_rows([Lost("privacy", PureDP(1.0), 0.5, paid)])
-        >>> row.verdict.value, round(row.measured, 3), [(control.mutant, control.flagged) for control in planted]
+        >>> row, injected = covered_rows([Lost("privacy", PureDP(1.0), 0.5, paid)])
+        >>> row.verdict.value, round(row.measured, 3), [(control.mutant, control.flagged) for control in injected]
         ('kept', 0.833, [('0.75 of it is charged', True)])
         >>> covered_rows([Lost("privacy", PureDP(1.0), 1.0, paid)])[0].verdict.value
         'broken'

@@ -98,10 +98,10 @@ def promise_rows(
         >>> from confide.privacy.events import PureEvent
         >>> promise = Privacy(loss=PureDP(1.0), neighbours=Relation.BIT, audience=Audience.PUBLIC,
         ...                   source=Source(document="a", statement="b"))
-        >>> rows, planted = promise_rows([promise], lambda: [PureEvent(epsilon=1.0, neighbours=Relation.BIT)])
+        >>> rows, injected = promise_rows([promise], lambda: [PureEvent(epsilon=1.0, neighbours=Relation.BIT)])
         >>> [(row.concern.value, row.measured, row.verdict.value) for row in rows]
         [('privacy', 1.0, 'kept'), ('budget', 1.0, 'kept')]
-        >>> all(control.flagged for control in planted)
+        >>> all(control.flagged for control in injected)
         True
     """
     found = [each for each in promises if isinstance(each, Privacy) and each.claimable and not each.loss.vacuous]

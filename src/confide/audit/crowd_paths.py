@@ -62,7 +62,7 @@ class CrowdPath:
         """The data set in which so many slots have moved."""
         return [batch for start, some in self._parts(moved) for batch in of_records(start, some)]
 
-    def told(self, moved: int) -> Hashable:
+    def reported(self, moved: int) -> Hashable:
         """The same for two crowds of the same records in the same slots; of paths with a common history, in any."""
         if self.shared:  # where each of two levels grows beside the other one, half have each in the end
             return frozenset((record.tobytes(), count) for _, some in self._parts(moved) for record, count in some

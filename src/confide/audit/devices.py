@@ -62,10 +62,10 @@ class DeviceNoise(DampedNoise):
 
     Example:
         >>> from confide.privacy.noise import RecordingNoise
-        >>> heard = RecordingNoise(Noise.simulated(1))
+        >>> observed = RecordingNoise(Noise.simulated(1))
         >>> for device in (0, 1):
-        ...     _ = DeviceNoise(heard, device).discrete_laplace(2, 1, stream="report")
-        >>> [draw.stream for draw in heard.draws]
+        ...     _ = DeviceNoise(observed, device).discrete_laplace(2, 1, stream="report")
+        >>> [draw.stream for draw in observed.draws]
         [('device', 0, 'report'), ('device', 1, 'report')]
     """
 

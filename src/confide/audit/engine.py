@@ -32,12 +32,12 @@ from confide.contract.guarantees import Guarantee, Guarantees, Privacy
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Spend
 from confide.contract.progress import advance
-from confide.privacy.covering import charged_for
 from confide.privacy.events import Event
 from confide.privacy.losses import GDP, ZCDP, PureDP, RenyiDP
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
+from confide.privacy.required_charge import charged_for
 
-__all__ = ["Audited", "Examined", "FullSize", "Laws", "Measurement", "Run", "Transcripts", "audit", "heard"]
+__all__ = ["Audited", "Examined", "FullSize", "Laws", "Measurement", "Run", "Transcripts", "audit", "observed"]
 
 Run = Callable[[Any, Noise], Any]
 """What is walked: (data, noise) -> what is published of it."""
@@ -125,7 +125,7 @@ class Transcripts:
             run: another run, held against the same claims and promises; the sound one if left out.
             pairs: number of pairs that are audited; None for all.
         """
-        return self._walk(run or self.run, islice(self.pairs(), pairs), self.histories)
+        return self._replay(run or self.run, islice(self.pairs(), pairs), self.histories)
 
     def _held(self) -> tuple[dict[str, Loss | Privacy], list[Privacy], dict[str, tuple[Privacy, ...]]]:
         """What each part of the noise is walked for, and everything; and which promises follow from each.
@@ -149,11 +149,11 @@ class Transcripts:
             claims.pop("", None)
         return claims, [one for one, _ in whole], follow
 
-    def _walk(self, run: Run, pairs: Iterable[Neighbours], histories: int = 1) -> dict[str, TranscriptAudit]:
+    def _replay(self, run: Run, pairs: Iterable[Neighbours], histories: int = 1) -> dict[str, TranscriptAudit]:
         claims, promises, _ = self._held()
-        return self._walk_for(run, pairs, claims, histories, promises)
+        return self._replay_for(run, pairs, claims, histories, promises)
 
-    def _walk_for(
+    def _replay_for(
         self, run: Run, pairs: Iterable[Neighbours], claims: Mapping[str, Loss | Privacy], histories: int = 1,
         promises: Sequence[Privacy] = (),
     ) -> dict[str, TranscriptAudit]:
@@ -234,7 +234,7 @@ class Transcripts:
                 lambda data, noise: self.run(data, RepeatedNoise(noise)))))
 
         def changed(by: Callable[[Noise], Noise]) -> dict[str, TranscriptAudit]:
-            return self._walk_for(lambda data, noise: self.run(data, by(noise)), pairs, self.claims, self.histories)
+            return self._replay_for(lambda data, noise: self.run(data, by(noise)), pairs, self.claims, self.histories)
 
         if any(self.claims):
             apart = {part: replace(found, promise=None) for part, found in sound.items() if part in self.claims}
@@ -273,7 +273,7 @@ class Laws:
     """Draws that a run asked for, whose laws are tested on a source's own draws: a secure one, and wrong ones.
 
     Args:
-        draws: function that gives one draw of each law and scale, such as `heard`.
+        draws: function that gives one draw of each law and scale, such as `observed`.
         samples: number of samples of each law.
         false_alarm: probability with which a sound source is called wrong, of each law.
         seed: seed of wrong sources.
@@ -466,7 +466,7 @@ def _lost(it: Audited, one: Measurement, rows: Iterable[AuditRow]) -> Iterator[L
                 event for event in it.paid(promise, events) if isinstance(event, Event)))
 
 
-def heard(run: Run, data: Any, seed: int) -> list[Draw]:
+def observed(run: Run, data: Any, seed: int) -> list[Draw]:
     """One draw of each law that a run asks for under each first word of a stream, in order; public ones are left out.
 
     Args:
@@ -543,7 +543,7 @@ def _with_records(outcome: Any, data: Any) -> Any:
     held = exact_bytes(data)
     if not hasattr(outcome, "billboard"):
         return (outcome, held)
-    board, told = copy(outcome.billboard), copy(outcome)
+    board, reported = copy(outcome.billboard), copy(outcome)
     object.__setattr__(board, "what_it_was_made_of", held)
-    object.__setattr__(told, "billboard", board)
-    return told
+    object.__setattr__(reported, "billboard", board)
+    return reported

@@ -4,7 +4,7 @@ A run asks `Noise` for every random number, and says what the noise is added to.
 and a run on a neighbour D' can be given the same answers. Then
 
 - what D' publishes must equal what D published, bit for bit: otherwise something reached the public past the noise;
-- what both tell of their progress (`told_run`) must be the same, as a terminal and the service show it;
+- what both tell of their progress (`run_with_steps`) must be the same, as a terminal and the service show it;
 - both must ask for the same laws, scales and shapes: otherwise the calibration depends on the data;
 - the loss along this history follows from the centers alone, exactly: no sampling, no error bars.
 
@@ -39,7 +39,7 @@ DIFFERS = "the published values differ although all noisy answers are the same"
 Published = Callable[[Any], bytes]
 _LAPLACE = {"laplace", "discrete_laplace", "vector_laplace"}
 _GAUSSIAN = {"gaussian", "discrete_gaussian"}
-_TOLD = "the progress messages of the run differ although all noisy answers are the same"
+_REPORTED = "the progress messages of the run differ although all noisy answers are the same"
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,8 +147,8 @@ def fixed_transcript_audit(
     """
     if not isinstance(claims, Mapping) or not (claims or promises):
         raise InvalidInput("claims", f"{type(claims).__name__}", "must be {part of the noise: its loss}, one or more")
-    walked = [*(_Walked(part, part, claim) for part, claim in claims.items()),
-              *(_Walked(promise.sentence(), "", promise) for promise in promises)]
+    walked = [*(_Replayed(part, part, claim) for part, claim in claims.items()),
+              *(_Replayed(promise.sentence(), "", promise) for promise in promises)]
     worst = dict.fromkeys((each.name for each in walked), 0.0)
     leaks: dict[str, None] = {}
     doubts: dict[str, None] = {}
@@ -160,20 +160,20 @@ def fixed_transcript_audit(
             raise InvalidInput("pairs", f"{type(pair).__name__} is no pair", "must hold Neighbours")
         for number in range(histories):
             history = RecordingNoise(noise((count - 1) * histories + number))
-            shown, told = _once(run, pair.first, history, pair.published)
+            shown, reported = _once(run, pair.first, history, pair.published)
             drawn |= {draw.stream: draw for draw in history.draws}
             forced = ForcedNoise(history.draws)
             other, also = _once(run, pair.second, forced, pair.published)
             leaks |= dict.fromkeys(_leaks(history.draws, forced.draws))
             if shown != other:
                 leaks[DIFFERS] = None
-            if told != also:
-                leaks[_TOLD] = None
+            if reported != also:
+                leaks[_REPORTED] = None
             others: Sequence[Draw] = history.draws
             for _ in range(other_answers if parts else 0):
                 before, others = others, _other_answers(others, parts)
                 doubts |= dict.fromkeys(_kept(before, others, parts))
-                if _once(run, pair.first, ForcedNoise(others), pair.published) != (shown, told):
+                if _once(run, pair.first, ForcedNoise(others), pair.published) != (shown, reported):
                     leaks["noisy answers that should stay hidden reach the public"] = None
                     break
             for each in walked:
@@ -213,12 +213,12 @@ def _shown(claim: Loss, measured: float, promised: float, laws: set[str]) -> flo
 
 
 def _once(run: Callable[[Any, Noise], Any], data: Any, noise: Noise, published: Published) -> tuple[bytes, Any]:
-    """What one run publishes, and what it tells of its progress where it is made by `told_run`."""
-    with telling() as told:
-        return published(run(data, noise)), told
+    """What one run publishes, and what it tells of its progress where it is made by `run_with_steps`."""
+    with telling() as reported:
+        return published(run(data, noise)), reported
 
 
-class _Walked(NamedTuple):
+class _Replayed(NamedTuple):
     """What is walked for.
 
     Args:

@@ -275,8 +275,8 @@ def _faint_alarms(values: Sequence[int], noise: Noise) -> Any:
 
 
 def _shown_alarms(values: Sequence[int], noise: Noise) -> Any:
-    heard = RecordingNoise(noise)
-    return [_ALARM.run(values, heard, "alarm"), *heard.draws[-1].value]
+    observed = RecordingNoise(noise)
+    return [_ALARM.run(values, observed, "alarm"), *observed.draws[-1].value]
 
 
 def _rare_alarms(_: int) -> Noise:
@@ -320,12 +320,12 @@ def _sampled(alpha: float) -> Exhibit:
 def _against_its_law(
     bug: str, consequence: str, source: Callable[[Noise], Noise], power: float, alpha: float
 ) -> Exhibit:
-    heard = RecordingNoise(Noise.simulated(0))
-    heard.laplace(1.0, 1, stream="mean")
+    observed = RecordingNoise(Noise.simulated(0))
+    observed.laplace(1.0, 1, stream="mean")
 
     def audit(is_broken: bool) -> AuditRow:
         sound = Noise.simulated(12)
-        return sampler_audit(source(sound) if is_broken else sound, heard.draws[0], _DRAWS, alpha)
+        return sampler_audit(source(sound) if is_broken else sound, observed.draws[0], _DRAWS, alpha)
 
     return Exhibit(bug=bug, consequence=consequence, method=f"{_DRAWS} fresh draws", audit=audit, power=power,
                    false_alarm=alpha)

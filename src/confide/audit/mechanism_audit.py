@@ -26,7 +26,7 @@ from confide.audit.pair_words import pair_words
 from confide.audit.random_pairs import MOST, met, random_pairs
 from confide.audit.report import AuditReport, AuditRow, Concern, Control, Verdict
 from confide.audit.sampler import sampler_audit
-from confide.audit.side_channels import Failed, overheard, settled_run
+from confide.audit.side_channels import Failed, settled_run, side_channel_output
 from confide.audit.thresholds import stepping
 from confide.audit.transcripts import Run, Walk, walk
 from confide.audit.worst_case_neighbours import CELLS, corners, crowds, interior, neighbours
@@ -35,9 +35,9 @@ from confide.contract.guarantees import Audience, Guarantee, Guarantees, Privacy
 from confide.contract.kinds import Progress
 from confide.contract.mechanism import Mechanism
 from confide.contract.running import written
-from confide.privacy.covering import check_covered
 from confide.privacy.losses import ZCDP, ApproxDP, PureDP
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
+from confide.privacy.required_charge import check_covered
 from confide.tables.column_rows import Role
 from confide.tables.slot_rows import SlotRows
 
@@ -49,7 +49,7 @@ _DECODED = 200  # shares that are decoded again, at most
 _TRIES = 500  # random pairs of a promise, where people are few
 _LEAST = 50  # where they are many
 _SLOTS = 150_000  # of all random pairs together, about
-_PLANTED = 8  # pairs on which planted bugs are tried, besides the worst one
+_INJECTED = 8  # pairs on which planted bugs are tried, besides the worst one
 _FIRST = 4  # pairs that are walked in modules which have run nothing yet
 _LEAST_NOISE = 2.0**-40  # of a planted bug
 _NOTHING = "the mechanism makes no statement about it"
@@ -119,9 +119,9 @@ def audit_mechanism(
         step()
         if row.verdict is not Verdict.NOT_MEASURED:
             # Where the loss depends on what was drawn, another pair is the worst with other noise.
-            some = it.certain() if it.unreleased else islice(it.certain(), _PLANTED)
+            some = it.certain() if it.unreleased else islice(it.certain(), _INJECTED)
             chosen = [*some, *([] if found.worst is None else [found.worst])]
-            bugs += _planted(it, found, chosen)
+            bugs += _injected(it, found, chosen)
         step()
     rows += _sampled(mechanism, roles, people, seed, local=any(each.audience is Audience.COLLECTOR
                                                                for each in attacked))
@@ -134,9 +134,9 @@ def audit_mechanism(
     rows.append(row)
     bugs += altered
     for promise in _charged(private):
-        spent, planted = charge_rows(mechanism.events(), promise.loss)  # type: ignore[arg-type] # Spend: an event
+        spent, injected = charge_rows(mechanism.events(), promise.loss)  # type: ignore[arg-type] # Spend: an event
         rows.append(spent)
-        bugs += planted
+        bugs += injected
     rows += measured
     if not any(_measures_privacy(row, promises) for row in rows):
         rows.append(AuditRow.at_least(_MEASURED, 1.0, 0.0, "nothing of its privacy was measured"
@@ -289,7 +289,7 @@ def _power(found: Walk, count: int, *, anew: bool, few: bool) -> str:
     return f"{found.pairs:,} pairs are no proof{chance}{own}; {_UNSEEN}{spoke}{there}"
 
 
-def _planted(it: _Attack, found: Walk, pairs: Sequence[Neighbours]) -> list[Control]:
+def _injected(it: _Attack, found: Walk, pairs: Sequence[Neighbours]) -> list[Control]:
     """The same run with too little noise, and with none, on some of the pairs: what is flagged there is flagged on all.
 
     The noise is damped below what the promise needs, which is less than there is where the run loses less than it may;
@@ -315,11 +315,12 @@ def _damped(run: Run, factor: float) -> Run:
 
 def _sampled(mechanism: Mechanism, roles: Sequence[Role], people: int, seed: int, *, local: bool) -> list[AuditRow]:
     """Of each law that is asked for, whether secure draws have it."""
-    heard = RecordingNoise(Noise.simulated(seed))
-    overheard(lambda: settled_run(next(neighbours(roles, people, Relation.REPLACE)).first, heard, mechanism))
+    observed = RecordingNoise(Noise.simulated(seed))
+    first = next(neighbours(roles, people, Relation.REPLACE)).first
+    side_channel_output(lambda: settled_run(first, observed, mechanism))
     if local:
-        overheard(lambda: drawn_locally(corners(roles)[0], heard, mechanism))
-    laws = {(draw.law, draw.scale): draw for draw in heard.draws if draw.law != "split"}
+        side_channel_output(lambda: drawn_locally(corners(roles)[0], observed, mechanism))
+    laws = {(draw.law, draw.scale): draw for draw in observed.draws if draw.law != "split"}
     return [sampler_audit(Noise.secure(), draw, _DRAWS, _FALSE_ALARM) for draw in laws.values()]
 
 
@@ -393,9 +394,10 @@ def _decoded(
         return sum(written(mechanism.decode(records.get(slot), slot, outcome.billboard), schema)
                    != written(share, schema) for slot, share in zip(shown, shares, strict=True))
 
-    outcome, _ = overheard(lambda: settled_run([crowd, alone], RecordingNoise(Noise.simulated(seed)), mechanism))
-    shares, _ = overheard(lambda: [outcome.shares.slice(slot, 1).to_pylist()[0] for slot in shown])
-    found, _ = overheard(lambda: differing(shares))
+    outcome, _ = side_channel_output(
+        lambda: settled_run([crowd, alone], RecordingNoise(Noise.simulated(seed)), mechanism))
+    shares, _ = side_channel_output(lambda: [outcome.shares.slice(slot, 1).to_pylist()[0] for slot in shown])
+    found, _ = side_channel_output(lambda: differing(shares))
     for each in (outcome, shares, found):
         if isinstance(each, Failed):
             failed = f"the run or the decode fails on made-up people ({each.how})"

@@ -42,9 +42,9 @@ def other_losers(draws: Sequence[Draw]) -> list[Draw]:
 
     Example:
         >>> from confide.privacy.noise import RecordingNoise
-        >>> heard = RecordingNoise(Noise.simulated(1))
-        >>> _ = heard.discrete_laplace(3.0, 5, stream="winner", center=[9, 6, 0, 0, 0])
-        >>> one, other = heard.draws[0].value, other_losers(heard.draws)[0].value
+        >>> observed = RecordingNoise(Noise.simulated(1))
+        >>> _ = observed.discrete_laplace(3.0, 5, stream="winner", center=[9, 6, 0, 0, 0])
+        >>> one, other = observed.draws[0].value, other_losers(observed.draws)[0].value
         >>> bool(one.argmax() == other.argmax()), bool((one == other).any())
         (True, False)
         >>> bool(np.argsort(one)[-2] == np.argsort(other)[-2])
@@ -87,9 +87,9 @@ def kept_entries(draws: Sequence[Draw], others: Sequence[Draw]) -> bool:
 
     Example:
         >>> from confide.privacy.noise import RecordingNoise
-        >>> heard = RecordingNoise(Noise.simulated(1))
-        >>> _ = heard.laplace(1.0, 2, stream="a", center=[0.0, 0.0])
-        >>> kept_entries(heard.draws, heard.draws), kept_entries(heard.draws, other_losers(heard.draws))
+        >>> observed = RecordingNoise(Noise.simulated(1))
+        >>> _ = observed.laplace(1.0, 2, stream="a", center=[0.0, 0.0])
+        >>> kept_entries(observed.draws, observed.draws), kept_entries(observed.draws, other_losers(observed.draws))
         (True, False)
     """
     values = {draw.stream: draw.value for draw in others}

@@ -22,7 +22,7 @@ from confide.audit.comparing import Loss, exceeds
 from confide.audit.fixed_transcript import Neighbours
 from confide.audit.history_loss import Pair, Unreleased, belongs, history_loss, promised_parameter
 from confide.audit.report import AuditRow, Concern, Verdict
-from confide.audit.side_channels import Failed, overheard, settled_run
+from confide.audit.side_channels import Failed, settled_run, side_channel_output
 from confide.audit.unpublished import RAW, unpublished
 from confide.audit.worst_case_neighbours import neighbours
 from confide.contract.guarantees import Relation
@@ -183,7 +183,7 @@ class PaidFor:
     charge: Loss | None
     words: Callable[[Neighbours], str]
     pairs: int = 0
-    unheard: dict[StreamName, None] = field(default_factory=dict)
+    unmetered: dict[StreamName, None] = field(default_factory=dict)
     beyond: dict[str, list[tuple[Underpaid, Neighbours, int]]] = field(default_factory=dict)
 
     def meet(
@@ -198,7 +198,7 @@ class PaidFor:
             seed: seed of the history.
         """
         self.pairs += 1
-        self.unheard |= dict.fromkeys((*first.unheard, *second.unheard))
+        self.unmetered |= dict.fromkeys((*first.unmetered, *second.unmetered))
         for each in underpaid(first.draws, second.draws, self.unreleased, self.charge):
             known = self.beyond.setdefault(each.name, [])
             known.append((each, pair, seed))
@@ -234,35 +234,35 @@ def paid_for(
         seed: seed of the made-up noise.
         walked: payments that were heard of in audits over neighbours.
     """
-    heard, overspent = RecordingNoise(Noise.simulated(seed)), list[str]()
+    observed, overspent = RecordingNoise(Noise.simulated(seed)), list[str]()
 
     def run() -> Any:
         try:
-            return settled_run(next(neighbours(roles, people, Relation.REPLACE)).first, heard, deepcopy(mechanism))
+            return settled_run(next(neighbours(roles, people, Relation.REPLACE)).first, observed, deepcopy(mechanism))
         except Overspent as error:
             overspent.append(str(error))
             raise
 
-    outcome, _ = overheard(run)
+    outcome, _ = side_channel_output(run)
     if overspent:
         return _measured(1.0, overspent[0])
-    unheard = {_named(name) for name in (*heard.unheard, *(name for each in walked for name in each.unheard))}
-    if unheard:
-        some = ", ".join(map(repr, sorted(unheard)[:3]))
-        return _measured(float(len(unheard)), f"the run's meter never heard of the draws of {some}: the run takes its "
-                         "meter away, or goes past it")
+    unmetered = {_named(name) for name in (*observed.unmetered, *(name for each in walked for name in each.unmetered))}
+    if unmetered:
+        some = ", ".join(map(repr, sorted(unmetered)[:3]))
+        return _measured(float(len(unmetered)), f"the run's meter never heard of the draws of {some}: the run takes "
+                         "its meter away, or goes past it")
     found = next((row for row in (each.row() for each in walked) if row is not None), None)
     if found is not None:
         return found
     if isinstance(outcome, Failed):
         return _not_measured(f"a run failed ({outcome.how})")
-    around = [draw.stream for draw in heard.draws if draw.line is None]
+    around = [draw.stream for draw in observed.draws if draw.line is None]
     if around:
         names = ", ".join(sorted({str(name[0]) for name in around})[:3])
-        return _not_measured(f"{len(around)} of {len(heard.draws)} draws are made around the meter, such as {names!r}: "
+        return _not_measured(f"{len(around)} of {len(observed.draws)} draws are made around the meter, such as {names!r}: "
                             "nothing checks in a release that they fit the charge; draw by confide.privacy.primitives")
     pairs = sum(each.pairs for each in walked)
-    return _measured(0.0, f"one run of made-up people, {len(heard.draws)} draws" + (
+    return _measured(0.0, f"one run of made-up people, {len(observed.draws)} draws" + (
         f"; on {pairs:,} pairs of neighbours none cost more than was paid for it" if pairs else ""))
 
 

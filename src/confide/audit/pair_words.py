@@ -35,8 +35,8 @@ def record_words(record: Any, roles: Sequence[Role]) -> str:
     """
     if record is None:
         return "no record"
-    told = [f"{role.column}={_value(role, float(cell))}" for role, cell in zip(roles, record, strict=True)]
-    return ", ".join(told[:_COLUMNS]) + (", ..." if len(told) > _COLUMNS else "")
+    reported = [f"{role.column}={_value(role, float(cell))}" for role, cell in zip(roles, record, strict=True)]
+    return ", ".join(reported[:_COLUMNS]) + (", ..." if len(reported) > _COLUMNS else "")
 
 
 def _value(role: Role, cell: float) -> str:

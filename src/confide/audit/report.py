@@ -375,7 +375,7 @@ class AuditRow:
         return "; ".join(part for part in (self.evidence, where, self.note) if part)
 
 
-@renamed(planted_bug="mutant")
+@renamed(injected_bug="mutant")
 @dataclass(frozen=True)
 class Control:
     """A mechanism broken on purpose, which the audit must flag.
@@ -553,11 +553,11 @@ class AuditReport:
         named = (f"{row.concern}: " * (row.verdict is Verdict.NO_PROMISE) + row.promise for row in self.rows)
         rows = tuple((str(row.verdict), printable(promise, _LONGEST), row.bound, row.found)
                      for row, promise in zip(self.rows, named, strict=True))
-        planted = tuple(("flagged" if c.flagged else "NOT flagged", printable(f"{c.name}: {c.mutant}", _LONGEST))
-                        for c in self.controls)
+        injected = tuple(("flagged" if c.flagged else "NOT flagged", printable(f"{c.name}: {c.mutant}", _LONGEST))
+                         for c in self.controls)
         return "\n\n".join(str(block) for block in (
             Table(columns=("verdict", "promise", "promised", "measured"), rows=rows),
-            Table(columns=("control", "mutant"), rows=planted),
+            Table(columns=("control", "mutant"), rows=injected),
             Text((f"{self._outcome()}: {self._said()}.", *self.problems,
                   *(f"{row.promise}, as it was measured: {row.reading}" for row in self.rows if row.flagged)))))
 

@@ -31,15 +31,15 @@ from confide.privacy.noise import Noise
 from confide.privacy.noise.given_noise import given
 from confide.tables.slot_rows import SlotRows
 
-__all__ = ["Failed", "Overheard", "overheard", "settled_run", "telling", "told_run"]
+__all__ = ["Failed", "SideChannelOutput", "run_with_steps", "settled_run", "side_channel_output", "telling"]
 
 # ---- telling
 
 _Steps = list[tuple[int, int | None]]
-_HEARD: ContextVar[_Steps | None] = ContextVar("told", default=None)
+_STEPS: ContextVar[_Steps | None] = ContextVar("steps", default=None)
 
 
-def told_run(mechanism: Mechanism, data: Any, noise: Any) -> Any:
+def run_with_steps(mechanism: Mechanism, data: Any, noise: Any) -> Any:
     """The run of a mechanism as settlement makes it; what it tells meanwhile is heard by the audit that runs it.
 
     Args:
@@ -47,13 +47,13 @@ def told_run(mechanism: Mechanism, data: Any, noise: Any) -> Any:
         data: data as its `run` takes them.
         noise: noise as its `run` takes it.
     """
-    heard = _HEARD.get()
-    return ran(mechanism, data, noise, None if heard is None else lambda *step: heard.append(step))
+    observed = _STEPS.get()
+    return ran(mechanism, data, noise, None if observed is None else lambda *step: observed.append(step))
 
 
 @contextmanager
 def telling() -> Iterator[_Steps]:
-    """Around a run: what `told_run` hears in it, one after the other.
+    """Around a run: what `run_with_steps` hears in it, one after the other.
 
     Example:
         >>> with telling() as steps:
@@ -61,12 +61,12 @@ def telling() -> Iterator[_Steps]:
         >>> steps
         []
     """
-    heard = _Steps()
-    before = _HEARD.set(heard)
+    observed = _Steps()
+    before = _STEPS.set(observed)
     try:
-        yield heard
+        yield observed
     finally:
-        _HEARD.reset(before)
+        _STEPS.reset(before)
 
 
 # ---- settled run
@@ -82,7 +82,7 @@ def settled_run(data: Sequence[SlotRows], noise: Noise, mechanism: Mechanism) ->
         noise: noise of the audit.
         mechanism: the mechanism to run.
     """
-    return told_run(mechanism, Batches(_Copies(data)), given(noise))
+    return run_with_steps(mechanism, Batches(_Copies(data)), given(noise))
 
 
 class _Copies:
@@ -114,7 +114,7 @@ class Failed:
 
 
 @dataclass
-class Overheard:
+class SideChannelOutput:
     """Everything that one run said.
 
     Args:
@@ -133,7 +133,7 @@ class Overheard:
         return (*self.said, *sorted(self.beside))
 
 
-def overheard(run: Callable[[], Any]) -> tuple[Any, Overheard]:
+def side_channel_output(run: Callable[[], Any]) -> tuple[Any, SideChannelOutput]:
     r"""The outcome of a run, or `Failed`; and what it said meanwhile, which goes nowhere else.
 
     Args:
@@ -143,20 +143,20 @@ def overheard(run: Callable[[], Any]) -> tuple[Any, Overheard]:
         >>> def vain():
         ...     print("seven of them")
         ...     return 1 / 0
-        >>> outcome, heard = overheard(vain)
-        >>> outcome, "".join(words for _, words in heard.said)
+        >>> outcome, observed = side_channel_output(vain)
+        >>> outcome, "".join(words for _, words in observed.said)
         (Failed(how='ZeroDivisionError'), 'seven of them\n')
     """
-    heard = Overheard()
-    with _listening(heard):
+    observed = SideChannelOutput()
+    with _listening(observed):
         try:
-            return run(), heard
+            return run(), observed
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it was, the audit says that the run failed
-            return Failed(type(error).__name__), heard
+            return Failed(type(error).__name__), observed
 
 
 @contextmanager
-def _listening(heard: Overheard) -> Iterator[None]:
+def _listening(observed: SideChannelOutput) -> Iterator[None]:
     """Whatever this thread and those that it starts say is heard, and nothing else is: others may listen, too."""
     own = threading.get_ident()
     started: list[threading.Thread] = []
@@ -169,11 +169,11 @@ def _listening(heard: Overheard) -> Iterator[None]:
                 others(message, category, *more, **named)
 
         warnings.showwarning = show
-        before = _EARS.listen(own, (heard.said, heard.beside, started))
+        before = _EARS.listen(own, (observed.said, observed.beside, started))
         try:
             yield
         finally:
-            heard.left = _waited(started)
+            observed.left = _waited(started)
             _EARS.leave(own, before)
 
 
@@ -196,14 +196,14 @@ class _Listeners:
     """
 
     def __init__(self) -> None:
-        self._heard: dict[int, _Ears] = {}
+        self._observed: dict[int, _Ears] = {}
         self._lock = threading.Lock()
         self._sound: tuple[Any, Any, Any] | None = None
         self._streams: dict[str, Any] = {}
 
     def tell(self, how: str, words: str) -> bool:
         """Note what the current thread says, if it is one that is listened to."""
-        ears = self._heard.get(threading.get_ident())
+        ears = self._observed.get(threading.get_ident())
         if ears is not None:
             ears[0].append((how, words))
         return ears is not None
@@ -211,8 +211,8 @@ class _Listeners:
     def listen(self, ident: int, ears: _Ears) -> _Ears | None:
         """Begin with a thread; who listened to it before."""
         with self._lock:
-            before = self._heard.get(ident)
-            self._heard[ident] = ears
+            before = self._observed.get(ident)
+            self._observed[ident] = ears
             if self._sound is None:
                 self._begin()
         return before
@@ -220,10 +220,10 @@ class _Listeners:
     def leave(self, ident: int, before: _Ears | None = None) -> None:
         """End with it, and let those go on who listened to it before."""
         with self._lock:
-            self._heard.pop(ident, None)
+            self._observed.pop(ident, None)
             if before is not None:
-                self._heard[ident] = before
-            if not self._heard and self._sound is not None:
+                self._observed[ident] = before
+            if not self._observed and self._sound is not None:
                 logging.Logger.isEnabledFor, logging.Logger.handle, threading.Thread.start = self._sound  # type: ignore[method-assign]
                 self._sound = None
                 for name, stream in self._streams.items():
@@ -232,21 +232,21 @@ class _Listeners:
     def _begin(self) -> None:
         enabled, handle, start = self._sound = (logging.Logger.isEnabledFor, logging.Logger.handle,
                                                 threading.Thread.start)
-        heard = self._heard
+        observed = self._observed
 
         def is_enabled(logger: logging.Logger, level: int) -> bool:
-            return threading.get_ident() in heard or enabled(logger, level)
+            return threading.get_ident() in observed or enabled(logger, level)
 
         def handled(logger: logging.Logger, record: logging.LogRecord) -> None:
             if not self.tell(record.levelname, record.getMessage()):
                 handle(logger, record)
 
         def started(thread: threading.Thread) -> None:
-            ears = heard.get(threading.get_ident())
+            ears = observed.get(threading.get_ident())
             if ears is not None:
                 _, beside, threads = ears
                 threads.append(thread)
-                thread.run = self._heard_run(thread.run, (beside, beside, threads))  # type: ignore[method-assign]
+                thread.run = self._observed_run(thread.run, (beside, beside, threads))  # type: ignore[method-assign]
             start(thread)
 
         logging.Logger.isEnabledFor = is_enabled  # type: ignore[method-assign, assignment]
@@ -257,8 +257,8 @@ class _Listeners:
             if stream is not None:  # as without a terminal
                 setattr(sys, name, _Ear(stream))
 
-    def _heard_run(self, run: Callable[[], None], ears: _Ears) -> Callable[[], None]:
-        def heard_run() -> None:
+    def _observed_run(self, run: Callable[[], None], ears: _Ears) -> Callable[[], None]:
+        def observed_run() -> None:
             ident = threading.get_ident()
             self.listen(ident, ears)
             try:
@@ -268,7 +268,7 @@ class _Listeners:
             finally:
                 self.leave(ident)
 
-        return heard_run
+        return observed_run
 
 
 _EARS = _Listeners()

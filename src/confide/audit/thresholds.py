@@ -66,7 +66,7 @@ def stepping(
         if path.length:
             if path.shared and common is None:
                 common = _History(run, some_of_each(roles, people, seed), seed, part)
-            found = _Walked(run, path, seed, part, common if path.shared else None)
+            found = _Replayed(run, path, seed, part, common if path.shared else None)
             other = found.other()
             weight, heavy = (0.0, 0) if other else found.heaviest()
             largest = max(largest, found.usual)
@@ -115,17 +115,17 @@ class _History:
 
     def known(self, path: CrowdPath, moved: int) -> None:
         """That the first crowd is that of a path."""
-        self._seen[path.told(moved)] = self.first
+        self._seen[path.reported(moved)] = self.first
 
     def at(self, path: CrowdPath, moved: int) -> Shown:
         """What the run shows of a crowd of a path, which is run once."""
-        told = path.told(moved)
-        if told not in self._seen:
-            self._seen[told] = shown(self._run, path.crowd(moved), ForcedNoise(self._draws), self._part)
-        return self._seen[told]
+        reported = path.reported(moved)
+        if reported not in self._seen:
+            self._seen[reported] = shown(self._run, path.crowd(moved), ForcedNoise(self._draws), self._part)
+        return self._seen[reported]
 
 
-class _Walked:
+class _Replayed:
     """One path: the run at some places of it, with the noisy answers of many paths, or of the middle of this one, or of
     where it does not fail.
     """

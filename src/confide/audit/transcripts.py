@@ -12,7 +12,7 @@ from confide.audit.fixed_transcript import DIFFERS, Neighbours, fixed_transcript
 from confide.audit.history_loss import UnreleasedIntermediate, exactly
 from confide.audit.paid_for import PaidFor
 from confide.audit.report import AuditRow
-from confide.audit.side_channels import Failed, overheard
+from confide.audit.side_channels import Failed, side_channel_output
 from confide.audit.unpublished import RAW, unpublished
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.guarantees import Privacy
@@ -184,11 +184,11 @@ class _Found:
 
     def _both(self, pair: Neighbours, seed: int) -> tuple[_Steps, Any]:
         steps = _Steps(self._run, pair.published)
-        told = Neighbours(pair.first, pair.second, steps.published)
+        reported = Neighbours(pair.first, pair.second, steps.published)
         other_answers = _OTHERS if self.count <= _REPEATED else 1
         try:
             found = fixed_transcript_audit(
-                steps.run, [told], {self._part: self._claim}, lambda _: Noise.simulated(seed), self._unreleased,
+                steps.run, [reported], {self._part: self._claim}, lambda _: Noise.simulated(seed), self._unreleased,
                 other_answers=other_answers)
             return steps, found[self._part]
         except ConfideError:
@@ -236,11 +236,11 @@ class _Steps:
         self.alone: dict[str, None] = {}
 
     def run(self, data: Any, noise: Noise) -> Any:
-        outcome, heard = overheard(lambda: self._published(self._run(data, noise)))
+        outcome, observed = side_channel_output(lambda: self._published(self._run(data, noise)))
         self.noises.append(noise)
-        self._said.append(heard.words)
+        self._said.append(observed.words)
         self._failed.append(outcome.how if isinstance(outcome, Failed) else "")
-        self.left = self.left or bool(heard.left)
+        self.left = self.left or bool(observed.left)
         self.raw = self.raw or any(draw.law in RAW for draw in getattr(noise, "draws", ()))
         self.alone |= dict.fromkeys(str(draw.stream[0]) for draw in getattr(noise, "draws", ()) if not draw.centered)
         return outcome

@@ -17,7 +17,7 @@ import numpy as np
 
 from confide.audit.fixed_transcript import Neighbours
 from confide.audit.history_loss import Unreleased, belongs
-from confide.audit.side_channels import overheard
+from confide.audit.side_channels import side_channel_output
 from confide.privacy.noise import Draw, ForcedNoise, Noise, RecordingNoise
 from confide.privacy.noise.arguments import StreamName
 
@@ -46,7 +46,7 @@ def unpublished(
     for pair, seed in histories:
 
         def shown(noise: Noise, pair: Neighbours = pair) -> Any:
-            return overheard(lambda: pair.published(run(pair.first, noise)))[0]
+            return side_channel_output(lambda: pair.published(run(pair.first, noise)))[0]
 
         def alike(k: int, others: Sequence[Draw], draws: Sequence[Draw], before: Any) -> bool:
             return all(shown(ForcedNoise([*draws[:k], other, *draws[k + 1:]])) == before for other in others)

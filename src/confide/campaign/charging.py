@@ -15,10 +15,10 @@ from confide.contract.guarantees import Audience
 from confide.contract.kinds import CampaignPlan
 from confide.contract.outcome import PublicOutcome
 from confide.contract.remedies import printed
-from confide.privacy.covering import charged_for, check_covered, largest_delta
 from confide.privacy.filter import Filter, price
 from confide.privacy.ledger import Account, Charge
 from confide.privacy.losses import ApproxDP, PureDP
+from confide.privacy.required_charge import charged_for, check_covered, largest_delta
 
 if TYPE_CHECKING:
     from confide.campaign.store import Store

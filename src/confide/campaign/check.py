@@ -250,5 +250,5 @@ def _why(found: Check) -> list[str]:
     known = {*found.cells, "no id of the public list"} if found.cells else set()
     rows = [f"{why}: {count:,} {'row' if count == 1 else 'rows'}" for why, count in reasons(found).items()
             if why.partition(": ")[0] not in known]
-    told = [*cell_texts(found), *rows]
-    return told if len(told) <= _REASONS else [*told[:_REASONS], f"and {len(told) - _REASONS} more reasons"]
+    lines = [*cell_texts(found), *rows]
+    return lines if len(lines) <= _REASONS else [*lines[:_REASONS], f"and {len(lines) - _REASONS} more reasons"]

@@ -60,7 +60,7 @@ def try_out(file: CampaignFile, plan: CampaignPlan) -> tuple[str, ...]:
     return (_ALONE.format(", ".join(alone)),) if alone else ()
 
 
-class _Heard(RecordingNoise):
+class _Observed(RecordingNoise):
     """Simulated noise of which is known what was asked for."""
 
     @property
@@ -78,23 +78,23 @@ class _Heard(RecordingNoise):
 
 def _tried(file: CampaignFile, kind: TriedKind, trial: Trial) -> list[str]:
     """The streams of noise that `run` drew without a center."""
-    with _told(trial.plan.mechanism, "copying it"):  # what it may remember of made-up people must not be settled
+    with _reported(trial.plan.mechanism, "copying it"):  # what it may remember of made-up people must not be settled
         trial = deepcopy(trial)
     plan, it = trial.plan, trial.plan.mechanism
     batches = list(trial.batches)
-    with _told(it, "storing records by `codec`"):
+    with _reported(it, "storing records by `codec`"):
         codec = kind.codec(plan)
         if codec is not None:
             batches = [codec.unpack(*codec.pack(batch)) for batch in batches]
-    with _told(it, "`run`"):
-        noise = _Heard(Noise.simulated(_SEED))
+    with _reported(it, "`run`"):
+        noise = _Observed(Noise.simulated(_SEED))
         outcome = ran(it, Batches(batches), given(noise))
     if not isinstance(outcome, SimulatedOutcome):
         raise _wrong(it, f"`run` returns {type(outcome).__name__} under simulated noise",
                      "end it with `return self._outcome(noise, billboard=..., shares=...)`")
-    with _told(it, "the outcome of `run`"):
+    with _reported(it, "the outcome of `run`"):
         check_shares(outcome.shares, len(kind.identities(trial.config)))
-    with _told(it, "publishing the outcome of `run`"):
+    with _reported(it, "publishing the outcome of `run`"):
         files = public_files(file, plan, cast("Outcome", outcome))
         found = SimulatedOutcome(**public_parts(files, release_safe=False),
                                  shares=table_from_bytes(column_bytes(outcome.shares)))
@@ -103,7 +103,7 @@ def _tried(file: CampaignFile, kind: TriedKind, trial: Trial) -> list[str]:
         raise _wrong(it, "its parameters, guarantees or billboard are read back otherwise than they were written",
                      "declare fields by the types that they hold: lists come back as tuples")
     _compare(kind, trial, batches, found)
-    with _told(it, "paying shares by `payouts`"):
+    with _reported(it, "paying shares by `payouts`"):
         terms = kind.payouts(plan)
         if terms is not None:
             terms.check_shares(found.shares)
@@ -113,18 +113,18 @@ def _tried(file: CampaignFile, kind: TriedKind, trial: Trial) -> list[str]:
 def _compare(kind: TriedKind, trial: Trial, batches: Sequence[Any], found: SimulatedOutcome) -> None:
     """Shares beside separate decodes of them from what is public, and what their owners are shown."""
     it = trial.plan.mechanism
-    with _told(it, "reading one record by `one`"):
+    with _reported(it, "reading one record by `one`"):
         records = {int(slot): kind.one(trial.plan, batch, place)
                    for batch in batches for place, slot in enumerate(batch.index)}
     people = found.shares.num_rows
     shown = sorted({*range(min(people, _DECODED)), *range(people - 1, people)})
     for slot in shown:
-        with _told(it, "`decode`"):
+        with _reported(it, "`decode`"):
             hers = dict(it.decode(records.get(slot), slot, found.billboard))
         if sorted(hers) != sorted(found.shares.column_names):
             raise _wrong(it, f"shares of `run` have the columns {', '.join(found.shares.column_names)}, and `decode` "
                              f"gives {', '.join(map(str, hers))}", "make shares with the columns that `decode` returns")
-        with _told(it, "`decode`"):
+        with _reported(it, "`decode`"):
             table = found.shares
             same = written(hers, table.schema) == written(table.slice(slot, 1).to_pylist()[0], table.schema)
         if not same:
@@ -132,14 +132,14 @@ def _compare(kind: TriedKind, trial: Trial, batches: Sequence[Any], found: Simul
             raise _wrong(it, f"the share of a slot that {with_record} is not the one that `decode` gives",
                          "let `run` make each share by `decode`, from that slot's record, its index and the billboard")
     with_one, without = min(records, default=None), min(set(range(people)) - records.keys(), default=None)
-    with _told(it, "explaining a share"):
+    with _reported(it, "explaining a share"):
         for slot in (with_one, without):
             if slot is not None:
                 kind.explain(trial.plan, found, records.get(slot), slot)
 
 
 @contextmanager
-def _told(mechanism: Mechanism, what: str) -> Iterator[None]:
+def _reported(mechanism: Mechanism, what: str) -> Iterator[None]:
     """A fault of somebody's own code as bad input, with its type, its place and the first line of what it says."""
     try:
         yield

@@ -20,7 +20,7 @@ from confide.channels.notions import NOTIONS, Notion
 from confide.channels.priors import IndependentRows, Prior, as_prior
 from confide.channels.risk import AttackRisk, ReportMeanings, attack_risk, best_advantage, best_hits, report_meanings
 from confide.channels.solvers.programs import as_exchangeable, program_seconds
-from confide.channels.surveys import Usefulness, row_table, shared_table, told_apart_by_nothing, usefulness
+from confide.channels.surveys import Usefulness, indistinguishable_letters, row_table, shared_table, usefulness
 from confide.channels.translation import Step, translate
 from confide.charts import curves
 from confide.contract.checks import whole
@@ -191,7 +191,7 @@ class ChannelAnswer:
         if self.reports is None:
             return []
         names, found = self.reports.names, []
-        for group in told_apart_by_nothing(row_table(self.channel)):
+        for group in indistinguishable_letters(row_table(self.channel)):
             who = [names[x] for x in group[:_NAMED]]
             more = f" and {len(group) - _NAMED} others" if len(group) > _NAMED else f" and {who.pop()}"
             what = ("this design discloses nothing." if len(group) == len(names) else

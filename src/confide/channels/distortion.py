@@ -238,7 +238,7 @@ def _information(
     alike, found, reason = as_exchangeable(prior), None, f"{_UNSOLVED}where it can"
     if solve:
         try:
-            with _told(information_seconds(alike), progress, 6) as tell:
+            with _reported(information_seconds(alike), progress, 6) as tell:
                 found, reason = least_information(alike, distortion, constants, tell), _APART
         except (Unsupported, SolverFailed) as error:
             reason = _reason(error)
@@ -299,7 +299,7 @@ def _note(reason: str, level: float, prior: Prior) -> str:
 
 
 @contextmanager
-def _told(seconds: float, progress: Progress | None, above: int) -> Iterator[Callable[[float], None] | None]:
+def _reported(seconds: float, progress: Progress | None, above: int) -> Iterator[Callable[[float], None] | None]:
     """What is told which share is done; where that takes long, a bar on a terminal, and a warning before, of the caller
     so many frames above; the door for old names is one of them.
     """
@@ -322,7 +322,7 @@ def _level(
     if solve and high > low:
         try:
             check_size(alike)
-            with _told(_PROGRAMS * program_seconds(alike), progress, 6) as tell:
+            with _reported(_PROGRAMS * program_seconds(alike), progress, 6) as tell:
                 low, high, channel = _search(_Points(alike, notion, tell), distortion, low, high, channel)
             reason = _APART
             if high - low <= _CLOSE * max(1.0, high):
@@ -479,7 +479,7 @@ def least_distortion(
         # Next to eps_X nothing is inside the program: a level a little above it bounds from below, not from above.
         inside = epsilon if kind == "dp" else max(epsilon, constants.prior_level + _STEP)
         check_size(alike)
-        with _told(program_seconds(alike), progress, 5) as tell:
+        with _reported(program_seconds(alike), progress, 5) as tell:
             point = solve_program(alike, inside, kind, progress=tell)
         low = max(low, point.lower)
         if inside == epsilon and point.upper < high:

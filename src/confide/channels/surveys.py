@@ -33,13 +33,13 @@ __all__ = [
     "ShareEstimate",
     "Usefulness",
     "group_errors",
+    "indistinguishable_letters",
     "mean_law",
     "row_table",
     "share_variances",
     "shared_table",
     "survey_errors",
     "survey_shares",
-    "told_apart_by_nothing",
     "usefulness",
 ]
 
@@ -215,7 +215,7 @@ def shared_table(channel: FiniteChannel | None) -> _Array | None:
     return None
 
 
-def told_apart_by_nothing(table: _Array) -> list[list[int]]:
+def indistinguishable_letters(table: _Array) -> list[list[int]]:
     """Groups of letters with the same row."""
     _, place = np.unique(table, axis=0, return_inverse=True)
     groups = [np.flatnonzero(place.reshape(-1) == k).tolist() for k in range(int(place.max()) + 1)]

@@ -92,10 +92,10 @@ def _curves(spec: Mapping[str, Any]) -> Curves | None:
     dashes: list[list[int]] = []
     if dashed is not None:
         dashes = dashed["scale"]["range"]
-        told: dict[str, Any] = {"field": "series", "type": "nominal", "title": None,
-                                "legend": coding["color"]["legend"],
-                                "scale": {"domain": scale["domain"], "range": dashes}}
-        if dashed != told or not all(type(each) is int and each >= 0 for dash in dashes for each in dash):
+        reported: dict[str, Any] = {"field": "series", "type": "nominal", "title": None,
+                                    "legend": coding["color"]["legend"],
+                                    "scale": {"domain": scale["domain"], "range": dashes}}
+        if dashed != reported or not all(type(each) is int and each >= 0 for dash in dashes for each in dash):
             return None
     if again.spec != plain or (dashes and len(dashes) != len(scale["domain"])) or not _are_texts(
         [plain["title"], coding["x"]["title"], coding["y"]["title"], *(row[2] for row in (*rows, *marks))]

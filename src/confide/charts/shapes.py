@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from confide.charts.letters import room_of
 from confide.contract.presentation import Picture
 
-__all__ = ["curves", "heat_map", "histogram", "intervals", "told_apart"]
+__all__ = ["curves", "distinguished", "heat_map", "histogram", "intervals"]
 
 _PALETTE = ["#1f6f8b", "#c8553d", "#6a994e", "#7b5ea7", "#b08900", "#5b6570"]  # distinct in common colour blindness
 _WIDTH, _HEIGHT = 560, 280
@@ -215,7 +215,7 @@ def histogram(values: ArrayLike, *, bins: int, title: str, x: str, y: str, alt: 
 _DASHES = ([1, 0], [7, 4], [2, 3], [10, 3, 2, 3], [4, 2], [1, 2])
 
 
-def told_apart(pictures: list[Picture]) -> list[Picture]:
+def distinguished(pictures: list[Picture]) -> list[Picture]:
     """The same curves with dashes; a linear vertical axis begins at 0.
 
     Args:

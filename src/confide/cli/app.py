@@ -353,9 +353,9 @@ def _tell_of_empty_slots(it: Campaign, there: Store, settled: Settled) -> None:
     if tolerated is None or not settled.fresh:
         return
     known = there.get(settled.number)
-    told = too_many_empty(known.slots, there.submitted(known.number), tolerated(it.file.config))
-    if told:
-        print(f"confide: {told} This message follows from private records: it is for the operator "
+    reported = too_many_empty(known.slots, there.submitted(known.number), tolerated(it.file.config))
+    if reported:
+        print(f"confide: {reported} This message follows from private records: it is for the operator "
               "alone.", file=sys.stderr)
 
 

@@ -109,8 +109,8 @@ def _many(rows: Sequence[Claim]) -> Section:
     from confide.evidence.claim import Verdict
 
     counts = Counter(row.verdict for row in rows)
-    told = ", ".join(f"{counts[each]:,} {each}" for each in get_args(Verdict) if counts[each])
-    note = f"{len(rows):,} claims: {told}. confide claims ID shows one of them." if rows else "No claim fits."
+    reported = ", ".join(f"{counts[each]:,} {each}" for each in get_args(Verdict) if counts[each])
+    note = f"{len(rows):,} claims: {reported}. confide claims ID shows one of them." if rows else "No claim fits."
     parts = ", ".join(f"{part}/ of {family}" for part, family in parts_of_families(rows).items())
     if parts:
         note += f" Parts of families: {parts}; all others begin with their family."

@@ -240,10 +240,11 @@ def _tell(
 def _summary(done: Sequence[Reproduced]) -> Section:
     from confide.contract.presentation import Section, Table
 
-    rows = tuple((each.study.name, told.quantity, told.published, told.ours, told.told, told.kind or told.origin,
+    rows = tuple((each.study.name, reported.quantity, reported.published, reported.ours, reported.reported,
+                  reported.kind or reported.origin,
                   each.findings.count("stands"), each.findings.count("differs"), round(each.seconds, 1),
                   "yes" if each.cached else "")
-                 for each in done for told in (each.findings.headline,))
+                 for each in done for reported in (each.findings.headline,))
     fresh = sum(each.seconds for each in done if not each.cached)
     return Section(title="Studies", blocks=(Table(
         columns=("study", "its first number", "set beside", "ours", "relation", "compared with", "stand", "differ",
@@ -256,11 +257,11 @@ def _summary(done: Sequence[Reproduced]) -> Section:
 def _model(each: Reproduced, files: dict[str, Path]) -> ReproducedModel:
     from confide.cli import output
 
-    told = each.findings.headline
+    reported = each.findings.headline
     return output.ReproducedModel(
         study=output.StudyModel(**each.study.to_dict()), quick=each.quick, seconds=each.seconds, cached=each.cached,
-        quantity=told.quantity, published=json_ready(told.published), ours=json_ready(told.ours),
-        relation=told.told, kind=told.kind, origin=told.origin,
+        quantity=reported.quantity, published=json_ready(reported.published), ours=json_ready(reported.ours),
+        relation=reported.reported, kind=reported.kind, origin=reported.origin,
         stand=each.findings.count("stands"), differ=each.findings.count("differs"),
         files={key: str(path) for key, path in files.items()})
 

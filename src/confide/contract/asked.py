@@ -197,7 +197,7 @@ def faults(asked: Sequence[Field], values: Mapping[str, str]) -> dict[str, tuple
         {'age': ('is not whole', 'must be a whole number')}
     """
     found = {each.column: (each.fault(text := values.get(each.column)), each.limit_of(text)) for each in asked}
-    return {column: told for column, told in found.items() if told[0]}
+    return {column: reported for column, reported in found.items() if reported[0]}
 
 
 def _plain(value: Any) -> Any:

@@ -26,8 +26,8 @@ from confide.contract.outcome import (
     SimulatedOutcome,
 )
 from confide.contract.parameters import Declared
+from confide.contract.private_parts import behind, has_private_part, put_behind
 from confide.contract.renamed import warn_of_old
-from confide.contract.veiled import behind, is_veiled, put_behind
 
 __all__ = ["MOST_UNUSABLE", "Mechanism", "NoiseSource", "Phase", "Progress", "Spend", "Unusable", "unusable_in"]
 
@@ -158,7 +158,7 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
             data: the records of all participants, or of the custodian, in a form that the mechanism takes.
             noise: the source of its draws, such as `Noise.secure()`.
             progress: a function that is called as the run goes on, with public numbers alone; a campaign always gives
-                one (`confide.contract.running.Told`). A mechanism of one's own may leave this argument out.
+                one (`confide.contract.running.Reported`). A mechanism of one's own may leave this argument out.
         """
 
     @abstractmethod
@@ -249,7 +249,7 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
         }
         if release:
             found: Outcome[_B, _C] = Outcome(**common)
-            if is_veiled(noise) and getattr(behind(noise), "audited", False):
+            if has_private_part(noise) and getattr(behind(noise), "audited", False):
                 put_behind(found, noise)
             return found
         return SimulatedOutcome(**common, diagnostics=dict(diagnostics or {}))

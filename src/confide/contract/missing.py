@@ -28,12 +28,12 @@ class MissingArguments(InvalidInput, TypeError):
     """
 
     def __init__(self, missing: Sequence[tuple[str, ...]], said: Mapping[str, str]) -> None:
-        def told(name: str) -> str:
+        def reported(name: str) -> str:
             return f"{name} ({said[name]})" if said.get(name) else name
 
         self.missing = tuple(missing)
         names = [_joined(each, "or") for each in missing]
-        ways = [told(each[0]) if len(each) == 1 else f"one of {_joined([told(name) for name in each], 'and')}"
+        ways = [reported(each[0]) if len(each) == 1 else f"one of {_joined([reported(name) for name in each], 'and')}"
                 for each in missing]
         more = f", and so {'is' if len(names) == 2 else 'are'} {_joined(names[1:], 'and')}" if names[1:] else ""
         first = "is missing" if len(missing[0]) == 1 else f"is missing (or {_joined(missing[0][1:], 'or')})"

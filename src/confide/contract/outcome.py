@@ -30,7 +30,7 @@ from confide.contract.files import as_path
 from confide.contract.guarantees import Guarantees
 from confide.contract.metered import Metered
 from confide.contract.presentation import Shown, Table, Text
-from confide.contract.veiled import is_veiled
+from confide.contract.private_parts import has_private_part
 from confide.contract.wire import wire
 from confide.contract.words import printable
 
@@ -305,7 +305,7 @@ def check_release(outcome: _Public) -> None:
     Raises:
         Refused: an audit listened to the run, or forced its noise, and nothing of that shows on the outcome.
     """
-    if is_veiled(outcome):
+    if has_private_part(outcome):
         raise Refused("this outcome was made with an audit's noise, and is no release", "run with Noise.secure()")
 
 

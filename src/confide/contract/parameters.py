@@ -299,7 +299,7 @@ def _usual(of: Any) -> tuple[_Prepared, ...]:
     for name, kind, it in parameters(of).values():
         if _can_fail(kind):
             usual = _Usual(kind, it)
-            several, _ = _told_apart(get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,))
+            several, _ = _distinguished(get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,))
             items = _Usual(get_args(several[0])[0], it) if several else None
             found.append(_Prepared(name, usual.number, usual.low, usual.high, usual.words, usual.passes, usual, items,
                                    kind, it))
@@ -331,7 +331,7 @@ def _check_one_of(name: str, value: Any, kinds: tuple[Any, ...], parameter: Para
     """Check a value by the one type of several that it looks like."""
     if value is None and type(None) in kinds:
         return
-    several, single = _told_apart(kinds)
+    several, single = _distinguished(kinds)
     if several and (isinstance(value, tuple | list) or not single):
         _check(name, value, several[0], parameter)
         return
@@ -379,7 +379,7 @@ def _such_as(classes: tuple[type, ...]) -> str:
 
 
 @cache
-def _told_apart(kinds: tuple[Any, ...]) -> tuple[list[Any], list[Any]]:
+def _distinguished(kinds: tuple[Any, ...]) -> tuple[list[Any], list[Any]]:
     """The types of sequences, and those of single values."""
     several = [each for each in kinds if get_origin(each) is tuple]
     return several, [each for each in kinds if each is not type(None) and each not in several]

@@ -241,12 +241,12 @@ def renames() -> tuple[Rename, ...]:
                 if id(door) not in seen:
                     seen.add(id(door))
                     public.append((f"{place}.{name}", door))
-    told = set[int]()
+    reported = set[int]()
     for place, door in public:
-        found |= set(_of_door(place, door, told))
+        found |= set(_of_door(place, door, reported))
     for place, door in public:  # methods of bases that are not public stand at the first class that has them
         for base in door.__mro__[1:] if isinstance(door, type) else ():
-            found |= set(_of_methods(place, base, told))
+            found |= set(_of_methods(place, base, reported))
     return tuple(sorted(found))
 
 
@@ -259,24 +259,24 @@ def _packages(package: Any) -> Iterator[Any]:
                 yield from _packages(inner)
 
 
-def _of_door(place: str, door: Any, told: set[int]) -> Iterator[Rename]:
+def _of_door(place: str, door: Any, reported: set[int]) -> Iterator[Rename]:
     """The old names of a class or a function, and of the class's methods."""
     if not isinstance(door, type):
         yield from (Rename(place, old, new) for old, new in getattr(door, "__renamed__", {}).items())
         return
     yield from (Rename(place, old, new) for old, new in vars(door).get("__renamed__", {}).items())
-    yield from _of_methods(place, door, told)
+    yield from _of_methods(place, door, reported)
 
 
-def _of_methods(place: str, door: type, told: set[int]) -> Iterator[Rename]:
+def _of_methods(place: str, door: type, reported: set[int]) -> Iterator[Rename]:
     """The old names of a class's methods, but for those that were told."""
     for name, part in vars(door).items():
         inner = getattr(part, "__func__", part)  # of a class method
-        if name == "__init__" or not callable(inner) or isinstance(inner, type) or id(inner) in told:
+        if name == "__init__" or not callable(inner) or isinstance(inner, type) or id(inner) in reported:
             continue  # neither default nor class
         names = getattr(inner, "__renamed__", {})
         if names:
-            told.add(id(inner))
+            reported.add(id(inner))
         yield from (Rename(f"{place}.{name}", old, new) for old, new in names.items())
 
 

@@ -22,9 +22,9 @@ from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Collection, HeldData, Progress
 from confide.contract.mechanism import Mechanism
 from confide.contract.outcome import Outcome, SimulatedOutcome
-from confide.contract.veiled import behind, put_behind
+from confide.contract.private_parts import behind, put_behind
 
-__all__ = ["Batches", "Reading", "Submissions", "Told", "as_data", "check_shares", "ran", "written"]
+__all__ = ["Batches", "Reading", "Reported", "Submissions", "as_data", "check_shares", "ran", "written"]
 
 
 class Batches:
@@ -48,7 +48,7 @@ class Batches:
         yield from behind(self)
 
 
-class Told:
+class Reported:
     """The function that a run calls as it goes on: `progress(done, total)`, of public units alone.
 
     Args:
@@ -58,9 +58,9 @@ class Told:
         TypeError: when called with something else than whole numbers, or None for an unknown total.
 
     Example:
-        >>> heard = []
-        >>> Told(lambda done, total: heard.append((done, total)))(1, 3)
-        >>> heard
+        >>> observed = []
+        >>> Reported(lambda done, total: observed.append((done, total)))(1, 3)
+        >>> observed
         [(1, 3)]
     """
 
@@ -88,7 +88,7 @@ def ran(mechanism: Mechanism, data: Any, noise: Any, progress: Progress | None =
     run = mechanism.run
     if "progress" not in signature(run).parameters:
         return run(data, noise)
-    more: dict[str, Any] = {"progress": Told(progress)}
+    more: dict[str, Any] = {"progress": Reported(progress)}
     return run(data, noise, **more)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-__all__ = ["Worded", "told", "worded"]
+__all__ = ["Worded", "in_words", "worded"]
 
 
 class Worded(str):
@@ -45,7 +45,7 @@ def worded(message: str, **values: Any) -> Worded:
     return Worded(message, values)
 
 
-def told(text: str, translate: Callable[[str], str]) -> str:
+def in_words(text: str, translate: Callable[[str], str]) -> str:
     """A message in another language, where it can be translated.
 
     Args:
@@ -54,9 +54,9 @@ def told(text: str, translate: Callable[[str], str]) -> str:
 
     Example:
         >>> words = {"batch %(number)s is %(state)s": "%(state)s ist Stapel %(number)s", "open": "offen"}
-        >>> told(worded("batch %(number)s is %(state)s", number=3, state=worded("open")), words.__getitem__)
+        >>> in_words(worded("batch %(number)s is %(state)s", number=3, state=worded("open")), words.__getitem__)
         'offen ist Stapel 3'
-        >>> told("as it is", str.upper)
+        >>> in_words("as it is", str.upper)
         'as it is'
     """
     if not isinstance(text, Worded):
@@ -64,7 +64,7 @@ def told(text: str, translate: Callable[[str], str]) -> str:
     found = translate(text.message)
     if not text.values:
         return found
-    values = {name: told(each, translate) if isinstance(each, str) else each for name, each in text.values.items()}
+    values = {name: in_words(each, translate) if isinstance(each, str) else each for name, each in text.values.items()}
     try:
         return found % values
     except (KeyError, TypeError, ValueError):  # a translation with a value that the text does not have

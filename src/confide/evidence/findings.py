@@ -90,7 +90,7 @@ class Compared:
 
     Example:
         >>> where = in_words("Wu 2017, Theorem 5.5.3, line 4816")
-        >>> Compared(quantity="goods", published=None, ours=3.0, agreement="stands", origin=where).told
+        >>> Compared(quantity="goods", published=None, ours=3.0, agreement="stands", origin=where).reported
         'statement holds'
     """
 
@@ -113,7 +113,7 @@ class Compared:
         return next((each for each in KINDS if self.origin.startswith(each)), "")
 
     @property
-    def told(self) -> str:
+    def reported(self) -> str:
         """The relation of ours to the source's, in words."""
         if self.relation or self.agreement == "not published":
             return self.relation or self.agreement
@@ -155,7 +155,7 @@ class Findings:
         Args:
             title: title of the section.
         """
-        rows = tuple((c.quantity, c.published, c.ours, c.told, c.remark, c.origin) for c in self.compared)
+        rows = tuple((c.quantity, c.published, c.ours, c.reported, c.remark, c.origin) for c in self.compared)
         table = Table(columns=("quantity", "set beside", "ours", "relation", "remark", "origin of what is set beside"),
                       rows=rows)
         return Section(title=title, blocks=(table, *self.blocks))
@@ -214,7 +214,7 @@ def bound(
         origin: origin of the bound; see `Compared`.
 
     Example:
-        >>> bound("pi", 3.14159, at_most=22 / 7, origin=OWN_COMPARISON).told
+        >>> bound("pi", 3.14159, at_most=22 / 7, origin=OWN_COMPARISON).reported
         'bound holds: ours <= bound'
     """
     above = at_most is not None
@@ -240,7 +240,7 @@ def near(
         origin: origin of the number; see `Compared`.
 
     Example:
-        >>> near("pi", 3.14, 3.14159, within=0.01, origin=OWN_COMPARISON).told
+        >>> near("pi", 3.14, 3.14159, within=0.01, origin=OWN_COMPARISON).reported
         'equal within 0.01'
     """
     same = abs(ours - published) <= within
@@ -262,7 +262,7 @@ def printed_digits(quantity: str, printed: str, ours: float, remark: str = "", *
         origin: place where it is printed; see `Compared`.
 
     Example:
-        >>> printed_digits("e", "2.7", 2.71828, origin=as_printed("a book, page 1")).told
+        >>> printed_digits("e", "2.7", 2.71828, origin=as_printed("a book, page 1")).reported
         'equal within rounding'
     """
     digits = len(printed.partition(".")[2])

@@ -134,11 +134,11 @@ def _exhibit(folder: Path, found: Reproduced, day: datetime.date) -> GalleryEntr
     for old in folder.glob(f"{name}.*"):
         old.unlink()
     (folder / f"{name}.{kind}").write_bytes(data)
-    told = found.findings.headline
+    reported = found.findings.headline
     return GalleryEntry(
-        name=name, quick=found.quick, seconds=round(found.seconds, 1), day=day.isoformat(), quantity=told.quantity,
-        published=None if told.published is None else _finite(told.published), ours=_finite(told.ours),
-        relation=told.told, origin=told.origin,
+        name=name, quick=found.quick, seconds=round(found.seconds, 1), day=day.isoformat(), quantity=reported.quantity,
+        published=None if reported.published is None else _finite(reported.published), ours=_finite(reported.ours),
+        relation=reported.reported, origin=reported.origin,
         stand=found.findings.count("stands"), differ=found.findings.count("differs"),
         picture=f"{name}.{kind}", alt=picture.alt)
 
@@ -185,7 +185,7 @@ def gallery_markdown(shown: Sequence[GalleryEntry], folder: str) -> str:
                   f"{_plain(each.source)}: {_plain(each.statement)}", "",
                   "| | set beside | ours | relation |", "|---|---|---|---|",
                   f"| {_plain(it.quantity)} | {number(it.published)} | {number(it.ours)} | {_plain(it.relation)} |", "",
-                  f"{_counted(it)} `confide reproduce {each.name}{' --quick' if it.quick else ''}`: {_told(it)}."]
+                  f"{_counted(it)} `confide reproduce {each.name}{' --quick' if it.quick else ''}`: {_reported(it)}."]
     return "\n".join(lines) + "\n"
 
 
@@ -197,7 +197,7 @@ def _counted(it: GalleryEntry) -> str:
            f"{it.differ:,} differ."
 
 
-def _told(it: GalleryEntry) -> str:
+def _reported(it: GalleryEntry) -> str:
     if not it.quick:
         return "a full run"
     full = full_times().seconds.get(it.name)

@@ -79,10 +79,10 @@ def marked_quick(spec: dict[str, Any]) -> dict[str, Any]:
         {'text': 'Errors', 'subtitle': 'quick run: smaller sizes, fewer repetitions'}
     """
     title = spec.get("title", "")
-    told = dict(title) if isinstance(title, dict) else {"text": title}
-    before = told.get("subtitle", [])
+    reported = dict(title) if isinstance(title, dict) else {"text": title}
+    before = reported.get("subtitle", [])
     lines = [*([before] if isinstance(before, str) else before), "quick run: smaller sizes, fewer repetitions"]
-    return spec | {"title": told | {"subtitle": lines[0] if len(lines) == 1 else lines}}
+    return spec | {"title": reported | {"subtitle": lines[0] if len(lines) == 1 else lines}}
 
 
 def reproduce(

@@ -29,7 +29,7 @@ __all__, __getattr__, __dir__ = doors(
         "pairs.planner": ("MeanPlan", "TooFewPeople", "plan_mean"),
         "pairs.prior": ("PairPrior",),
         "planned": ("NoPurchase",),
-        "planner": ("MarketPlan", "OutOfReach", "plan"),
+        "planner": ("MarketPlan", "TargetUnreachable", "plan"),
         "price_levels": ("ThesisBounds", "thesis_bounds"),
         "signal_model": ("SignalModel",),
         "simulation": ("Simulation", "simulate"),
@@ -41,7 +41,7 @@ __all__, __getattr__, __dir__ = doors(
         "threshold.threshold_market": ("ThresholdMarket", "ThresholdQuote"),
         "threshold.type_equilibrium": ("check_types", "common_equilibria"),
     },
-    renamed={"BestResponse": "BestReply", "Nature": "SignalModel"},
+    renamed={"BestResponse": "BestReply", "Nature": "SignalModel", "OutOfReach": "TargetUnreachable"},
     moved={
         "evidence.wang_2016.data_market": (
             "GenieMarket", "HeterogeneousMarket", "PairOptimum", "enumerated_interim", "genie_replica",

@@ -19,7 +19,7 @@ from scipy.stats import binom
 
 from confide.audit import AuditRow, Concern, DeviceNoise, Neighbours, Verdict, published, received
 from confide.audit.devices import CHECKED, DECODED, JOINTLY, checked_row, decoded_row
-from confide.audit.engine import Audited, Examined, Laws, Transcripts, heard
+from confide.audit.engine import Audited, Examined, Laws, Transcripts, observed
 from confide.contract.guarantees import Accuracy, Audience, Budget, Participation, Relation, Truthfulness
 from confide.market.audited_faults import (
     Alike,
@@ -207,7 +207,7 @@ def _audited(
         note=f"in one pair all {collection.market.people:,} people report")
     return Audited(promises=collection.guarantees(), events=collection.events, measured=[
         one_device,
-        Laws(draws=lambda: heard(one_device.run, (1, worths[0]), seed)[:1], samples=_DRAWS, false_alarm=FALSE_ALARM,
+        Laws(draws=lambda: observed(one_device.run, (1, worths[0]), seed)[:1], samples=_DRAWS, false_alarm=FALSE_ALARM,
              seed=seed, factor=drawn / wrong),
         Examined(named=DECODED, sound=collection.run, rows=partial(_decoded, collection, seed), faults={
             "a coin more for a person after somebody who reported 1": partial(_paid_by_the_last, collection)}),

@@ -33,7 +33,7 @@ from confide.numerics.fewest import fewest
 __all__ = [
     "CRITERIA",
     "MarketPlan",
-    "OutOfReach",
+    "TargetUnreachable",
     "least_people",
     "plan",
 ]
@@ -57,7 +57,7 @@ _PLOTTED = "Accuracy of more people"
 _AT_ONCE = 2048  # rows of levels: 1 MiB for each array
 
 
-class OutOfReach(InvalidInput):
+class TargetUnreachable(InvalidInput):
     """A target that no market with the allowed number of people reaches.
 
     Args:
@@ -75,9 +75,9 @@ class OutOfReach(InvalidInput):
     ) -> None:
         ways = [*tried("need people >= {people}", attempt, seconds=(people or 0) * seconds, people=people),
                 *tried("error >= {error}", attempt, digits=6, seconds=max_people * seconds, error=reachable)]
-        told = [each.settings["people"] for each in ways if "people" in each.settings]
+        reported = [each.settings["people"] for each in ways if "people" in each.settings]
         self.error, self.max_people, self.reachable = error, max_people, reachable
-        self.people = int(told[0]) if told else people
+        self.people = int(reported[0]) if reported else people
         super().__init__("error", f"{error:g} is out of reach of {max_people} people (at best {reachable:.6g})",
                          ways or "no number of people will do")
 
@@ -165,7 +165,7 @@ class MarketPlan(PlannedMarket):
                 try:
                     found[criterion] = plan(self.target, theta, prior, cost, criterion, max_people=limit,
                                             max_payment=self.max_payment)
-                except (OutOfReach, Refused) as refusal:
+                except (TargetUnreachable, Refused) as refusal:
                     found[criterion] = str(refusal)
         return found
 
@@ -392,7 +392,7 @@ def _refuse_infeasible(
         return reach(people) <= error if criterion == "exact" else reach(people) < error
 
     if not reached(limit):
-        raise OutOfReach(error, limit, reach(limit), None if trying() else least_people(reached), again)
+        raise TargetUnreachable(error, limit, reach(limit), None if trying() else least_people(reached), again)
 
 
 @names_missing("error | budget | epsilon", "signal_accuracy", "prior_one", "cost", people="epsilon")
@@ -490,7 +490,7 @@ def _within(budget: float, signal_model: SignalModel, cost: Cost, criterion: str
         nonlocal best
         try:
             found = _reaching(error, signal_model, cost, criterion, limit, cap)
-        except OutOfReach:
+        except TargetUnreachable:
             return False
         if found.total > budget:
             return False
@@ -525,8 +525,8 @@ def _reaching(target: float, signal_model: SignalModel, cost: Cost, chosen: str,
         bounds = thesis_bounds(target, signal_accuracy, prior_one, cost)
         people, level, lower, searched, complete = max(bounds.people, 2), bounds.epsilon, bounds.tighter, 0, True
         if people > limit:
-            raise OutOfReach(target, limit, math.exp(-limit * float(Reporting.of(signal_accuracy, level).chernoff)),
-                             people, again)
+            reached = math.exp(-limit * float(Reporting.of(signal_accuracy, level).chernoff))
+            raise TargetUnreachable(target, limit, reached, people, again)
     else:
         _refuse_infeasible(target, signal_model, chosen, limit, again)
         search = _Search(target, signal_model, cost, chosen, limit)

@@ -308,7 +308,7 @@ def _check_bundle(bundle: Bundle) -> None:
 
 
 _ROUNDING = Fraction(1, 10**9)
-"""Sums and conversions of doubles, as for promises (`confide.privacy.covering`)."""
+"""Sums and conversions of doubles, as for promises (`confide.privacy.required_charge`)."""
 
 
 def lines_of(events: Iterable[Event]) -> tuple[Line, ...]:

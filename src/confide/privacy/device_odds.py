@@ -227,13 +227,13 @@ def _check_response(instructions: Mapping[str, Any]) -> None:
         if _whole("denominator", exact.get("denominator")) < 1:
             raise _wrong("the denominator is 0", "must be above 0")
         return
-    told: Mapping[str, Any] = levels if isinstance(levels, Mapping) else {}
-    _named("worth", told.get("worth"))
-    if told["worth"] == instructions["input"]:
+    reported: Mapping[str, Any] = levels if isinstance(levels, Mapping) else {}
+    _named("worth", reported.get("worth"))
+    if reported["worth"] == instructions["input"]:
         raise _wrong("an answer is no measure of the value of privacy",
                      "the answer would decide whether a participant takes part, which everybody sees: name another "
                      "field")
-    least, _, ceiling = (_finite(name, told.get(name)) for name in ("epsilon", "threshold", "ceiling"))
+    least, _, ceiling = (_finite(name, reported.get(name)) for name in ("epsilon", "threshold", "ceiling"))
     if not 0 <= least <= ceiling:
         raise _wrong("the least level is above the ceiling", "must be at least 0, and at most the ceiling")
 

@@ -34,7 +34,6 @@ from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.words import number, percent
 from confide.privacy.accounting import Accountant
 from confide.privacy.accounting.sums import float_up, totals
-from confide.privacy.covering import charged_for, composed, largest_delta
 from confide.privacy.events import (
     ApproxEvent,
     BoundedRangeEvent,
@@ -49,6 +48,7 @@ from confide.privacy.events import (
 from confide.privacy.hiding import guess_at
 from confide.privacy.losses import BITS, GDP, ZCDP, ApproxDP, PureDP, RenyiDP, up
 from confide.privacy.noise.balls import precision
+from confide.privacy.required_charge import charged_for, composed, largest_delta
 
 __all__ = ["SIZES", "GroupLoss", "group_blocks", "group_event", "group_loss", "group_losses", "groups_section",
            "guess_in_words", "right_at_most"]

@@ -177,7 +177,7 @@ epsilon 1 spent before
         """The payment for a draw; None where nothing was paid."""
         return self._paid.get(stream)
 
-    def heard(self, stream: StreamName) -> bool:
+    def observed(self, stream: StreamName) -> bool:
         """Whether the meter knows of a draw: by a payment, or as one that was made around it."""
         return stream in self._paid or stream in self._around
 

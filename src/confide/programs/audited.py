@@ -43,12 +43,12 @@ from confide.audit import (
     Transcripts,
     exceeds,
     fixed_transcript_audit,
-    heard,
     inject_fault,
+    observed,
     promise_rows,
     published,
+    run_with_steps,
     strongest,
-    told_run,
 )
 from confide.audit.history_loss import promised_parameter, spent
 from confide.contract.errors import InvalidInput
@@ -127,12 +127,13 @@ def jointly(mechanism: Dude, pool: Pool, seed: int = 0) -> Transcripts:
     promises = [] if isinstance(mechanism, RoundDude) else [
         each for each in mechanism.guarantees().privacy if each.neighbours is mechanism.relation]
     return Transcripts(
-        named="privacy: everything that others see, jointly", run=partial(told_run, mechanism), seed=seed,
+        named="privacy: everything that others see, jointly", run=partial(run_with_steps, mechanism), seed=seed,
         pairs=partial(neighbours, mechanism, pool, seed), claims=charges(mechanism), promises=promises,
         names={"slack": "privacy: the path of prices", "audit": "privacy: the audit of the load"},
         source=histories(mechanism, seed), histories=history_kinds(mechanism), hardest=_PAIRS, among=SIX,
         events=mechanism.events,
-        faults={says: partial(told_run, bent) for says, bent in faults(mechanism, attained(mechanism, pool)).items()})
+        faults={says: partial(run_with_steps, bent)
+                for says, bent in faults(mechanism, attained(mechanism, pool)).items()})
 
 
 _Bent = Callable[[Noise], Noise]
@@ -252,7 +253,7 @@ def draws_publicly(mechanism: Dude) -> bool:
 _NAME = "privacy: at its own size, everything that others see, jointly"
 _PATH = "privacy: at its own size, the path of prices"
 _FLAGS = 64  # times at which a flag may rise, up to which the law of when it does is computed
-_PLANTED = (0.05, 0.002)  # of the noise: each is one more walk
+_INJECTED = (0.05, 0.002)  # of the noise: each is one more walk
 
 
 class _Walk(NamedTuple):
@@ -288,7 +289,7 @@ def full_size(mechanism: Dude, own: Dude, pool: Pool, seed: int = 0) -> FullSize
         return _pair(own, pool, seed)
 
     return FullSize(
-        sound=1.0, damped=lambda factor: factor, factors=_PLANTED, rows=lambda factor: _rows(mechanism, own, _walked(
+        sound=1.0, damped=lambda factor: factor, factors=_INJECTED, rows=lambda factor: _rows(mechanism, own, _replayed(
             own, pair(), seed, lambda noise: noise if factor == 1.0 else DampedNoise(noise, factor))))
 
 
@@ -309,7 +310,7 @@ def full_size_rows(mechanism: Dude, own: Dude, pool: Pool, seed: int = 0) -> lis
         >>> row.verdict.value, row.among, len(row.holds), row.promised, round(row.measured, 6)
         ('kept', '', 2, 1.0, 1.0)
     """
-    return _rows(mechanism, own, _walked(own, _pair(own, pool, seed), seed))
+    return _rows(mechanism, own, _replayed(own, _pair(own, pool, seed), seed))
 
 
 def _pair(own: Dude, pool: Pool, seed: int) -> tuple[ProgramRecords, ProgramRecords, int]:
@@ -339,11 +340,11 @@ def _risen(own: RoundDude) -> dict[int, int]:
     return {j: at for j, at in latest.items() if at < flags.queries}
 
 
-def _walked(
+def _replayed(
     own: Dude, pair: tuple[ProgramRecords, ProgramRecords, int], seed: int, bent: _Bent = lambda noise: noise,
 ) -> _Walk:
     first, second, index = pair
-    heard = dict[str, Any]()
+    observed = dict[str, Any]()
 
     def noise(_: int) -> Noise:
         drawn = Noise.simulated(seed + 77_003)
@@ -352,7 +353,7 @@ def _walked(
     def run(data: Any, source: Noise) -> Any:
         outcome = own.run(data, bent(source))
         if isinstance(source, RecordingNoise):
-            heard["board"], heard["draws"] = outcome.billboard, tuple(source.draws)
+            observed["board"], observed["draws"] = outcome.billboard, tuple(source.draws)
         return outcome
 
     claim = charges(own)[""]
@@ -361,7 +362,7 @@ def _walked(
     flags: float | None = 0.0
     if isinstance(own, RoundDude):
         few = own.flags.queries <= _FLAGS
-        flags = pattern_loss(own, heard["board"], heard["draws"], first, second) if few else None
+        flags = pattern_loss(own, observed["board"], observed["draws"], first, second) if few else None
     leaks = [*audit.leaks, *(["a part of the flags' noise was not asked for"] if flags == math.inf else [])]
     share = audit.measured / audit.promised
     return _Walk(audit.measured, flags, leaks[0] if leaks else "", share,
@@ -495,5 +496,5 @@ def laws(twin: Dude, pool: Pool, walked: Transcripts, seed: int) -> Laws:
         seed: seed of the run.
     """
     step = next(iter(steps(twin, pool, seed)))
-    return Laws(draws=lambda: heard(walked.run, joined(twin.program, step.records), seed), samples=_DRAWS,
+    return Laws(draws=lambda: observed(walked.run, joined(twin.program, step.records), seed), samples=_DRAWS,
                 false_alarm=FALSE_ALARM, seed=seed)

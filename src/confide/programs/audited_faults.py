@@ -211,9 +211,9 @@ class WelfareInTheCertificate(_Any):
         outcome = super().run(data, noise, **more)
         records, zero = self.program.read(data), np.zeros(self.program.rows, dtype=np.int64)
         actions = self.program.respond(records, zero)
-        told = int(self.program.values(records, actions).sum()) + int(self.program.load(records, actions)[0])
+        reported = int(self.program.values(records, actions).sum()) + int(self.program.load(records, actions)[0])
         certificate: Any = outcome.certificate
-        return replace(outcome, certificate=replace(certificate, gap=float(told)))
+        return replace(outcome, certificate=replace(certificate, gap=float(reported)))
 
 
 class StepFromTheData(_Any):

@@ -567,10 +567,10 @@ def _worth(
                           close=2e-4, farthest=1e9)
 
     supplies = set((np.array(path.program.supplies) * names.units).tolist())
-    told = ("supplies of {supply}" if len(supplies) == 1 and min(supplies) > 0 else "supplies {factor} times as large")
+    remedy = "supplies of {supply}" if len(supplies) == 1 and min(supplies) > 0 else "supplies {factor} times as large"
     factor = with_crowd()
     grown: dict[str, Any] = {"people": factor and math.ceil(factor * path.program.people)}
-    if "{supply}" in told:
+    if "{supply}" in remedy:
         larger = factor and crowd(path.program, factor).supplies[0] * float(names.units[0])
         grown["supply"] = math.ceil(larger) if larger and larger >= 10 else larger
     else:
@@ -582,7 +582,7 @@ def _worth(
         return again(replace(path.program, people=people, supply=tuple(values)))
 
     raise Refused(reason, [*tried("an epsilon of {epsilon}", again, digits=3, epsilon=with_epsilon),
-                           *tried(f"{told} with {{people}} participants", with_people, digits=3, **grown)]
+                           *tried(f"{remedy} with {{people}} participants", with_people, digits=3, **grown)]
                   or "no epsilon and no supply that can be computed would do")
 
 

@@ -361,7 +361,7 @@ class Bids:
             rejected: receives id -> reason; the operator's alone.
             counted: receives how many lines there were.
         """
-        told, lines, before = dict[str, str](), defaultdict[int, list[tuple[tuple[int, ...], float]]](list), 0
+        reported, lines, before = dict[str, str](), defaultdict[int, list[tuple[tuple[int, ...], float]]](list), 0
         bad = dict[int, str]()
         for batch in source.batches([id, self.bundle, self.value.name]):
             index = roster.index(batch.column(id), id).tolist()
@@ -370,7 +370,7 @@ class Bids:
             for place, (who, text, cell, problem) in enumerate(
                     zip(index, words, cells.tolist(), wrong.tolist(), strict=True)):
                 if who < 0:
-                    told[f"row {before + place + 1}"] = "no id of the public list"
+                    reported[f"row {before + place + 1}"] = "no id of the public list"
                     continue
                 goods = self.parsed(text)
                 if goods is None:
@@ -386,9 +386,9 @@ class Bids:
             fault = self._fault(bids)
             if fault:
                 bad.setdefault(who, fault)
-        told.update((roster.identity(who), why) for who, why in bad.items())
+        reported.update((roster.identity(who), why) for who, why in bad.items())
         if rejected is not None:
-            rejected.update(told)
+            rejected.update(reported)
         kept = sorted(lines.keys() - bad.keys())
         for at in range(0, len(kept), _PEOPLE):
             some = kept[at : at + _PEOPLE]

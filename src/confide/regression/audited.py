@@ -34,7 +34,7 @@ from confide.audit import (
     TranscriptAudit,
     Transcripts,
     fixed_transcript_audit,
-    heard,
+    observed,
     published,
 )
 from confide.contract.guarantees import Guarantees, Privacy
@@ -57,10 +57,10 @@ __all__ = [
     "Unclipped",
     "ball_matters",
     "claims_of",
+    "injected",
     "named_charge",
     "neighbours",
     "paid_of",
-    "planted",
     "printed_audit",
     "printed_loss",
     "printed_samples",
@@ -74,7 +74,7 @@ __all__ = [
 Broken = TypeVar("Broken", bound=PrivateTruthfulRegression)
 
 
-def planted(kind: type[Broken], sound: PrivateTruthfulRegression) -> Broken:
+def injected(kind: type[Broken], sound: PrivateTruthfulRegression) -> Broken:
     """A broken mechanism with the parameters of a sound one."""
     made: type[Broken] = kind if issubclass(kind, type(sound)) else type(kind.__name__, (kind, type(sound)), {})
     return made(setting=sound.setting, payment=sound.payment, release=sound.release, behaviour=sound.behaviour)
@@ -422,9 +422,9 @@ def regression(mechanism: PrivateTruthfulRegression, seed: int = 0) -> Audited:
                 "the printed sensitivity without the ball (n = 10,000, gamma = 10)":
                     partial(printed_audit, 1.0, Noise.simulated(seed))}),
             Examined(named="incentives", sound=mechanism, rows=lambda it: [own_score_row(it, seed)], faults={
-                "paid by the estimate of the person's own group": planted(PaidByHerOwnGroup, mechanism)}),
+                "paid by the estimate of the person's own group": injected(PaidByHerOwnGroup, mechanism)}),
             Examined(named="range of payments", sound=mechanism, rows=lambda it: [range_row(it)] if clipped else [],
-                     faults={"predictions that are not clipped": planted(Unbounded, mechanism)} if clipped else {}),
+                     faults={"predictions that are not clipped": injected(Unbounded, mechanism)} if clipped else {}),
             Examined(named="incentives", rows=lambda rows: rows(), sound=partial(
                 behaviour_rows, mechanism, seed, runs, _TYPES), faults=bent if far_lies(mechanism, seed) else {})])
 
@@ -437,7 +437,7 @@ def privacy(mechanism: PrivateTruthfulRegression, seed: int) -> list[Transcripts
         seed: seed of the transcripts.
     """
     people, claims = mechanism.setting.people, claims_of(mechanism)
-    faults: dict[str, Any] = {"answers beyond the bound count sixteen times": planted(Unclipped, mechanism).run}
+    faults: dict[str, Any] = {"answers beyond the bound count sixteen times": injected(Unclipped, mechanism).run}
     if mechanism.held_in_ball and ball_matters(mechanism):
         faults["a ball ten times as wide"] = wider_ball(mechanism).run
     walked = Transcripts(
@@ -447,7 +447,7 @@ def privacy(mechanism: PrivateTruthfulRegression, seed: int) -> list[Transcripts
         hardest=_HARDEST, faults=faults,
         note=f"in one pair {min(people, CROWD):,} of {people:,} people hand in a record",
         pairs=lambda: neighbours(mechanism, lambda number: Noise.simulated(seed * 1009 + number)))
-    return [walked, Laws(draws=lambda: heard(mechanism.run, [], seed), samples=_DRAWS, false_alarm=FALSE_ALARM,
+    return [walked, Laws(draws=lambda: observed(mechanism.run, [], seed), samples=_DRAWS, false_alarm=FALSE_ALARM,
                          seed=seed)]
 
 

@@ -180,8 +180,8 @@ class Alike:
 
     def spread(self, measured: NDArray[np.int64], n: int) -> NDArray[np.int64]:
         """The counts of all queries, (k,), from the (j,) that were measured among n records."""
-        told = measured[self.place]
-        return np.where(self.negated, n - told, told)
+        reported = measured[self.place]
+        return np.where(self.negated, n - reported, reported)
 
 
 def alike(workload: Workload, schema: Schema | None) -> Alike:

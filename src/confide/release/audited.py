@@ -21,7 +21,7 @@ from confide.audit import (
     Examined,
     Laws,
     Transcripts,
-    heard,
+    observed,
 )
 from confide.contract.guarantees import Accuracy, Guarantee, Guarantees
 from confide.contract.mechanism import Mechanism
@@ -70,7 +70,7 @@ def release(
         seed: seed of made-up tables and transcripts.
     """
     twin, promises = tiny(it), it.guarantees()
-    walked = _walked(twin, seed)
+    walked = _replayed(twin, seed)
     game = it.dual_query if isinstance(it, Reweighted) else it
     return Audited(
         promises=promises, events=it.events, charged=named_charge(it), unpromised=_UNPROMISED,
@@ -79,7 +79,7 @@ def release(
                      rows=lambda factor: [_accounts(it, loss, promises, factor)], faults={
                          "four times the spend that is stated": 4.0}),
             walked,
-            Laws(draws=lambda: heard(walked.run, next(neighbours(twin, seed)).first, seed), samples=_DRAWS,
+            Laws(draws=lambda: observed(walked.run, next(neighbours(twin, seed)).first, seed), samples=_DRAWS,
                  false_alarm=FALSE_ALARM, seed=seed),
             full_size(it, schema, seed),
             *(games(seed, like(game)) if isinstance(game, DualQuery) else ()),
@@ -95,7 +95,7 @@ def _names(twin: Mechanism) -> dict[str, str]:
     return {part: f"{named}, {part}" for part, _ in charges(twin) if part}
 
 
-def _walked(twin: Mechanism, seed: int) -> Transcripts:
+def _replayed(twin: Mechanism, seed: int) -> Transcripts:
     """A tiny twin on tables that stretch it."""
     return Transcripts(
         named=f"privacy: {type(twin).__name__} on {RECORDS} records of four columns", run=partial(quiet, twin),

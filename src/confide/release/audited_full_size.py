@@ -92,7 +92,7 @@ def full_size(it: Mechanism, schema: Schema, seed: int = 0) -> FullSize:
         def run(data: Any, noise: Noise) -> Any:
             return quiet(own.it, data, noise if factor == 1 else DampedNoise(noise, factor))
 
-        found = _walked(own, seed, run)
+        found = _replayed(own, seed, run)
         return [_row(own, found), *_held(it, own, found)]
 
     return FullSize(rows=rows, sound=1.0, damped=float, factors=_FACTORS)
@@ -114,7 +114,7 @@ def full_size_row(it: Mechanism, schema: Schema, seed: int = 0) -> AuditRow:
         ('kept', 1.0)
     """
     pair = _pair(it, schema, seed)
-    return _row(pair, _walked(pair, seed))
+    return _row(pair, _replayed(pair, seed))
 
 
 def _row(pair: _Pair, found: _Walk) -> AuditRow:
@@ -144,7 +144,7 @@ def _held(it: Mechanism, pair: _Pair, found: _Walk) -> list[AuditRow]:
     return [row.smaller(fewer) for row in rows]
 
 
-def _walked(pair: _Pair, seed: int, run: Run | None = None) -> _Walk:
+def _replayed(pair: _Pair, seed: int, run: Run | None = None) -> _Walk:
     claims = dict(charges(pair.it))
     stated = strongest(each for each in pair.it.guarantees().privacy if each.claimable and not each.loss.vacuous)
     found = fixed_transcript_audit(

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from confide.audit import Neighbours, published, told_run
+from confide.audit import Neighbours, published, run_with_steps
 from confide.contract.errors import PublicWarning
 from confide.contract.mechanism import Mechanism
 from confide.privacy.noise import Noise
@@ -171,4 +171,4 @@ def quiet(it: Mechanism, data: Any, noise: Noise) -> Any:
     """A run whose warnings nobody needs: on 40 records no fit is a good one."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PublicWarning)
-        return told_run(it, data, noise)
+        return run_with_steps(it, data, noise)

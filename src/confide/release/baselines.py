@@ -480,7 +480,7 @@ class NoisyAnswers(_Budgeted[NoisyBillboard]):
         if not self.workload.same(board.workload):
             raise InvalidInput("billboard.workload", "is another one", "must be the mechanism's own")
         _check_counts("noisy", board.noisy, len(self.workload))
-        told = self._alike.spread(board.noisy[self._alike.kept], self.records)
-        if not np.array_equal(told, board.noisy):
+        reported = self._alike.spread(board.noisy[self._alike.kept], self.records)
+        if not np.array_equal(reported, board.noisy):
             raise InvalidInput("billboard.noisy", "gives a query and its negation answers that do not go together",
                                "they must add up to n")

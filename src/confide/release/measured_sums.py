@@ -100,7 +100,7 @@ class Sums:
 
     def __init__(self, mechanism: NoisyAnswers, schema: Schema) -> None:
         self.mechanism, self.schema = mechanism, schema
-        self._told = alike(mechanism.workload, mechanism.schema)
+        self._reported = alike(mechanism.workload, mechanism.schema)
         self._whole = [(1 << size) - 1 for size in schema.sizes]
         self._found: dict[tuple[_Key, int], Parts | None] = {}
         self._steps = 0
@@ -108,7 +108,7 @@ class Sums:
     @property
     def measured(self) -> NDArray[np.int64]:
         """The places of the measured queries among the released ones, (j,)."""
-        return self._told.kept
+        return self._reported.kept
 
     def of(self, literals: Collection[tuple[int, bool]]) -> Parts | None:
         """The sum with the least noise among those that were looked at; None where no sum is a conjunction's.
@@ -138,10 +138,10 @@ class Sums:
     @cached_property
     def _released(self) -> dict[_Key, Parts]:
         """Each released query, as one measured count."""
-        workload, told = self.mechanism.workload, self._told
+        workload, reported = self.mechanism.workload, self._reported
         found: dict[_Key, Parts] = {(): Parts(1)}
-        for row, bits, place, negated in zip(workload.index.tolist(), workload.bits.tolist(), told.place.tolist(),
-                                             told.negated.tolist(), strict=True):
+        for row, bits, place, negated in zip(workload.index.tolist(), workload.bits.tolist(), reported.place.tolist(),
+                                             reported.negated.tolist(), strict=True):
             key = self._key([(each, bit) for each, bit in zip(row, bits, strict=True) if each >= 0])
             if key is not None:
                 found.setdefault(key, Parts(1, {place: -1}) if negated else Parts(0, {place: 1}))
@@ -213,8 +213,8 @@ class Sums:
 
 def sum_bar(it: NoisyAnswers, beta: float) -> float:
     """How far noise moves the sum of all answers, but for a probability of `beta`: see `noise_bar`."""
-    told = alike(it.workload, it.schema)
-    times = np.bincount(told.place, weights=np.where(told.negated, -1, 1)).astype(np.int64)
+    reported = alike(it.workload, it.schema)
+    times = np.bincount(reported.place, weights=np.where(reported.negated, -1, 1)).astype(np.int64)
     return noise_bar(it, times[times != 0].tolist(), beta)
 
 

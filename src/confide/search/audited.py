@@ -44,7 +44,7 @@ from confide.search.audited_losses import (
     threshold_row,
     unplanted,
 )
-from confide.search.audited_runs import history_row, rerun, runs_row, walk_row
+from confide.search.audited_runs import history_row, rerun, runs_row, transcript_row
 from confide.search.component_walk import Walk
 from confide.search.exact_laws import LawTree
 from confide.search.graph import Graph
@@ -122,7 +122,7 @@ def _left(left: Mapping[str, str], *faults: str) -> str:
     return "; ".join(f"{_FAULTS[each]} is not injected: {left[each]}" for each in faults if each in left)
 
 
-def _planted(left: Mapping[str, str], faults: Sequence[tuple[str, str, Any]]) -> dict[str, Any]:
+def _injected(left: Mapping[str, str], faults: Sequence[tuple[str, str, Any]]) -> dict[str, Any]:
     """Those that show at these parameters: (key, in words, what is measured)."""
     return {words: it for key, words, it in faults if key not in left}
 
@@ -137,10 +137,10 @@ def _lists(mechanism: PTarget, left: Mapping[str, str]) -> list[Examined]:
     planned = any(isinstance(each.loss, ApproxDP) for each in mechanism.guarantees().privacy)
     delta = {"a list that is sold as if it told nothing of anybody": 0.0} if planned else {}
     return [
-        Examined(named="a selection", sound=(mechanism, LawTree), faults=_planted(left, faults), rows=lambda it: _few(
+        Examined(named="a selection", sound=(mechanism, LawTree), faults=_injected(left, faults), rows=lambda it: _few(
             replace(selection_row(it[0], it[1], mechanism), note=_left(left, "noise", "fake", "cap")))),
         Examined(named="the list", rows=lambda _: _few(list_row(mechanism)), events=partial(list_events, mechanism)),
-        Examined(named="inside a component", sound=Walk, rows=lambda walk: _few(walk_row(mechanism, walk)),
+        Examined(named="inside a component", sound=Walk, rows=lambda walk: _few(transcript_row(mechanism, walk)),
                  faults={"ties broken by the number of contacts": TiesByDegree}),
         Examined(named="the delta of a list", sound=1.0, rows=lambda share: _few(*delta_row(mechanism, share)),
                  faults=delta)]
@@ -152,10 +152,10 @@ def _thresholds(mechanism: PTarget, left: Mapping[str, str]) -> list[Examined]:
     found = [
         Examined(named="the threshold", sound=mechanism, rows=lambda it: _few(
             replace(threshold_row(it, mechanism), note=_left(left, "draw", "sharp", "counted"))),
-            faults=_planted(left, [
+            faults=_injected(left, [
                 ("draw", "no noise", inject_fault(mechanism, NoiselessThreshold)),
                 ("sharp", "the sensitivity of one count", inject_fault(mechanism, SharpThreshold))])),
-        Examined(named="the threshold", sound=mechanism, rows=lambda it: _few(history_row(it)), faults=_planted(left, [
+        Examined(named="the threshold", sound=mechanism, rows=lambda it: _few(history_row(it)), faults=_injected(left, [
             ("counted", "the unexamined counted", inject_fault(mechanism, CountsUnexamined))]))]
     if mechanism.stop == "private":
         found.append(Examined(named="list and threshold", sound=Witness(printed=False), rows=_witnessed,

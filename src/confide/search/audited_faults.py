@@ -174,14 +174,14 @@ class _Unexamined:
     """A search's state, in which everybody who is not examined counts for the threshold."""
 
     def __init__(self, walk: Any) -> None:
-        self._walk = walk
+        self._replay = walk
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._walk, name)
+        return getattr(self._replay, name)
 
     @property
     def outside(self) -> Any:
-        return ~self._walk.examined
+        return ~self._replay.examined
 
 
 class _PrintedCount(_Call):

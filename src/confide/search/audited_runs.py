@@ -40,7 +40,8 @@ from confide.search.releases import OperatorLog
 from confide.search.statistics import CommonNeighbours
 from confide.search.targeted import PTarget
 
-__all__ = ["FALSE_ALARM", "RUNS", "full_size_row", "history_row", "rerun", "runs_row", "telling_epsilon", "walk_row"]
+__all__ = ["FALSE_ALARM", "RUNS", "full_size_row", "history_row", "rerun", "runs_row", "telling_epsilon",
+           "transcript_row"]
 
 # ---- audited runs
 
@@ -101,7 +102,7 @@ def _law_of(logits: Any) -> _Array:
     return np.asarray(weights / weights.sum())
 
 
-def walk_row(mechanism: PTarget, walk: type[Walk] = Walk) -> AuditRow:
+def transcript_row(mechanism: PTarget, walk: type[Walk] = Walk) -> AuditRow:
     """The order inside a component under any change of one stranger's contacts.
 
     Args:
@@ -214,7 +215,7 @@ _EXACT = 1e-12
 _Ints = NDArray[np.int64]
 
 
-class _Heard(NamedTuple):
+class _Observed(NamedTuple):
     """A run, and all that was heard of it."""
 
     one: PTarget
@@ -267,13 +268,13 @@ def _row(mechanism: PTarget, seed: int, number: int | None = None) -> tuple[Audi
         number: of the run; None for the first that makes all of its calls, or the one that makes most.
     """
     tried = range(len(_TARGETS)) if number is None else (number,)
-    heard = dict[int, _Heard]()
+    observed = dict[int, _Observed]()
     for k in tried:
-        heard[k] = _heard(mechanism, seed * len(_TARGETS) + k, _TARGETS[k])
-        if len(heard[k].log.call_began) == mechanism.calls:
+        observed[k] = _observed(mechanism, seed * len(_TARGETS) + k, _TARGETS[k])
+        if len(observed[k].log.call_began) == mechanism.calls:
             break
-    most = max(heard, key=lambda k: len(heard[k].log.call_began))
-    run = heard[most]
+    most = max(observed, key=lambda k: len(observed[k].log.call_began))
+    run = observed[most]
     calls = len(run.log.call_began)
     wrong = sum(_differs(run, call) for call in range(calls))
     row = AuditRow.at_most(
@@ -284,13 +285,13 @@ def _row(mechanism: PTarget, seed: int, number: int | None = None) -> tuple[Audi
     return row.smaller(f"{run.one.people:,} people" if run.one.people < mechanism.people else ""), most
 
 
-def _heard(mechanism: PTarget, seed: int, share: float) -> _Heard:
+def _observed(mechanism: PTarget, seed: int, share: float) -> _Observed:
     quick = isinstance(mechanism.statistic, CommonNeighbours)
     one = replace(mechanism, people=min(mechanism.people, _MOST if quick else _SLOW))
     graph, start, targeted = _network(one, seed, share)
     noise, log = RecordingNoise(Noise.simulated(seed)), OperatorLog()
     one.start(Investigation(graph, start, targeted), noise, log=log).run()
-    return _Heard(one, graph, start, targeted, tuple(noise.draws), log)
+    return _Observed(one, graph, start, targeted, tuple(noise.draws), log)
 
 
 def _network(one: PTarget, seed: int, share: float) -> tuple[Graph, int, NDArray[np.bool_]]:
@@ -321,7 +322,7 @@ def _network(one: PTarget, seed: int, share: float) -> tuple[Graph, int, NDArray
 # ---- a call, worked out again
 
 
-def _differs(run: _Heard, call: int) -> bool:
+def _differs(run: _Observed, call: int) -> bool:
     """Whether a call was not what its draws make of the records."""
     sound = _sound(run.one)
     if sound.noise_scale < 2 * sound.sensitivity / sound.selection_epsilon * (1 - _EXACT) or _quieter(run, sound, call):
@@ -350,13 +351,13 @@ def _differs(run: _Heard, call: int) -> bool:
         (stopped and not (last and len(seen) == began + len(asked)))
 
 
-def _quieter(run: _Heard, sound: ComponentSearch, call: int) -> bool:
+def _quieter(run: _Observed, sound: ComponentSearch, call: int) -> bool:
     """Whether noise that is drawn at a scale was drawn at a smaller one."""
     return any(float(draw.scale) < sound.noise_scale * (1 - _EXACT) for draw in run.draws
                if draw.law == "discrete_laplace" and list(map(str, draw.stream[:2])) == ["component", str(call)])
 
 
-def _threshold(run: _Heard, sound: ComponentSearch, released: _Ints, call: int) -> float | None:
+def _threshold(run: _Observed, sound: ComponentSearch, released: _Ints, call: int) -> float | None:
     """The threshold that was drawn, if it was asked for by the rule's own law; else None."""
     asked = [draw for draw in run.draws
              if draw.law == "selection" and list(map(str, draw.stream)) == ["component", str(call), "threshold"]]

@@ -18,7 +18,7 @@ from confide.contract.guarantees import Audience, Guarantees, Privacy, Relation,
 from confide.privacy.losses import PureDP
 from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
-from confide.search.component_walk import Course, Walk, as_cap, as_components, check_investigation
+from confide.search.component_walk import SearchState, Walk, as_cap, as_components, check_investigation
 from confide.search.noisy_order import NoisyOrder
 from confide.search.oracles import Investigation
 from confide.search.releases import Ended, OperatorLog, keep_search, no_guarantee
@@ -78,12 +78,12 @@ class _Shuffled:
         return np.asarray(self._items[self._order.take(count)])
 
 
-def finish(course: Course, guarantees: Guarantees) -> FoundTargets:
+def finish(state: SearchState, guarantees: Guarantees) -> FoundTargets:
     """Run to the end."""
-    course.run()
-    order = np.array(course.investigation.graph.ids_of(course.order))
-    return FoundTargets(order=order, joined=np.array(course.joined, np.int64), calls=course.calls,
-                    ended=course.ended or "nothing found", guarantees=guarantees, log=course.log)
+    state.run()
+    order = np.array(state.investigation.graph.ids_of(state.order))
+    return FoundTargets(order=order, joined=np.array(state.joined, np.int64), calls=state.calls,
+                    ended=state.ended or "nothing found", guarantees=guarantees, log=state.log)
 
 
 def target(
@@ -129,9 +129,9 @@ def target(
         values = walk.common_neighbours() if known else statistic.values(walk.graph, np.sort(walk.order))
         return _Listed(items[np.argsort(-values[items], kind="stable")][:most])
 
-    course = Course(check_investigation(investigation), look, as_components(components), cap=as_cap(cap),
-                    answers=answers)
-    return finish(course, no_guarantee("it is not private"))
+    state = SearchState(check_investigation(investigation), look, as_components(components), cap=as_cap(cap),
+                         answers=answers)
+    return finish(state, no_guarantee("it is not private"))
 
 
 def random_order(
@@ -170,11 +170,11 @@ def random_order(
     def look(walk: Walk, call: int) -> _Shuffled:
         return _Shuffled(np.flatnonzero(~walk.examined), source, call)
 
-    course = Course(check_investigation(investigation), look, as_components(components), cap=limit, answers=answers)
+    state = SearchState(check_investigation(investigation), look, as_components(components), cap=limit, answers=answers)
     keep_search(source, "random order", investigation.graph, investigation.seeds)
     free = Guarantees((Privacy(
         loss=PureDP(0.0), neighbours=Relation.EDGES_OF_ONE, audience=Audience.PUBLIC, part="the released list",
         source=Source(document="confide", statement="the next target is uniform", spec="targeted_search 3.4"),
         note="the loss is that of the list as a sequence, not of the time at which the list or its next line "
              "appears"),))
-    return finish(course, free if limit is None else no_guarantee("it has a query cap"))
+    return finish(state, free if limit is None else no_guarantee("it has a query cap"))

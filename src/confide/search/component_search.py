@@ -27,7 +27,7 @@ from confide.privacy.accounting import written
 from confide.privacy.events import BoundedRangeEvent, Event, PureEvent
 from confide.privacy.noise import Noise
 from confide.privacy.noise.base import as_noise
-from confide.search.component_walk import FOUND, STOPPED, UNKNOWN, Course, Walk
+from confide.search.component_walk import FOUND, STOPPED, UNKNOWN, SearchState, Walk
 from confide.search.graph import Graph
 from confide.search.noise_kinds import NoiseKind
 from confide.search.noisy_order import NoisyOrder
@@ -378,16 +378,16 @@ def sfs(
     """
     investigation = Investigation(graph, seed_vertex, oracle)
     inside = set() if examined is None else examined
-    course = Course(investigation, _never, 1, log=log)
-    course.walk.add(np.zeros(0, np.int64), graph.indices_of(sorted(inside)))
-    course.run()
-    walk = course.walk
-    passed_over = walk.examined & ~walk.confirmed & (walk.contacts > 0) & (course.statuses.known == 1)
+    state = SearchState(investigation, _never, 1, log=log)
+    state.walk.add(np.zeros(0, np.int64), graph.indices_of(sorted(inside)))
+    state.run()
+    walk = state.walk
+    passed_over = walk.examined & ~walk.confirmed & (walk.contacts > 0) & (state.statuses.known == 1)
     if passed_over.any():  # the list would end before it, as if it were no target
         raise InvalidInput("examined", "holds a target of this component that is not released",
                            "answers not yet used are not examined")
-    inside.update(graph.ids_of(course.walk.seen), graph.ids_of(course.order))
-    return graph.ids_of(course.order)
+    inside.update(graph.ids_of(state.walk.seen), graph.ids_of(state.order))
+    return graph.ids_of(state.order)
 
 
 def _never(walk: Walk, call: int) -> NoisyCandidates:

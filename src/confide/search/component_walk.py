@@ -35,8 +35,8 @@ __all__ = [
     "STOPPED",
     "UNKNOWN",
     "Candidates",
-    "Course",
     "Finder",
+    "SearchState",
     "Walk",
     "as_cap",
     "as_components",
@@ -286,7 +286,7 @@ Finder = Callable[[Walk, int], Candidates]
 """Looks for a component: from the state of a search and the number of the call, 0 for the first."""
 
 
-class Course:
+class SearchState:
     """One search under way. It advances as far as the known statuses reach, and can be asked who comes next.
 
     Args:

@@ -192,7 +192,7 @@ class LawTree:
             if seed not in order:
                 order += self._component(graph, seed)
         out: dict[tuple[int, ...], float] = {}
-        self._walk(graph, order, self.components - 1, 1.0, out)
+        self._replay(graph, order, self.components - 1, 1.0, out)
         return out
 
     def hidden(self, graph: Adjacency, order: tuple[int, ...]) -> Hidden:
@@ -231,7 +231,7 @@ class LawTree:
             self._orders[start] = component_order(graph, start, self.targeted)
         return self._orders[start]
 
-    def _walk(
+    def _replay(
         self, graph: Adjacency, order: tuple[int, ...], calls: int, chance: float,
         out: dict[tuple[int, ...], float],
     ) -> None:
@@ -242,7 +242,7 @@ class LawTree:
         law = self.call(hidden)
         for target, part in zip(hidden.targets, law[:-1].tolist(), strict=True):
             if part > 0:
-                self._walk(graph, order + self._component(graph, target), calls - 1, chance * part, out)
+                self._replay(graph, order + self._component(graph, target), calls - 1, chance * part, out)
         if law[-1] > 0:
             out[order] = out.get(order, 0.0) + chance * float(law[-1])
 

@@ -39,7 +39,7 @@ from confide.search.component_search import (
     ComponentSearch,
     call_epsilon,
 )
-from confide.search.component_walk import Course, Walk, as_cap, check_investigation
+from confide.search.component_walk import SearchState, Walk, as_cap, check_investigation
 from confide.search.noise_kinds import NoiseKind
 from confide.search.oracles import OracleUnavailable
 from confide.search.releases import (
@@ -357,8 +357,8 @@ class Search:
         keep_search(self._noise, mechanism, investigation.graph, investigation.seeds)
         if mechanism.degree_bound is not None:
             investigation.graph.check_degree(mechanism.degree_bound)
-        self._course = Course(investigation, self._look, mechanism.components, charge=self._debit, cap=cap,
-                              answers=answers, log=log)
+        self._state = SearchState(investigation, self._look, mechanism.components, charge=self._debit, cap=cap,
+                                  answers=answers, log=log)
         self._outcome: RunOutcome[PublicRelease, SearchCertificate] | None = None
 
     def __repr__(self) -> str:
@@ -376,22 +376,22 @@ class Search:
     @property
     def done(self) -> bool:
         """Whether it has ended."""
-        return self._course.ended is not None
+        return self._state.ended is not None
 
     @property
     def charged(self) -> int:
         """How many calls have been charged: public."""
-        return max(self._charged, self._course.calls)
+        return max(self._charged, self._state.calls)
 
     @property
     def answers(self) -> dict[Any, bool]:
         """Everything that was answered, by id: what a restart needs. The operator's."""
-        return self._course.statuses.given()
+        return self._state.statuses.given()
 
     @property
     def log(self) -> OperatorLog:
         """The operator's facts so far."""
-        return self._course.log
+        return self._state.log
 
     def run(self) -> Search:
         """Go on to the end, asking the oracle.
@@ -400,7 +400,7 @@ class Search:
             OracleUnavailable: it gave no answer; `run` goes on with the same state.
         """
         try:
-            self._course.run()
+            self._state.run()
         except OracleUnavailable as error:
             error.search = self
             raise
@@ -416,9 +416,9 @@ class Search:
             count: how many at most.
         """
         count = whole("count", count, at_least=1)
-        if self._course.advance():
+        if self._state.advance():
             return []
-        return self._course.investigation.graph.ids_of(self._course.upcoming(count))
+        return self._state.investigation.graph.ids_of(self._state.upcoming(count))
 
     def answer(self, answers: Mapping[Any, bool]) -> Search:
         """Give answers, of any vertices in any order, and go on as far as they reach.
@@ -430,8 +430,8 @@ class Search:
             OracleInconsistent: another answer than before; nothing of these was kept.
             InvalidInput: an unknown id or no bool; nothing of these was kept.
         """
-        self._course.statuses.give(answers)
-        self._course.advance()
+        self._state.statuses.give(answers)
+        self._state.advance()
         return self
 
     @property
@@ -448,17 +448,17 @@ class Search:
         return self._outcome
 
     def _settle(self) -> RunOutcome[PublicRelease, SearchCertificate]:
-        course, mechanism = self._course, self._mechanism
-        ended = course.ended
+        state, mechanism = self._state, self._mechanism
+        ended = state.ended
         if ended is None:
             raise Refused("the search has not ended")
-        graph = course.investigation.graph
+        graph = state.investigation.graph
         board = PublicRelease(
-            people=mechanism.people, seeds=np.array(graph.ids_of(course.investigation.seeds)),
-            order=np.array(graph.ids_of(course.order)), joined=np.array(course.joined, np.int64), calls=course.calls,
-            ended=ended, epsilon_spent=math.inf if self._capped else course.calls * mechanism.epsilon)
-        facts = {"queries": course.log.queries, "found_after": course.log.found_after,
-                 "thresholds": tuple(course.log.thresholds)}
+            people=mechanism.people, seeds=np.array(graph.ids_of(state.investigation.seeds)),
+            order=np.array(graph.ids_of(state.order)), joined=np.array(state.joined, np.int64), calls=state.calls,
+            ended=ended, epsilon_spent=math.inf if self._capped else state.calls * mechanism.epsilon)
+        facts = {"queries": state.log.queries, "found_after": state.log.found_after,
+                 "thresholds": tuple(state.log.thresholds)}
         if self._capped:
             return CappedOutcome(
                 mechanism=mechanism, billboard=board, shares=pa.table({}), diagnostics=facts,

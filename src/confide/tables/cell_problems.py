@@ -111,9 +111,9 @@ class CellProblems:
         >>> table = open_table({"age": ["7", "1,5", "", "2024-05-01", "8,25"], "sex": ["male", "Male", "male", "", ""]})
         >>> for batch in problems.of(table).batches(["age", "sex"]):
         ...     pass
-        >>> problems.told()["age"][0]
+        >>> problems.reported()["age"][0]
         "age: 2 cells have a comma, for decimals or thousands, such as '1,5'"
-        >>> problems.told()["sex"]
+        >>> problems.reported()["sex"]
         ('sex: 2 cells are empty', "sex: 1 cell is no level, such as 'Male'")
     """
 
@@ -156,7 +156,7 @@ class CellProblems:
                 self._counts[column.column][reason] += count
                 self._examples.setdefault((column.column, reason), str(texts[int(np.argmax(which))].as_py()))
 
-    def told(self) -> dict[str, tuple[str, ...]]:
+    def reported(self) -> dict[str, tuple[str, ...]]:
         """Texts by column, one for each reason, the most frequent first; none where a column has no problem. The key ""
         comes first, with the rows whose length differs from the header's: their cells are not listed one by one.
         """

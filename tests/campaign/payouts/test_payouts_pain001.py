@@ -118,7 +118,7 @@ def test_golden_bytes() -> None:
     ("<CreDtTm>2026-03-01T12:00:00Z</CreDtTm>\n      <NbOfTxs>2</NbOfTxs>",
      "<NbOfTxs>2</NbOfTxs>\n      <CreDtTm>2026-03-01T12:00:00Z</CreDtTm>"),
 ], ids=range(21))
-def test_the_checker_finds_planted_faults(old: str, new: str) -> None:
+def test_the_checker_finds_injected_faults(old: str, new: str) -> None:
     assert old in GOLDEN
     assert faults(GOLDEN.replace(old, new).encode())
 

@@ -105,7 +105,7 @@ def record(folder: Path) -> Recording:
         base, log = file.read_bytes(), file.with_name("store.db-wal")
         number = store.open(campaign.file, 6).number
 
-        def told() -> None:
+        def reported() -> None:
             known.append((log.stat().st_size, lives(store)["this"]))
 
         acts = [lambda: store.submit(number, 3, report(30_000)), lambda: store.submit(number, 4, report(400_000)),
@@ -113,10 +113,10 @@ def record(folder: Path) -> Recording:
         for verdicts in (["failed", "paid", "paid", "paid", "paid"], ["paid"]):
             acts += [lambda: store.approve(number, store.payouts(number).code),
                      lambda said=verdicts: _pay(campaign, store, folder, said), lambda: store.reopen(number)]
-        told()
+        reported()
         for act in acts:
             act()
-            told()
+            reported()
         assert store.payouts(number).done
         assert file.read_bytes() == base
         data = log.read_bytes()
@@ -182,13 +182,13 @@ def _stage(life: Life) -> str:
 
 def _check_known(recording: Recording, length: int, found: Life | None) -> None:
     """What the caller was told of before is there."""
-    told = [life for end, life in recording.known if end <= length]
-    if told:
+    reported = [life for end, life in recording.known if end <= length]
+    if reported:
         assert found is not None
-        assert found.events[: len(told[-1].events)] == told[-1].events
-        assert not told[-1].pack or found.pack == told[-1].pack
+        assert found.events[: len(reported[-1].events)] == reported[-1].events
+        assert not reported[-1].pack or found.pack == reported[-1].pack
         if length in dict(recording.known):
-            assert found == told[-1]
+            assert found == reported[-1]
 
 
 def _lost(recording: Recording, found: Life | None) -> int:

@@ -104,7 +104,7 @@ def test_who_finds_no_connection_free(monkeypatch: pytest.MonkeyPatch, database_
         assert store.campaigns() == ()
 
 
-def test_what_is_not_forgotten_is_told(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_not_forgotten_is_reported(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """An erasure that could not overwrite must not pass for one that did."""
     with Store(f"sqlite:///{tmp_path}/store.db") as store:
         monkeypatch.setattr(database, "_prepare_sqlite", lambda plain, _: plain.execute("PRAGMA query_only=ON"))

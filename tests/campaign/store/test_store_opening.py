@@ -152,7 +152,7 @@ def test_no_key_is_made_for_a_store_that_has_another(database_url: str, tmp_path
     assert not (tmp_path / "elsewhere").exists()
 
 
-def test_a_broken_file_is_told(tmp_path: Path) -> None:
+def test_a_broken_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("no database " * 1000)
     (tmp_path / "notes.txt").chmod(0o600)
     for create in (True, False):
@@ -160,7 +160,7 @@ def test_a_broken_file_is_told(tmp_path: Path) -> None:
             Store(f"sqlite:///{tmp_path}/notes.txt", create=create)
 
 
-def test_a_database_that_is_locked_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_database_that_is_locked_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "_WAIT", 1)
     (tmp_path / "store.db").touch(0o600)
     with closing(sqlite3.connect(tmp_path / "store.db")) as connection:

@@ -199,18 +199,18 @@ def test_everybody_withdraws(reported: bool, store: Store, tmp_path: Path) -> No
     assert life(store).withdrawn == {slot: reported and slot in ANSWERS for slot in range(6)}
     assert campaign.settled(store=store).shares["payment"].to_pylist() == [0] * 6
     if reported:
-        told = campaign.share(name(1), store=store)[0]
-        assert told.private
-        assert told.title == "Participant person-2: withdrew before the settlement"
-        assert "Their deposit of 0.03 EUR is returned" in str(told.blocks)
+        shown = campaign.share(name(1), store=store)[0]
+        assert shown.private
+        assert shown.title == "Participant person-2: withdrew before the settlement"
+        assert "Their deposit of 0.03 EUR is returned" in str(shown.blocks)
         assert "They had left no deposit." in str(campaign.share(name(5), store=store)[0].blocks)
         assert [row["deposit"] for row in campaign.payouts(store=store).withdrawn.to_pylist()] == [3, 3, 3, 3, 0, 0]
 
 
 def test_who_left_no_deposit_where_nobody_does_reads_of_none() -> None:
-    told = [str(withdrawn_section("7", deposit).blocks) for deposit in (None, "", "0.03 EUR")]
-    assert ["deposit" in each for each in told] == [False, True, True]
-    assert all("counts as empty; nothing is paid for it." in each for each in told)
+    shown = [str(withdrawn_section("7", deposit).blocks) for deposit in (None, "", "0.03 EUR")]
+    assert ["deposit" in each for each in shown] == [False, True, True]
+    assert all("counts as empty; nothing is paid for it." in each for each in shown)
 
 
 # ---- after it

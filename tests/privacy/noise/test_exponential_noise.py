@@ -108,22 +108,22 @@ def test_words_are_the_bytes(entropy):
 
 @pytest.mark.parametrize("law", ["exponential", "words"])
 def test_secure_draws_pass_the_sampler_audit_and_broken_ones_do_not(law):
-    heard = RecordingNoise(Noise.simulated(0))
-    getattr(heard, law)(4, stream="raw")
+    observed = RecordingNoise(Noise.simulated(0))
+    getattr(observed, law)(4, stream="raw")
     share = alpha("noise.raw.sampler", cases=4)
-    assert not sampler_audit(Noise.secure(), heard.draws[0], 2000, share).flagged
-    assert sampler_audit(ForcedNoise([]), heard.draws[0], 2000, share).flagged
+    assert not sampler_audit(Noise.secure(), observed.draws[0], 2000, share).flagged
+    assert sampler_audit(ForcedNoise([]), observed.draws[0], 2000, share).flagged
     if law == "exponential":
-        assert sampler_audit(DampedNoise(Noise.simulated(5), 0.5), heard.draws[0], 2000, share).flagged
+        assert sampler_audit(DampedNoise(Noise.simulated(5), 0.5), observed.draws[0], 2000, share).flagged
 
 
-def test_what_raw_draws_protect_is_not_heard_at_the_door():
+def test_what_raw_draws_protect_is_not_observed_at_the_door():
     """They have no center: a history with one has no loss that could be read off, and is not called harmless."""
-    heard = RecordingNoise(Noise.simulated(0))
-    heard.split(4, stream="split")
-    heard.exponential(4, stream="raw")
-    heard.words(4, stream="coins")
-    pairs = [(draw, draw) for draw in heard.draws]
+    observed = RecordingNoise(Noise.simulated(0))
+    observed.split(4, stream="split")
+    observed.exponential(4, stream="raw")
+    observed.words(4, stream="coins")
+    pairs = [(draw, draw) for draw in observed.draws]
     assert history_loss(pairs[:1], PureDP(1.0), {}) == 0.0
     assert history_loss(pairs[:2], PureDP(1.0), {}) == history_loss(pairs[2:], PureDP(1.0), {}) == math.inf
 

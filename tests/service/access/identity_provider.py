@@ -105,8 +105,8 @@ class IdentityProvider:
             code = f"code-{len(self.asked)}/+&"
             self._codes[code] = asked
             sent = {"code": code, "state": asked["state"], "iss": self.base, **self.back}
-            told = urlencode({name: value for name, value in sent.items() if value is not None})
-            back = f"{asked['redirect_uri']}?{told}"
+            reported = urlencode({name: value for name, value in sent.items() if value is not None})
+            back = f"{asked['redirect_uri']}?{reported}"
             if self.asks:
                 return HTMLResponse(f'<title>Provider</title><a href="{escape(back)}">It is me</a>')
             return RedirectResponse(back, 303)

@@ -113,9 +113,9 @@ def test_what_a_provider_may_do(variant: str, app: FastAPI, provider: IdentityPr
 
 
 def test_addresses_and_keys_are_kept_and_new_keys_are_found(own: FastAPI, provider: IdentityProvider) -> None:
-    told = own.state.parts.provider
+    reported = own.state.parts.provider
     now = [time.time()]
-    told.clock = lambda: now[0]
+    reported.clock = lambda: now[0]
     for _ in range(3):
         assert come_back(browser(own)).headers["location"] == "/desk"
     asked = ["/.well-known/openid-configuration", "/keys"]
@@ -130,7 +130,7 @@ def test_addresses_and_keys_are_kept_and_new_keys_are_found(own: FastAPI, provid
     now[0] += 3700
     provider.claims = {"iat": int(now[0]), "exp": int(now[0]) + 60}
     begun = own.state.parts.logins
-    begun._clock = told.clock
+    begun._clock = reported.clock
     assert come_back(browser(own)).headers["location"] == "/desk"
     assert [provider.calls.count(path) for path in asked] == [2, 3]
 
@@ -138,7 +138,7 @@ def test_addresses_and_keys_are_kept_and_new_keys_are_found(own: FastAPI, provid
 # ---- who is no operator
 
 
-def test_a_stranger_is_told_who_she_is(own: FastAPI, provider: IdentityProvider) -> None:
+def test_a_stranger_is_reported_who_she_is(own: FastAPI, provider: IdentityProvider) -> None:
     provider.subject = "<b>18</b>"
     before = len(own.state.parts.operators.all())
     client = browser(own)
@@ -310,7 +310,7 @@ def test_attempts_by_a_provider_become_slow(
         assert waited == pytest.approx([0.1, 0.2, 0.1, 0.2])
 
 
-def test_no_secret_is_told_or_stored(
+def test_no_secret_is_reported_or_stored(
     own: FastAPI, provider: IdentityProvider, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Neither the service's secret nor codes, states, verifiers and the provider's tokens: in no page, line, table."""

@@ -225,10 +225,10 @@ def test_a_provider_that_is_slow(tmp_path: Path, provider: IdentityProvider) -> 
         begun = time.monotonic()
         refused(browser(app).get("/login/provider"), 502, UNBELIEVED)
         assert time.monotonic() - begun < 2.5
-        told, barrier, statuses = app.state.parts.provider, Barrier(5), []
+        reported, barrier, statuses = app.state.parts.provider, Barrier(5), []
         with ExitStack() as busy:
             for _ in range(4):
-                busy.enter_context(told._talking())
+                busy.enter_context(reported._talking())
             begun = time.monotonic()
             refused(browser(app).get("/login/provider"), 502, UNBELIEVED)
             assert time.monotonic() - begun < 5.0  # nobody waits in a queue

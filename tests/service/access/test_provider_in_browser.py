@@ -61,8 +61,8 @@ def test_an_operator_logs_in_by_a_provider(asks: bool, scripts: bool, chromium: 
         provider.asks = asks
         context = chromium.new_context(java_script_enabled=scripts)
         page = context.new_page()
-        told: list[str] = []
-        page.on("console", lambda message: told.append(message.text))
+        reported: list[str] = []
+        page.on("console", lambda message: reported.append(message.text))
         page.goto(f"{base}/login")
         if scripts:
             accepted(page)
@@ -74,7 +74,7 @@ def test_an_operator_logs_in_by_a_provider(asks: bool, scripts: bool, chromium: 
         kept = {each["name"]: each for each in context.cookies()}
         assert set(kept) == {OPERATOR_COOKIE}
         assert (kept[OPERATOR_COOKIE]["sameSite"], kept[OPERATOR_COOKIE]["httpOnly"]) == ("Strict", True)
-        assert not [each for each in told if "Content Security Policy" in each]
+        assert not [each for each in reported if "Content Security Policy" in each]
         page.get_by_role("button", name="Log out").click()
         page.goto(f"{base}/desk")
         page.wait_for_url(f"{base}/login")

@@ -108,9 +108,9 @@ def test_bits_from_a_draft_to_payouts(tmp_path: Path) -> None:
         batch = olga("POST", f"/campaigns/{number}/payouts/batches", json={}).decode().splitlines()
         assert olga("POST", f"/campaigns/{number}/payouts/batches/1", json={}).decode().splitlines() == batch
         answer = "reference,status\n" + "".join(f"{line.partition(',')[0]},paid\n" for line in batch[1:])
-        told = olga("POST", f"/campaigns/{number}/payouts/confirmations", content=answer,
-                    headers={"Content-Type": "text/csv"})
-        assert told == {"paid": due, "failed": 0, "known": 0}
+        reported = olga("POST", f"/campaigns/{number}/payouts/confirmations", content=answer,
+                        headers={"Content-Type": "text/csv"})
+        assert reported == {"paid": due, "failed": 0, "known": 0}
         people[0]("POST", "/mine/share", json={}, status=401)  # erased, with her session: her own record gives it
         olga("POST", f"/campaigns/{number}/invitations", json={"slots": [0]}, status=409)
         assert olga("GET", "/ledger")["data_sets"]

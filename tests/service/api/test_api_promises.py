@@ -8,7 +8,7 @@ from confide.contract import kind
 from service.clients import serving
 
 
-def test_promises_are_told_whole(tmp_path: Path) -> None:
+def test_promises_are_reported_whole(tmp_path: Path) -> None:
     with serving(tmp_path) as (app, anybody):
         parts = app.state.parts
         draft = parts.drafts.new(kind("bits").template, parts.operators.all()[0].number)

@@ -165,7 +165,7 @@ def test_headers_of_every_answer(served: tuple[FastAPI, Caller]) -> None:
         assert "strict-transport-security" not in headers
 
 
-def test_over_tls_browsers_are_told_to_stay_there(tmp_path: Path) -> None:
+def test_over_tls_browsers_are_reported_to_stay_there(tmp_path: Path) -> None:
     with serving(tmp_path, base_url="https://study.example") as (_, anybody):
         assert "max-age" in anybody.client.get("/health/live").headers["strict-transport-security"]
 

@@ -72,9 +72,9 @@ def test_a_mechanism_of_ones_own_from_a_draft_to_a_share(histogram: str, tmp_pat
         people[7]("POST", "/mine/withdraw")
         assert olga("GET", f"/campaigns/{number}/progress")["handed_in"] == 7
         assert settled(olga, number)["problem"] == ""
-        told = people[0]("POST", "/mine/share", json={})["sections"]
+        reported = people[0]("POST", "/mine/share", json={})["sections"]
         typed = people[0]("POST", "/mine/share", json={"values": {"way": "bus"}})["sections"]
-        assert rows(told) == rows(typed) == [["same answer", 4]]
+        assert rows(reported) == rows(typed) == [["same answer", 4]]
         assert "withdrawn" in people[7]("POST", "/mine/share", json={}, status=409)["detail"]
         result = anybody("GET", f"/campaigns/{number}/result")["sections"]
         assert rows(result[:1]) == [["bus", 4], ["bicycle", 3], ["car", 0], ["on foot", 0]]
@@ -153,9 +153,9 @@ def test_a_local_mechanism_of_ones_own(on_devices: str, tmp_path: Path) -> None:
             who = Participant(number, slot)
             taking.submit(who, sent(taking.device(who), {"answer": "yes"}))
         assert settled(olga, number)["problem"] == ""
-        told = hers("POST", "/mine/share", json={"values": row})["sections"]
-        assert rows(told) == rows(hers("POST", "/mine/share", json={})["sections"]) == [["same report", 1]]
-        assert "your report and the public billboard" in str(told)
+        reported = hers("POST", "/mine/share", json={"values": row})["sections"]
+        assert rows(reported) == rows(hers("POST", "/mine/share", json={})["sections"]) == [["same report", 1]]
+        assert "your report and the public billboard" in str(reported)
         board = app.state.parts.opened.get(number).campaign.settled(store=app.state.parts.store).billboard
         assert np.array_equal(board.reports, [1, 29])
 

@@ -53,7 +53,7 @@ def counted(anybody: Caller) -> str:
     return answer.text
 
 
-def told(caplog: pytest.LogCaptureFixture) -> list[str]:
+def reported(caplog: pytest.LogCaptureFixture) -> list[str]:
     """All that any logger was given, but the client's of this test; arguments and texts of errors among it."""
     return [f"{record.getMessage()} {record.exc_info} {vars(record)}" for record in caplog.records
             if not record.name.startswith(("httpx", "httpcore"))]
@@ -78,7 +78,7 @@ def test_nothing_private_is_logged_or_counted(
         said.append(json.dumps(answer))
         assert answer["detail"].startswith("reference ")
         olga("GET", "/campaigns/1/progress")
-    lines, metrics = told(caplog), counted(anybody)
+    lines, metrics = reported(caplog), counted(anybody)
     assert any("internal error: ValueError" in line for line in lines)
     assert any("/campaigns/{number}/progress" in line for line in lines)
     assert "progress" in metrics
@@ -125,7 +125,7 @@ def test_a_method_that_a_stranger_made_up_is_in_no_count(
             served[1].client.request(method, "/health/live")
     metrics = counted(served[1])
     assert 'method="other"' in metrics
-    assert "SECRETS" not in metrics + "".join(told(caplog))
+    assert "SECRETS" not in metrics + "".join(reported(caplog))
     assert set(re.findall(r'method="([^"]*)"', metrics)) <= {"GET", "POST", "any", "other"}
 
 

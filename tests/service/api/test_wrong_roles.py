@@ -153,8 +153,8 @@ def test_no_page_shows_or_does_anything_for_others(there: World) -> None:
                     **({"Content-Type": "application/x-www-form-urlencoded"} if method == "POST" else {})},
                     content=f"word={csrf_of(token)}&meant=yes&report=yes" if method == "POST" else None)
                 sent_on = (303, "/login" if desk else "/join")
-                told = (answer.status_code, answer.headers.get("location"))
-                assert told == (sent_on if method == "GET" else (401, None)), (method, path, who, cookie, told)
+                reported = (answer.status_code, answer.headers.get("location"))
+                assert reported == (sent_on if method == "GET" else (401, None)), (method, path, who, cookie, reported)
                 tried += 1
     assert rows_of(there.app) == before
     assert tried > 700
@@ -254,9 +254,9 @@ def test_what_belongs_to_another_campaign_is_not_there(there: World) -> None:
                                ("batches/1", {"json": {}}, (409, 422)),
                                ("confirmations", {"content": answer, "headers": {"Content-Type": "text/csv"}}, (422,))):
         headers = {"Authorization": f"Bearer {olga.token}", **sent.pop("headers", {})}  # type: ignore[dict-item]
-        told = there.anybody.client.post(  # type: ignore[arg-type]
+        reported = there.anybody.client.post(  # type: ignore[arg-type]
             f"/api/v1/campaigns/{third}/payouts/{path}", headers=headers, **sent)
-        assert told.status_code in status, (path, told.text)
+        assert reported.status_code in status, (path, reported.text)
     for number in (10**6, 2**31 - 1):
         for path in ("progress", "plan", "payouts", "jobs/settle", "offer", "file", "result"):
             olga("GET", f"/campaigns/{number}/{path}", status=404)

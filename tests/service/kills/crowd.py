@@ -102,7 +102,7 @@ def check(store: Store, crowd: Crowd, people: Sequence[Person] | None = None) ->
     Returns:
         How many were told that theirs is stored, how many were not told, and of how many of these it is stored.
     """
-    told = {id(person) for person in (crowd.people if people is None else people)}
+    reported = {id(person) for person in (crowd.people if people is None else people)}
     opened, figures = Opened(store), Counter[str]()
     found = {number: stored_reports(store, number) for number in (crowd.drawn, crowd.typed)}
     known = {(person.campaign, person.slot) for person in crowd.people}
@@ -117,12 +117,12 @@ def check(store: Store, crowd: Crowd, people: Sequence[Person] | None = None) ->
 
     for person in crowd.people:
         there = found[person.campaign].get(person.slot)
-        if id(person) in told and person.acknowledged is not None:
+        if id(person) in reported and person.acknowledged is not None:
             figures["told"] += 1
             assert there == report(person, person.acknowledged), (person.campaign, person.slot)
             continue
         assert there is None or there in [report(person, values) for values in _distinct(person.sent)]
-        if id(person) in told and person.sent:
+        if id(person) in reported and person.sent:
             figures["not told"] += 1
             figures["not told, yet stored"] += there is not None
     return figures

@@ -88,10 +88,10 @@ def _arm(planned: Mapping[str, Any]) -> None:
 
     do = worker.Worker._do
 
-    def done(self: Any, job: Any, told: Any) -> Any:
+    def done(self: Any, job: Any, reported: Any) -> Any:
         _now.campaign = job.campaign
         _reached("the job is taken", planned)
-        return do(self, job, told)
+        return do(self, job, reported)
 
     worker.Worker._do = done  # type: ignore[method-assign]
     jobs._LEASE, worker._RENEWAL = LEASE, LEASE / 6

@@ -24,7 +24,7 @@ AT_MOST = 35.0
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_told_to_end_under_load(workers: int, tmp_path: Path, database_url: str) -> None:
+def test_reported_to_end_under_load(workers: int, tmp_path: Path, database_url: str) -> None:
     """What was begun is answered and stored; the others hand in to the next service."""
     home = tmp_path / "home"
     crowd = gathered(home, database_url, 3 * RATE)

@@ -54,8 +54,8 @@ def test_no_text_of_a_template_is_hard_coded(path: Path) -> None:
 
 
 @pytest.mark.parametrize("planted", ["<p>Hello there</p>", '<img alt="A picture">', "{% if x %}Now{% endif %}"])
-def test_a_planted_text_is_found(planted: str) -> None:
-    assert hard_coded(planted)
+def test_a_injected_text_is_found(injected: str) -> None:
+    assert hard_coded(injected)
 
 
 def test_every_template_has_texts_to_translate() -> None:
@@ -214,7 +214,7 @@ def test_what_pages_of_a_provider_say_stands_in_brackets(tmp_path: Path) -> None
             assert outside(text, {"confide"}) == [], path
 
 
-def test_a_planted_text_of_a_page_is_found() -> None:
+def test_a_injected_text_of_a_page_is_found() -> None:
     assert outside("<body><p>⟦All ⟦is⟧ well⟧ here</p>") == ["here"]
     assert outside('<body><p data-said="Now" aria-label="⟦Well⟧">7</p>') == ["Now"]
     assert outside("<body><p>⟦Kind⟧ bits</p>", {"bits"}) == []

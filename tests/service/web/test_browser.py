@@ -165,8 +165,8 @@ def test_a_device_does_not_believe_every_instruction(chromium: Browser, tmp_path
         page = at_offer(chromium, base, code)
         numerator = "&#34;numerator&#34;: &#34;{}&#34;".format
         expect(page.locator("#device")).to_be_visible()
-        told = page.locator("#terms-level").inner_text()
-        assert told.startswith("Level: at most 1. It draws nothing at a level above 10")
+        reported = page.locator("#terms-level").inner_text()
+        assert reported.startswith("Level: at most 1. It draws nothing at a level above 10")
         assert page.locator("#terms-truth").inner_text().endswith("in at most about 73 of 100 draws.")
         assert page.locator("#terms-stays").inner_text() == (
             "It stays on this device: answer. What is drawn leaves under this name: report.")

@@ -171,7 +171,7 @@ def test_whoever_has_withdrawn_has_no_share_of_what_is_settled_either(app: FastA
     assert "withdrawn, so there is no share" in gone.see("/mine/share", 409)
 
 
-def test_whoever_handed_in_is_told_that_the_campaign_is_cancelled(served: tuple[FastAPI, Caller]) -> None:
+def test_whoever_handed_in_is_reported_that_the_campaign_is_cancelled(served: tuple[FastAPI, Caller]) -> None:
     """By all pages and doors: a ledger that does not admit it cancels it, and erases what she was told is stored."""
     app, anybody = served
     parts, olga = app.state.parts, Browser(app)
@@ -237,7 +237,7 @@ def test_whoever_handed_in_is_told_that_the_campaign_is_cancelled(served: tuple[
     assert late["detail"] == "nothing is asked for now"
 
 
-def test_a_report_that_comes_after_the_cancelling_is_told_so(app: FastAPI) -> None:
+def test_a_report_that_comes_after_the_cancelling_is_reported_so(app: FastAPI) -> None:
     number = opened(app, kind("matching").template)
     hers = joined(app, number)
     app.state.parts.store.cancel(number)

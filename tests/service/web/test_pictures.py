@@ -14,7 +14,7 @@ from confide.campaign.report import page, pictures
 from confide.campaign.verification.reading import read_folder
 from confide.charts import curves, heat_map, histogram, intervals
 from confide.charts.plotted import Curves, plotted
-from confide.charts.shapes import told_apart
+from confide.charts.shapes import distinguished
 from confide.contract.outcome import PublicOutcome
 from confide.contract.outcome_folder import public_parts
 from confide.contract.presentation import Picture, Section, Text
@@ -59,7 +59,7 @@ def _long() -> Iterator[Picture]:
         for picture in curves(rows, title=f"Prices of {_NAMES[0]}", x=f"rounds of {_NAMES[1]}",
                               y=f"price, in units of {_NAMES[2]}", alt="a"):
             yield picture
-            yield from told_apart([picture])
+            yield from distinguished([picture])
     rows = [(10.0**x, 10.0 ** (x * k), name) for k, name in enumerate(_NAMES[:3]) for x in range(-3, 4)]
     yield from curves(rows, title="T", x="epsilon", y="y", alt="a", log_x=True, log_y=True,
                       marks=[(1000.0, 1.0, _NAMES[3])])
@@ -78,7 +78,7 @@ def _renamed(picture: Picture) -> Picture:
                          title=found.title, x=found.x, y=found.y, alt="a", log_x=found.log_x, log_y=found.log_y,
                          marks=[(x, y * many, label.ljust(40, "n")) for x, y, label in found.marks
                                 if x is not None and y is not None])
-        return told_apart([made])[0] if found.dashes else made
+        return distinguished([made])[0] if found.dashes else made
     names = {name: f"{k} {name}".ljust(40, "n")[:40] for k, name in enumerate(
         dict.fromkeys(text for row in found.rows for text in row[:2]))}
     (made,) = intervals([(names[label], names[series], *(each * many for each in numbers))

@@ -132,9 +132,9 @@ def test_a_joint_campaign(chromium: Browser, tmp_path: Path) -> None:
         seen = public.see(f"/campaigns/{number}")
         assert "The pack is whole" in verified(seen, tmp_path)
         for k, (person, wish) in enumerate(zip(people, ("algebra", "law", "music"), strict=True)):
-            told = person.see("/mine/share").locator("section.private").inner_text()
+            reported = person.see("/mine/share").locator("section.private").inner_text()
             got = f"Participant {k + 1}: {wish}" in computed_again(person, tmp_path / "pack", str(k + 1), f"{wish}=90")
-            assert told.endswith(wish if got else "You get nothing.")
+            assert reported.endswith(wish if got else "You get nothing.")
             person.context.close()
         desk.see("/desk/ledger")
         desk.taken("ledger")
@@ -190,10 +190,10 @@ def test_a_campaign_on_contracts(chromium: Browser, tmp_path: Path) -> None:
         for person in people:
             shown = person.see("/mine/share")
             assert shown.locator("#signed").inner_text() == digest
-            told = shown.locator("section.private").inner_text()
+            reported = shown.locator("section.private").inner_text()
             shown.get_by_text("Compute it again here").click()
             person.press("Compute")
-            assert shown.locator("section.private").inner_text() == told
+            assert shown.locator("section.private").inner_text() == reported
             person.context.close()
 
 

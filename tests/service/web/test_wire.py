@@ -100,14 +100,14 @@ def with_program(page: Page, text: str) -> None:
 
 @pytest.mark.parametrize("leaks", [
     list(LEAKS)[:1], pytest.param(list(LEAKS)[1:], marks=pytest.mark.slow)], ids=["one", "others"])
-def test_a_program_that_tells_is_told_on(leaks: list[str], chromium: Browser, tmp_path: Path) -> None:
+def test_a_program_that_tells_is_reported_on(leaks: list[str], chromium: Browser, tmp_path: Path) -> None:
     """Each tells "yes" to the service, or keeps it for another time; the list has a line of it."""
     ears = Ears()
     program = (STATIC / "device.js").read_text(encoding="utf-8")
     with running(tmp_path, ears=ears.before) as (base, parts):
         codes = parts.invitations.invite(opened_by(parts, "bits"), list(range(len(leaks))))
         for leak, (_, code) in zip(leaks, codes, strict=True):
-            old, new, told = LEAKS[leak]
+            old, new, reported = LEAKS[leak]
             assert program.count(old) == 1, leak
             context = chromium.new_context()
             wire = Wire(context, ears)
@@ -119,7 +119,7 @@ def test_a_program_that_tells_is_told_on(leaks: list[str], chromium: Browser, tm
             page.locator("#device").wait_for()
             page.unroute_all()
             _, found = beyond(page, wire, base, yes)
-            assert any(told in line for line in found), (leak, found)
+            assert any(reported in line for line in found), (leak, found)
             context.close()
 
 
@@ -134,7 +134,7 @@ def test_who_takes_no_part_shows_when_she_hands_in(chromium: Browser, tmp_path: 
             page = at_offer(chromium, base, code)
             (cookie,) = page.context.cookies()
             page.wait_for_load_state("networkidle")
-            ears.heard.clear()
+            ears.observed.clear()
             if worth:  # else nothing at all
                 yes(page)
                 page.locator("#field-worth").fill(worth)
@@ -142,7 +142,7 @@ def test_who_takes_no_part_shows_when_she_hands_in(chromium: Browser, tmp_path: 
             assert (leaving(page) in ("yes", "no")) is (worth == "0.01")
             page.wait_for_load_state("networkidle")
             asked.append([replace(each, headers=tuple((name, value.replace(cookie["value"], "")) for name, value
-                                                      in each.headers)) for each in ears.heard])
+                                                      in each.headers)) for each in ears.observed])
             page.context.close()
         assert [str(each) for each in asked[0]] == ["GET /api/v1/mine"]
         assert asked[1] == asked[2] == asked[0]

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.web.walking import kept, leaving
 
-__all__ = ["Ears", "Heard", "Wire", "beyond"]
+__all__ = ["Ears", "Observed", "Wire", "beyond"]
 
 _ALIKE = ("host", "connection", "user-agent", "accept-encoding", "accept-language", "sec-ch-ua", "sec-ch-ua-mobile",
           "sec-ch-ua-platform")
@@ -42,7 +42,7 @@ _LEFT = """async () => [Object.entries(localStorage), Object.entries(sessionStor
 
 
 @dataclass(frozen=True)
-class Heard:
+class Observed:
     """A request as it came to the service."""
 
     method: str
@@ -59,7 +59,7 @@ class Ears:
     """Hears all that comes to the service, before anything else does."""
 
     def __init__(self) -> None:
-        self.heard: list[Heard] = []
+        self.observed: list[Observed] = []
 
     def before(self, app: ASGIApp) -> ASGIApp:
         """The service, heard."""
@@ -67,22 +67,22 @@ class Ears:
             if scope["type"] not in ("http", "websocket"):
                 await app(scope, receive, send)
                 return
-            place, body = len(self.heard), b""
+            place, body = len(self.observed), b""
 
-            def note() -> Heard:
-                return Heard(
+            def note() -> Observed:
+                return Observed(
                     scope.get("method", "WEBSOCKET"), scope["raw_path"].decode("ascii"),
                     scope["query_string"].decode("ascii"),
                     tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]),
                     body.decode("latin-1"))
 
-            self.heard.append(note())
+            self.observed.append(note())
 
             async def noting() -> Message:
                 nonlocal body
                 message = await receive()
                 body += message.get("body", b"")
-                self.heard[place] = note()
+                self.observed[place] = note()
                 return message
 
             await app(scope, noting, send)
@@ -121,7 +121,7 @@ class Wire:
 
     def forget(self) -> None:
         """Begin anew."""
-        for each in (self.ears.heard, self.sent, self.elsewhere):
+        for each in (self.ears.observed, self.sent, self.elsewhere):
             each.clear()
 
 
@@ -144,7 +144,7 @@ def beyond(page: Page, wire: Wire, base: str, types: Callable[[Page], None]) -> 
     (cookie,) = wire.context.cookies()
     word = page.locator("#send input[name=word]").input_value()
     column = page.evaluate("JSON.parse(document.getElementById('device').dataset.instructions).column")
-    before = list(wire.ears.heard)
+    before = list(wire.ears.observed)
     always = {name: value for name, value in before[-1].headers if name in _ALIKE}
     opens = {**_OPENED, "accept": next(dict(each.headers)["accept"] for each in before if each.path == "/mine")}
     always["cookie"] = f"{cookie['name']}={cookie['value']}"
@@ -164,23 +164,23 @@ def beyond(page: Page, wire: Wire, base: str, types: Callable[[Page], None]) -> 
 
     body = urlencode({"word": word, f"field.{column}": drawn})
     at, origin = {"referer": f"{base}/mine"}, {"origin": base}
-    asks = Heard("GET", "/api/v1/mine", "", _pairs(always, _FETCHED, at), "")
-    hands = Heard("POST", "/mine/report", "", _pairs(always, opens, at, origin, {
+    asks = Observed("GET", "/api/v1/mine", "", _pairs(always, _FETCHED, at), "")
+    hands = Observed("POST", "/mine/report", "", _pairs(always, opens, at, origin, {
         "content-type": "application/x-www-form-urlencoded", "content-length": str(len(body))}), body)
-    sees = Heard("GET", "/mine", "", _pairs(always, opens, at), "")
-    heard = list(wire.ears.heard)
+    sees = Observed("GET", "/mine", "", _pairs(always, opens, at), "")
+    observed = list(wire.ears.observed)
     expected = [asks, asks, hands, sees]
-    found += [f"heard: {_unlike(one, other)}" for one, other in zip(heard, expected, strict=False)
+    found += [f"heard: {_unlike(one, other)}" for one, other in zip(observed, expected, strict=False)
               if _plain(one) != other]
-    found += [f"not heard: {each}" for each in expected[len(heard):]]
-    rest = heard[len(expected):]
+    found += [f"not heard: {each}" for each in expected[len(observed):]]
+    rest = observed[len(expected):]
     loaded = [(each.path, pair) for each in before if each.path in _LOADED for pair in each.headers]
     found += [f"heard: {each} {each.headers}" for each in rest
               if (each.method, each.query, each.body) != ("GET", "", "")
               or any((each.path, pair) not in loaded for pair in each.headers)]
     found += [f"heard too often: {each}" for each in rest if rest.count(each) > 2]
     sent = [(method, _short(url, base)) for method, url in wire.sent]
-    known = [(each.method, str(each).partition(" ")[2]) for each in heard]
+    known = [(each.method, str(each).partition(" ")[2]) for each in observed]
     found += [f"sent: {method} {url}" for method, url in sent
               if (method, url) not in known and (method != "GET" or url not in _LOADED)]
     found += [f"heard of another: {each}" for each in known if each not in sent]
@@ -191,15 +191,15 @@ def _pairs(*headers: dict[str, str]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted({name: value for each in headers for name, value in each.items()}.items()))
 
 
-def _plain(heard: Heard) -> Heard:
-    return Heard(heard.method, heard.path, heard.query, tuple(sorted(set(heard.headers) - {_BY_HAND})),
-                 heard.body)
+def _plain(observed: Observed) -> Observed:
+    return Observed(observed.method, observed.path, observed.query, tuple(sorted(set(observed.headers) - {_BY_HAND})),
+                    observed.body)
 
 
-def _unlike(heard: Heard, expected: Heard) -> str:
-    more = sorted(set(heard.headers) - set(expected.headers) - {_BY_HAND})
-    less = sorted(set(expected.headers) - set(heard.headers))
-    return f"{heard} for {expected}; headers {more} for {less}; body {heard.body!r} for {expected.body!r}"
+def _unlike(observed: Observed, expected: Observed) -> str:
+    more = sorted(set(observed.headers) - set(expected.headers) - {_BY_HAND})
+    less = sorted(set(expected.headers) - set(observed.headers))
+    return f"{observed} for {expected}; headers {more} for {less}; body {observed.body!r} for {expected.body!r}"
 
 
 def _short(url: str, base: str) -> str:

@@ -97,8 +97,8 @@ def test_notes_end_when_the_settlement_begins_and_go_when_all_is_paid(parts: Par
     assert parts.do(number, Task.SETTLE).problem == ""
     it.approve_payouts(it.payouts(store=parts.store).queue.code, store=parts.store)
     it.export_payouts(tmp_path / "batch.csv", store=parts.store)
-    told = dict.fromkeys(parts.store.attempts(number)[1], "paid")
-    parts.store.confirm(number, told)
+    reported = dict.fromkeys(parts.store.attempts(number)[1], "paid")
+    parts.store.confirm(number, reported)
     assert parts.store.deposits(number) == frozenset()
     found = it.payouts(store=parts.store)
     assert found.deposits is None

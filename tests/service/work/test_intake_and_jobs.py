@@ -94,7 +94,7 @@ def test_nothing_is_taken_once_it_is_closed(parts: Parts, campaign: int) -> None
     assert set(stored(parts, campaign)) == {0}
 
 
-def test_who_waits_in_vain_is_told_to_try_again(
+def test_who_waits_in_vain_is_reported_to_try_again(
     parts: Parts, campaign: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Her report is stored once the store can, and the same one again does no harm."""
@@ -132,13 +132,13 @@ def test_what_was_acknowledged_survives_a_kill(parts: Parts, campaign: int, tmp_
     child = subprocess.Popen([sys.executable, "-c", textwrap.dedent(HANDING_IN), str(parts.store.home.folder), url,
                               str(campaign)], stdout=subprocess.PIPE, text=True)
     assert child.stdout is not None
-    told = [int(child.stdout.readline()) for _ in range(50)]
+    reported = [int(child.stdout.readline()) for _ in range(50)]
     os.kill(child.pid, signal.SIGKILL)
-    told += [int(line) for line in child.stdout.read().splitlines() if line]
+    reported += [int(line) for line in child.stdout.read().splitlines() if line]
     child.wait()
     child.stdout.close()
-    assert set(told) <= set(stored(parts, campaign))
-    assert len(told) == len(set(told)) < 1000
+    assert set(reported) <= set(stored(parts, campaign))
+    assert len(reported) == len(set(reported)) < 1000
 
 
 def test_a_job_is_one_workers(parts: Parts, campaign: int) -> None:
@@ -184,7 +184,7 @@ def test_a_job_at_which_workers_die_is_given_up(parts: Parts, campaign: int) -> 
     assert jobs.ask(campaign, Task.AUDIT).state == "queued"
 
 
-def test_a_fault_is_told_without_what_it_says(parts: Parts, campaign: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_is_reported_without_what_it_says(parts: Parts, campaign: int, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
         raise ValueError("she answered yes")
 
@@ -230,7 +230,7 @@ def test_a_killed_workers_settlement_is_resumed_under_the_same_debit(parts: Part
     assert other.once() is False
 
 
-def test_workers_stop_when_told(parts: Parts, campaign: int) -> None:
+def test_workers_stop_when_reported(parts: Parts, campaign: int) -> None:
     stop = Event()
     thread = Thread(target=parts.worker.run, args=(stop,))
     thread.start()

@@ -151,13 +151,13 @@ def test_nobody_declines_while_a_round_is_made_final(tmp_path: Path, monkeypatch
     with Parts.at(tmp_path) as parts:
         opened, people = reported(parts)
         parts.rounds.draw_up(opened)
-        real, told = parts.store.check_charge, list[str]()
+        real, reasons = parts.store.check_charge, list[str]()
 
         def declines() -> None:
             try:
                 parts.participation.decline(people[0])
             except Refused as error:
-                told.append(error.reason)
+                reasons.append(error.reason)
 
         thread = Thread(target=declines)
 
@@ -171,7 +171,7 @@ def test_nobody_declines_while_a_round_is_made_final(tmp_path: Path, monkeypatch
         with pytest.raises(KeyboardInterrupt):
             parts.rounds.finish(opened)
         thread.join(60)
-        assert told == ["there is no contract to decline"]
+        assert reasons == ["there is no contract to decline"]
         monkeypatch.setattr(parts.store, "check_charge", real)
         assert parts.rounds.finish(opened).final
 
@@ -180,21 +180,21 @@ def test_no_report_changes_while_a_round_is_drawn_up_from_it(tmp_path: Path, mon
     """Nobody is told that something is stored from which her contract does not follow; a withdrawal is always taken."""
     with Parts.at(tmp_path) as parts:
         opened, people = reported(parts)
-        taking, her, told = parts.participation, people[0], list[str]()
+        taking, her, reasons = parts.participation, people[0], list[str]()
         assert opened.contracts is not None
 
-        def told_by(who: Participant, concern: str) -> None:
+        def refused_by(who: Participant, concern: str) -> None:
             with pytest.raises(Refused) as caught:
                 taking.submit(who, {"concern": concern})
-            told.append(caught.value.reason)
+            reasons.append(caught.value.reason)
 
         taking.submit(her, {"concern": "0.1"})
-        once_drawn(monkeypatch, lambda: told_by(her, "0.95"))
+        once_drawn(monkeypatch, lambda: refused_by(her, "0.95"))
         found = parts.rounds.draw_up(opened)
         assert json.loads(str(parts.store.row_of(opened.number, her.slot, phase=FIRST)))["concern"] == "0.1"
         terms = opened.contracts.terms(opened.campaign.file.config, found.drawn, "1")
-        told_by(her, "0.95")
-        assert told == ["contracts are being drawn up now", "nothing is asked for now"]
+        refused_by(her, "0.95")
+        assert reasons == ["contracts are being drawn up now", "nothing is asked for now"]
         once_drawn(monkeypatch, lambda: taking.withdraw(people[1]))
         again = parts.rounds.draw_up(opened)
         assert opened.contracts.terms(opened.campaign.file.config, again.drawn, "1") == terms  # what is stored

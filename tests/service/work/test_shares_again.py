@@ -61,7 +61,7 @@ def test_a_share_follows_from_what_left_the_device(tmp_path: Path) -> None:
             taking.share(people[0], {"answer": "yes"})
 
 
-def test_what_was_stored_for_somebody_is_told_as_it_was(tmp_path: Path) -> None:
+def test_what_was_stored_for_somebody_is_reported_as_it_was(tmp_path: Path) -> None:
     """Who withdrew has no share, whatever she types; who handed in nothing reads so, as long as that can be known."""
     with Parts.at(tmp_path) as parts:
         number, taking = parts.open(kind("bits").template), parts.participation
@@ -89,10 +89,10 @@ def test_who_is_handed_goods_reads_their_names_when_her_record_is_erased(tmp_pat
         taking, (who, other) = parts.participation, parts.join(number, [0, 1])
         taking.submit(who, {"algebra": "0", "drawing": "0", "law": "90", "music": "0"})
         assert parts.do(number, Task.SETTLE).problem == ""
-        told, (again,) = words(taking.share(who)), taking.share(who, {"law": "90"})
-        assert "All records were erased" in told
+        reported, (again,) = words(taking.share(who)), taking.share(who, {"law": "90"})
+        assert "All records were erased" in reported
         got = again.title.removeprefix("Participant 1: ")
-        assert told.endswith("law" if got == "law" else "You get nothing.")
+        assert reported.endswith("law" if got == "law" else "You get nothing.")
         assert "You get nothing." in words(taking.share(Participant(number, other.slot)))
 
 

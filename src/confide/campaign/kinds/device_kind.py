@@ -194,11 +194,11 @@ class DeviceKind(PeoplesKind):
         it, odds = plan.mechanism, response_table(self.level(plan))
         law = ((odds.same, odds.other), (odds.other, odds.same))
         for rank in (0, 1):
-            record, heard = np.array([float(rank)]), RecordingNoise(Noise.simulated(rank))
-            report = drawn_locally(record, heard, it)
-            asked = [(draw.law, draw.table, tuple(map(int, draw.center))) for draw in heard.draws]
-            again = drawn_locally(record, ForcedNoise(heard.draws), it)
-            if asked != [("channel", law, (rank,))] or not report == again == int(heard.draws[0].value[0]):
+            record, observed = np.array([float(rank)]), RecordingNoise(Noise.simulated(rank))
+            report = drawn_locally(record, observed, it)
+            asked = [(draw.law, draw.table, tuple(map(int, draw.center))) for draw in observed.draws]
+            again = drawn_locally(record, ForcedNoise(observed.draws), it)
+            if asked != [("channel", law, (rank,))] or not report == again == int(observed.draws[0].value[0]):
                 raise InvalidInput("mechanism", f"{type(it).__name__}: `submit` draws by another law than pages do",
                                    "return int(randomized_response(record.astype(int), epsilon, noise, stream=...)[0]) "
                                    "at the epsilon that is promised to the collector")

@@ -208,7 +208,7 @@ class PeoplesKind:
         data = self._submitted(config, plan, folder, progress, problems)
         usable = sum(len(batch.index) for batch in data)
         return Check(slots=config.people.count, rows=data.rows(usable), usable=usable, rejected=dict(data.rejected),
-                     tolerated=self.tolerated(config), cells=problems.told())
+                     tolerated=self.tolerated(config), cells=problems.reported())
 
     def record(self, config: Any, plan: Any, folder: Path, identity: str) -> tuple[Any, int]:
         """One participant's record as they handed it in (None where none is usable), and their index."""

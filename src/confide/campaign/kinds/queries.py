@@ -107,7 +107,7 @@ class QueriesKind(KindSkeleton, CustodiansKind):
         data = self._held(config, plan, folder, progress, problems)
         rows = data.count()
         return Check(slots=config.data.records, rows=rows, usable=rows - len(data.rejected), rejected=data.rejected,
-                     tolerated=None, held=True, cells=problems.told(),
+                     tolerated=None, held=True, cells=problems.reported(),
                      missing_as=null_record(plan.schema))
 
     def more_rows(self, plan: QueriesPlan, outcome: AnyOutcome, count: int) -> pa.Table:

@@ -25,7 +25,7 @@ from confide.contract.words import money, money_at_least, money_at_most
 from confide.privacy.groups import group_blocks, groups_section, guess_in_words, right_at_most
 
 __all__ = ["AnyOutcome", "CurrencyTable", "Finite", "KindSkeleton", "LawTable", "MoneyTable", "MoneyWords",
-           "Parameters", "Positive", "Share", "ShownPlan", "no_rehearsal", "not_told", "plan_page", "promised",
+           "Parameters", "Positive", "Share", "ShownPlan", "no_rehearsal", "not_disclosed", "plan_page", "promised",
            "settled_otherwise", "share_page"]
 
 AnyOutcome = Outcome | PublicOutcome | SimulatedOutcome
@@ -71,7 +71,7 @@ class KindSkeleton:
     def result(self, plan: Any, outcome: AnyOutcome) -> Sequence[Section]:
         found: Sequence[Section] = plan.pages.result_sections(self.settled(plan, outcome), outcome)
         # A study's noise follows from a seed: its page hides nothing.
-        return [each for each in found if not isinstance(outcome, SimulatedOutcome) or each.title != _NOT_TOLD]
+        return [each for each in found if not isinstance(outcome, SimulatedOutcome) or each.title != _NOT_DISCLOSED]
 
     def tables(self, plan: Any, outcome: AnyOutcome) -> Mapping[str, pa.Table]:
         found: Mapping[str, pa.Table] = plan.pages.result_tables(self.settled(plan, outcome), outcome)
@@ -159,7 +159,7 @@ def promised(plan: Any, *said: str) -> Section:
         Text(said), *group_blocks(plan.mechanism, plan.guarantees.privacy)))
 
 
-def not_told(plan: Any, example: str, audience: Audience, *more: str, thing: str = "record") -> Section:
+def not_disclosed(plan: Any, example: str, audience: Audience, *more: str, thing: str = "record") -> Section:
     """The section about facts that a result page does not tell, by an example of the campaign's own.
 
     Args:
@@ -177,10 +177,10 @@ def not_told(plan: Any, example: str, audience: Audience, *more: str, thing: str
         said = (f"Noise limits how well anybody can tell from this page {example}. A fact that holds for most people "
                 "can still be guessed about one person, with or without their own record.")
     guess = guess_in_words(plan.mechanism, promises, audience, somebody=True, thing=thing)
-    return Section(title=_NOT_TOLD, blocks=(Text((said, guess, *more)),))
+    return Section(title=_NOT_DISCLOSED, blocks=(Text((said, guess, *more)),))
 
 
-_NOT_TOLD = "What this page does not tell"
+_NOT_DISCLOSED = "What this page does not tell"
 _CERTAIN = 0.9
 """How often a guess may be right from which on a page calls its promise weak."""
 

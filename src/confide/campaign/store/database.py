@@ -32,7 +32,7 @@ from confide.contract.errors import InvalidInput, StoreFailed
 from confide.contract.files import check_private, make_folder
 from confide.contract.words import cause
 
-__all__ = ["Database", "driver", "insert_many", "is_busy", "told"]
+__all__ = ["Database", "driver", "insert_many", "is_busy", "reported"]
 
 REVISION = "0007"
 """The newest migration."""
@@ -76,7 +76,7 @@ class Database:
         except (DBAPIError, sqlite3.Error) as error:
             self.close()
             if is_busy(error):
-                raise told(error, self.name) from None
+                raise reported(error, self.name) from None
             raise InvalidInput("store", f"{self.name} cannot be used ({_first_line(getattr(error, 'orig', error))})",
                                "" if self.sqlite else _SERVER) from None
         except BaseException:
@@ -114,7 +114,7 @@ class Database:
 
     @contextmanager
     def _transaction(self, **options: Any) -> Iterator[Connection]:
-        with self._told(), self.engine.connect().execution_options(**options) as connection:
+        with self._reported(), self.engine.connect().execution_options(**options) as connection:
             try:
                 with connection.begin():
                     yield connection
@@ -125,11 +125,11 @@ class Database:
                 raise
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _reported(self) -> Iterator[None]:
         try:
             yield
         except (DBAPIError, NoneIsFree, self.engine.dialect.loaded_dbapi.Error) as error:
-            raise told(error, self.name) from None
+            raise reported(error, self.name) from None
 
     def lock_ledger(self, connection: Connection) -> None:
         """Wait until no other transaction charges; in SQLite every writer has waited already."""
@@ -160,7 +160,7 @@ class Database:
     def _empty_log(self, file: Path, thoroughly: bool) -> None:
         # A connection of its own: on one that was used before, an unfinished query, such as one that an exception
         # keeps alive, would forbid the rewriting.
-        with self._told(), closing(sqlite3.connect(file)) as own:
+        with self._reported(), closing(sqlite3.connect(file)) as own:
             _prepare_sqlite(own, None)
             try:
                 if thoroughly:
@@ -371,7 +371,7 @@ _POSTGRESQL = {"40": _BUSY, "55": _BUSY, "57014": _BUSY, "57P05": _BUSY, "25P03"
 """By the beginning of PostgreSQL's code; the longest that fits counts."""
 
 
-def told(error: Exception, name: str) -> StoreFailed:
+def reported(error: Exception, name: str) -> StoreFailed:
     """A driver's error as one of confide's.
 
     Args:

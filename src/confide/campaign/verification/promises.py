@@ -299,10 +299,10 @@ def meter(file: CampaignFile, outcome: PublicOutcome, other: str | None) -> str:
         raise NotChecked(f"no meter recorded: confide {other} had none; the figures on the billboard are within the "
                          "charge")
     own = {(line.line, line.form): line for line in fresh.record().lines}
-    told = {(line.line, line.form): line for line in said.lines}
-    if any(line.spent != WITHIN for line in said.lines) or len(told) < len(said.lines):
+    reported = {(line.line, line.form): line for line in said.lines}
+    if any(line.spent != WITHIN for line in said.lines) or len(reported) < len(said.lines):
         raise Broken("a line says something else than that it was kept")
-    if own.keys() != told.keys():
+    if own.keys() != reported.keys():
         if other is None:
             raise Broken(f"the lines are {_lines(said.lines)}; this mechanism is charged on {_lines(own.values())}")
         raise NotChecked(f"the lines are those of confide {other}; the figures on the billboard are within the charge")

@@ -109,7 +109,7 @@ def read_folder(place: Path, *, field: str = "pack", tables: bool = True) -> Fol
     if place.exists() and not place.is_dir():
         files, strange = members(place, most=MOST, largest=LARGEST, room=found.room, refused=found.refused)
         return Folder(place=place, field=field, files=files, strange={**found.strange, **strange})
-    with found.told("the folder"):
+    with found.reported("the folder"):
         top = os.open(place, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
         try:
             found.look(top, "")
@@ -138,7 +138,7 @@ class _Found:
                 self.take(folder, entry, f"{before}{entry.name}")
 
     def take(self, folder: int, entry: os.DirEntry[str], path: str) -> None:
-        with self.told(path):
+        with self.reported(path):
             mode = entry.stat(follow_symlinks=False).st_mode
             if path == COLUMNS and stat.S_ISDIR(mode):
                 before = self.seen
@@ -183,7 +183,7 @@ class _Found:
         return data
 
     @contextmanager
-    def told(self, path: str) -> Iterator[None]:
+    def reported(self, path: str) -> Iterator[None]:
         """What the system refuses is told as a fault of that path."""
         try:
             yield

@@ -276,8 +276,8 @@ def level_of_the_cost() -> Recomputed:
     random = study_generator(1, "channels")
     differs = level = 0.0
     for epsilon in (0.01, 0.1, 0.3, 0.6, 1.0):
-        told = response_table(epsilon, 2)
-        pairs = [np.array([[told.same, told.other], [told.other, told.same]]) / told.total]
+        reported = response_table(epsilon, 2)
+        pairs = [np.array([[reported.same, reported.other], [reported.other, reported.same]]) / reported.total]
         pairs += [_channel(random, epsilon) for _ in range(500)]
         for first, second in pairs:
             costs = np.abs(np.log(first / second))  # c times the largest log ratio of an output, c = 1
@@ -375,9 +375,9 @@ def density_ratio() -> Recomputed:
 def answers_without_a_bound() -> Recomputed:
     """The source takes any real answer: gamma times the distance when a record says 10^6 instead of 0, B = M = 1."""
     claimed, gamma = printed_constant(1.0, 1.0), 100.0
-    told, silent = (WeightedRows(x=np.ones((1, 1)), y=np.array([y]), copies=np.ones(1)).ridge(gamma)
-                    for y in (1e6, 0.0))
-    found = gamma * math.dist(told, silent)
+    reported, silent = (WeightedRows(x=np.ones((1, 1)), y=np.array([y]), copies=np.ones(1)).ridge(gamma)
+                        for y in (1e6, 0.0))
+    found = gamma * math.dist(reported, silent)
     return Recomputed("false" if found > claimed else "holds", claimed, found)
 
 

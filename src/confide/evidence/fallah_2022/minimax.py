@@ -112,9 +112,9 @@ def minimax_bounds(epsilons_local: ArrayLike, *, variance: float = 0.25, order: 
     if not (levels >= 0).all():
         raise InvalidInput("epsilons_local", "a negative entry, or one that is not a number", "must be in [0, inf]")
     sampling = 1.0 / (4.0 * (1.0 + math.sqrt(len(levels))) ** 2)
-    told = _two_points(levels) if alpha >= 2 else 0.0
+    reported = _two_points(levels) if alpha >= 2 else 0.0
     upper, weights = _linear(levels, v, alpha)
-    return MinimaxBounds(4.0 * v * max(told, sampling), upper, weights, alpha, v, told > sampling,
+    return MinimaxBounds(4.0 * v * max(reported, sampling), upper, weights, alpha, v, reported > sampling,
                          bool(alpha >= 2 and (levels <= 1).all()))
 
 
@@ -143,8 +143,8 @@ def shrunk(estimate: float, mse: float, low: float = 0.0, high: float = 1.0) -> 
 
 def _two_points(levels: NDArray[np.float64]) -> float:
     with np.errstate(over="ignore"):
-        told = float(np.expm1(levels).sum())
-    return (1.0 - told / 2.0) / 4.0 if told <= 1.0 else 1.0 / (8.0 * told)
+        reported = float(np.expm1(levels).sum())
+    return (1.0 - reported / 2.0) / 4.0 if reported <= 1.0 else 1.0 / (8.0 * reported)
 
 
 def _linear(levels: NDArray[np.float64], v: float, alpha: float) -> tuple[float, NDArray[np.float64]]:

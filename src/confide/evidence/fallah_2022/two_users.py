@@ -248,5 +248,5 @@ def middles(cells: int) -> Floats:
 def regret(c: Floats, d: Floats) -> float:
     """The most that a lie gains where t = eps_c + c d + (integral of d above c), d given in the middles of cells."""
     rents = (np.cumsum(d[::-1])[::-1] - d / 2.0) * (c[1] - c[0])
-    told = rents + c * d  # a report's utility is this less d times what is true
-    return max(float(np.max(told - own * d) - rents[k]) for k, own in list(enumerate(c))[::20])
+    reported = rents + c * d  # a report's utility is this less d times what is true
+    return max(float(np.max(reported - own * d) - rents[k]) for k, own in list(enumerate(c))[::20])

@@ -70,8 +70,8 @@ class TooFewPeople(InvalidInput):
     ) -> None:
         ways = [*tried("need people >= {people}", attempt, people=people),
                 *tried("error >= {error}", attempt, error=error_reached)]
-        told = [each.settings["people"] for each in ways if "people" in each.settings]
-        self.error, self.criterion, self.people = error, criterion, int(told[0]) if told else people
+        reported = [each.settings["people"] for each in ways if "people" in each.settings]
+        self.error, self.criterion, self.people = error, criterion, int(reported[0]) if reported else people
         super().__init__("error", f"{error:g} is out of reach of the criterion {criterion} with so few people",
                          [*ways, "another criterion"])
 

@@ -27,7 +27,7 @@ from confide.contract.plan import Alternative, Predicted
 from confide.contract.presentation import Picture
 from confide.contract.remedies import trying
 from confide.market.planned import ERROR, MONEY, TOTAL, NoPurchase, PlannedMarket, around, by_criterion, picture
-from confide.market.planner import OutOfReach, least_people
+from confide.market.planner import TargetUnreachable, least_people
 from confide.market.signal_model import Reporting, SignalModel, as_level
 from confide.market.threshold.cost_laws import CostLaw, as_cost_law, flip_probability
 from confide.market.threshold.signed_payments import (
@@ -270,7 +270,7 @@ class _Search:
         return total if math.isfinite(total) else 1e300
 
 
-def _infeasible(search: _Search, epsilon: float | None, again: Callable[..., Any], seconds: float) -> OutOfReach:
+def _infeasible(search: _Search, epsilon: float | None, again: Callable[..., Any], seconds: float) -> TargetUnreachable:
     """Why nothing was found: the best that these people reach, and how many would do."""
     theta, people = search.signal_model.signal_accuracy, search.people
     level = epsilon if epsilon is not None else min(search.ceiling, float(_LEVELS[-1]))
@@ -289,8 +289,8 @@ def _infeasible(search: _Search, epsilon: float | None, again: Callable[..., Any
         reachable = min((search.quality(people, float(share), reporting_of(search.signal_model, flip, level))
                          for share, flip in zip(search.shares, flips, strict=True)), default=reach(people))
     needed = None if trying() else least_people(lambda count: reach(count) <= search.error)
-    return OutOfReach(search.error, people, reachable, None if needed is None else max(needed, people + 1), again,
-                      seconds / people)
+    most = None if needed is None else max(needed, people + 1)
+    return TargetUnreachable(search.error, people, reachable, most, again, seconds / people)
 
 
 @names_missing()

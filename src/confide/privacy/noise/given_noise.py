@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from confide.contract.private_parts import behind, put_behind
 from confide.contract.renamed import renamed
-from confide.contract.veiled import behind, put_behind
 from confide.privacy.noise.arguments import Center, Points, Stream, StreamName
 from confide.privacy.noise.base import Noise, RealLaw
 from confide.privacy.noise.discrete import DiscreteLaw
@@ -35,11 +35,11 @@ def given(source: Noise) -> Noise:
 
     Example:
         >>> from confide.privacy.noise import RecordingNoise
-        >>> heard = RecordingNoise(Noise.simulated(1))
-        >>> type(given(heard)) is type(Noise.secure()), given(heard).audited, given(heard)
+        >>> observed = RecordingNoise(Noise.simulated(1))
+        >>> type(given(observed)) is type(Noise.secure()), given(observed).audited, given(observed)
         (True, False, <secure noise, 0 streams drawn>)
-        >>> _ = given(heard).laplace(2.0, 1, stream="price", center=[0.5])
-        >>> heard.draws[0].center
+        >>> _ = given(observed).laplace(2.0, 1, stream="price", center=[0.5])
+        >>> observed.draws[0].center
         (Fraction(1, 2),)
     """
     return source if isinstance(source, GivenNoise) else GivenNoise(source)

@@ -157,9 +157,9 @@ class _Transcribed(PassingNoise):
         self.draws.append(draw if meter is None else replace(draw, payment=meter.payment_of(draw.stream)))
 
     @property
-    def unheard(self) -> list[StreamName]:
+    def unmetered(self) -> list[StreamName]:
         """Draws that the meter never heard of with which the run began: it was taken away or changed, or passed by."""
-        return [draw.stream for draw in self.draws if not self.meters[0].heard(draw.stream)] if self.meters else []
+        return [draw.stream for draw in self.draws if not self.meters[0].observed(draw.stream)] if self.meters else []
 
     def _asked(self, stream: Stream, center: Center | None) -> None:
         """Of real noise, a center that was left out looks like zeros further on."""
@@ -280,8 +280,9 @@ class RecordingNoise(_Transcribed):
         return ask(self._source)
 
     @property
-    def unheard(self) -> list[StreamName]:
-        return [*super().unheard, *(self._source._drawn - {draw.stream for draw in self.draws} if self.meters else ())]
+    def unmetered(self) -> list[StreamName]:
+        unrecorded = self._source._drawn - {draw.stream for draw in self.draws} if self.meters else ()
+        return [*super().unmetered, *unrecorded]
 
 
 class ForcedNoise(_Transcribed):

@@ -119,7 +119,7 @@ class XorBundles(SetsOfGoods):
                 raise InvalidInput("record", f"values of {values.dtype} in the shape {values.shape}",
                                    f"must be numbers in the shape {(self.bids,)}")
         else:
-            [listed] = each_aside(self._told, [record])
+            [listed] = each_aside(self._reported, [record])
             if isinstance(listed, InvalidInput):
                 raise listed
             goods, values = self._empty(1)
@@ -142,13 +142,13 @@ class XorBundles(SetsOfGoods):
             raise InvalidInput("records", f"{len(data)} of them", f"must be {self.people}, one for each slot")
         goods, values = self._empty(self.people)
         bad = np.zeros(self.people, dtype=bool)
-        for i, listed in enumerate(each_aside(self._told, data)):
+        for i, listed in enumerate(each_aside(self._reported, data)):
             bad[i] = isinstance(listed, InvalidInput)
             if not isinstance(listed, InvalidInput):
                 _put(listed, goods[i], values[i])
         return goods, values, bad
 
-    def _told(self, record: Any) -> _Listed | InvalidInput:
+    def _reported(self, record: Any) -> _Listed | InvalidInput:
         """One list of bids, or what is wrong with it, whatever it is. To be called aside."""
         try:
             return self._bids_of(record)

@@ -314,8 +314,8 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         rounds = -(-after.tables // max(1, fit.batch))
         for at in range(rounds):
             start, middle, end = (200 + 800 * (2 * at + half) // (2 * rounds) for half in range(3))
-            told = self._scores(fit, private, _part(progress, start, middle))
-            picked = self._choose(told, fit, source)
+            reported = self._scores(fit, private, _part(progress, start, middle))
+            picked = self._choose(reported, fit, source)
             fit.learn([self._measure(each, columns, counts, after.sigma, source) for each in picked],
                       _part(progress, middle, end))
         board = fit.billboard()
@@ -353,12 +353,12 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         return scores(rows, whole_weights(weights, self.records), self.candidates, fit.sizes, private,
                       self.records, fit.split.sigma, self.seed, fit.batches, tell)
 
-    def _choose(self, told: NDArray[np.int64], fit: _Fit, source: Noise) -> list[int]:
+    def _choose(self, scored: NDArray[np.int64], fit: _Fit, source: Noise) -> list[int]:
         """One batch: each draw is an exponential mechanism over what public rules leave."""
         rule, first = Batch(self.candidates, fit.picked), len(fit.picked)
         for t in range(first, min(fit.split.tables, first + fit.batch)):
             places = np.flatnonzero(rule.allowed())
-            drawn = exponential_mechanism(told[places], fit.split.epsilon, SENSITIVITY, source, stream=("choose", t),
+            drawn = exponential_mechanism(scored[places], fit.split.epsilon, SENSITIVITY, source, stream=("choose", t),
                                           line=self._line("choose"))
             fit.picked.append(int(places[drawn[0]]))
             rule.pick(fit.picked[-1])

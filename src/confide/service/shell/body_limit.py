@@ -53,12 +53,12 @@ class BodyLimit:
                 return {"type": "http.disconnect"}
             return message
 
-        async def told(message: Message) -> None:
+        async def reported(message: Message) -> None:
             if not refused:
                 await send(message)
 
         try:
-            await self._app(scope, counted, told)
+            await self._app(scope, counted, reported)
         except BaseException:
             if not refused:
                 raise

@@ -25,7 +25,7 @@ from confide.contract.worded import Worded, worded
 from confide.service.access import new_code
 from confide.service.work.faults import Changed, NotNow, Unknown
 
-__all__ = ["AWAY", "MEDIA", "Answer", "Faults", "Problem", "Told", "TooLarge", "answers", "install",
+__all__ = ["AWAY", "MEDIA", "Answer", "Faults", "Problem", "Reported", "TooLarge", "answers", "install",
            "problem_response", "status_of"]
 
 _log = logging.getLogger("confide.service")
@@ -53,7 +53,7 @@ def answers(*statuses: int) -> dict[int | str, dict[str, Any]]:
                      "content": {MEDIA: {"schema": {"$ref": "#/components/schemas/Problem"}}}} for status in statuses}
 
 
-class Told(JSONResponse):
+class Reported(JSONResponse):
     """A problem as an answer to a program; a page shows the same in its own language."""
 
     detail: str
@@ -73,11 +73,11 @@ class TooLarge(ConfideError):
 
 
 def problem_response(status: int, detail: str, *, field: str | None = None, limit: str | None = None,
-                     headers: dict[str, str] | None = None) -> Told:
+                     headers: dict[str, str] | None = None) -> Reported:
     """A problem as an answer."""
     said = Problem(title=_TITLES.get(status, "a problem"), status=status, detail=str(detail), field=field,
                    limit=str(limit) if limit else None)
-    answer = Told(said.model_dump(exclude_none=True), status, headers, media_type=MEDIA)
+    answer = Reported(said.model_dump(exclude_none=True), status, headers, media_type=MEDIA)
     answer.detail, answer.limit = detail, limit or ""
     return answer
 
@@ -98,7 +98,7 @@ def status_of(error: ConfideError) -> int:
     return 500
 
 
-def _told(error: ConfideError) -> Told:
+def _reported(error: ConfideError) -> Reported:
     match error:
         case InvalidInput():
             return problem_response(422, worded("%(field)s %(problem)s", field=error.field, problem=error.problem),
@@ -134,7 +134,7 @@ def install(app: FastAPI, show: Show = lambda *_: None) -> Answer:
             otherwise.
     """
 
-    def shown(request: Request, answer: Told) -> Response:
+    def shown(request: Request, answer: Reported) -> Response:
         found = show(request, answer.status_code, answer.detail, answer.limit)
         if found is not None:
             found.headers.update({name: value for name, value in answer.headers.items() if name == "retry-after"})
@@ -144,7 +144,7 @@ def install(app: FastAPI, show: Show = lambda *_: None) -> Answer:
     def ours(request: Request, error: ConfideError) -> Response:
         if status_of(error) == 500:
             return shown(request, _unexpected(error))
-        return shown(request, _told(error))
+        return shown(request, _reported(error))
 
     @app.exception_handler(RequestValidationError)
     def unreadable(request: Request, error: RequestValidationError) -> Response:
@@ -165,7 +165,7 @@ def install(app: FastAPI, show: Show = lambda *_: None) -> Answer:
 
     async def unexpected(scope: Scope, error: Exception) -> Response:
         if isinstance(error, ConfideError) and status_of(error) != HTTPStatus.INTERNAL_SERVER_ERROR:
-            answer = _told(error)
+            answer = _reported(error)
         else:
             answer = _unexpected(error)
         try:
@@ -216,11 +216,11 @@ def _unreadable(first: Mapping[str, Any], names: Collection[str]) -> tuple[str, 
         case "less_than_equal":
             return place, worded("cannot be used"), worded("must be less than or equal to %(most)s",
                                                            most=first["ctx"]["le"])
-    told = re.sub(r"^\w+ (should|must) ", "must ", str(first["msg"]))  # the limit, never what was sent
-    return place, worded("cannot be used"), re.sub(r", (unable|got) .*", "", told)
+    reported = re.sub(r"^\w+ (should|must) ", "must ", str(first["msg"]))  # the limit, never what was sent
+    return place, worded("cannot be used"), re.sub(r", (unable|got) .*", "", reported)
 
 
-def _unexpected(error: Exception) -> Told:
+def _unexpected(error: Exception) -> Reported:
     """A fault of ours: its text may hold private values, so it goes nowhere; a reference goes to both sides."""
     reference = new_code()[:9]
     _log.error("an internal error: %s", type(error).__name__, extra={"reference": reference})

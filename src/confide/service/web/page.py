@@ -31,7 +31,7 @@ from confide.service.shell.guards import (
     cookie_of,
     parts_of,
 )
-from confide.service.web.rendering import sections_html, told
+from confide.service.web.rendering import in_words, sections_html
 
 __all__ = ["STATIC", "Form", "forget_token", "from_elsewhere", "go", "keep_token", "leafed", "looking", "page",
            "same_site", "speak", "taking"]
@@ -60,14 +60,14 @@ def _templates(language: str = "en") -> Environment:
 
 
 def speak(templates: Environment, catalogue: NullTranslations) -> None:
-    """Have templates speak a language: their own texts, and the text that `told` shows of a problem.
+    """Have templates speak a language: their own texts, and the text that `in_words` shows of a problem.
 
     Args:
         templates: templates of all pages.
         catalogue: catalogue in which texts are looked up.
     """
     templates.install_gettext_translations(catalogue, newstyle=True)  # type: ignore[attr-defined] # i18n's
-    templates.globals["told"] = partial(told, translate=catalogue.gettext)
+    templates.globals["in_words"] = partial(in_words, translate=catalogue.gettext)
 
 
 def page(request: Request, template: str, *, status: int = 200, **context: Any) -> HTMLResponse:

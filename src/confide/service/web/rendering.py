@@ -22,7 +22,7 @@ from confide.contract.words import number, printable
 from confide.service.shell.problems import AWAY
 from confide.service.work.faults import Changed, NotNow, Unknown
 
-__all__ = ["sections_html", "told"]
+__all__ = ["in_words", "sections_html"]
 
 _KEPT = 64  # pictures
 _SHORT = 12  # characters of a cell that stays on one line: a day is not broken at its hyphens
@@ -102,7 +102,7 @@ def _picture(spec: str, alt: str) -> str:
             f'<figcaption class="note">{words}</figcaption></figure>')
 
 
-def told(
+def in_words(
     problem: ConfideError | tuple[str, str] | str | None, known: Mapping[str, str] | None = None, *,
     translate: Callable[[str], str],
 ) -> str:
@@ -115,9 +115,9 @@ def told(
 
     Example:
         >>> error = Refused(messages.worded("no payout is approved"), "look again")
-        >>> told(error, translate=lambda text: text.upper()), told(("is missing", ""), translate=str)
+        >>> in_words(error, translate=lambda text: text.upper()), in_words(("is missing", ""), translate=str)
         ('NO PAYOUT IS APPROVED (look again)', 'is missing')
-        >>> told(error, {"no payout is approved (look again)": "Approve it first."}, translate=str)
+        >>> in_words(error, {"no payout is approved (look again)": "Approve it first."}, translate=str)
         'Approve it first.'
     """
     if problem is None:
@@ -127,7 +127,7 @@ def told(
         return known[english]
 
     def say(text: str) -> str:
-        return messages.told(text, translate)
+        return messages.in_words(text, translate)
 
     match problem:
         case str():
@@ -135,7 +135,7 @@ def told(
         case (what, limit):
             return printable(f"{say(what)}; {say(limit)}" if limit else say(what))
         case InvalidInput():
-            return printable(f"{problem.field}: {told((problem.problem, problem.limit), translate=translate)}")
+            return printable(f"{problem.field}: {in_words((problem.problem, problem.limit), translate=translate)}")
         case Refused():
             return printable(_with(say(problem.reason), say(problem.remedy)))
         case NotNow():

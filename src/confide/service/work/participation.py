@@ -126,8 +126,8 @@ class ParticipantActions:
         device.
         """
         opened = self._opened.get(who.campaign)
-        told = None if opened.contracts is None else self.device(who)
-        return told is not None and told["law"] == "lattice" and int(told["steps"]) == 0
+        drawn = None if opened.contracts is None else self.device(who)
+        return drawn is not None and drawn["law"] == "lattice" and int(drawn["steps"]) == 0
 
     def odds(self, who: Participant) -> AnswerOdds | NoiseSize | None:
         """The odds, or the size of noise, of the report that leaves the participant's device, by the exact channel that
@@ -319,9 +319,9 @@ class ParticipantActions:
             return kind.asked(campaign.file.config, campaign.plan)
         if opened.contracts is not None and self.contract(who) is None:
             return ()
-        told = self._device(opened, opened.local, who)
-        answers = tuple(told["answers"]) if told["law"] == "response" else ()
-        return [Field(column=told["column"], label=told["column"], form="choice" if answers else "text",
+        drawn = self._device(opened, opened.local, who)
+        answers = tuple(drawn["answers"]) if drawn["law"] == "response" else ()
+        return [Field(column=drawn["column"], label=drawn["column"], form="choice" if answers else "text",
                       choices=answers, required=False)]
 
     def _handed_in(self, opened: OpenedCampaign, who: Participant, values: Mapping[str, str]) -> Mapping[str, str]:

@@ -67,8 +67,8 @@ class Worker:
         if job is None:
             return False
         try:
-            with self._kept(job) as told:
-                result = self._do(job, told)
+            with self._kept(job) as reported:
+                result = self._do(job, reported)
             self._jobs.finish(job, self.name, result)
         except StoreFailed:
             raise  # another attempt follows, here or elsewhere
@@ -88,13 +88,13 @@ class Worker:
         else:
             self._jobs.fail(job, self.name, problem)
 
-    def _do(self, job: Job, told: Any) -> Any:
+    def _do(self, job: Job, reported: Any) -> Any:
         opened = self._opened.get(job.campaign)
         if job.task is Task.AUDIT:
-            return opened.campaign.audit(progress=told).to_dict()
-        return self._settled(opened, told, job.accept_unusable)
+            return opened.campaign.audit(progress=reported).to_dict()
+        return self._settled(opened, reported, job.accept_unusable)
 
-    def _settled(self, opened: OpenedCampaign, told: Any, accept_unusable: bool) -> None:
+    def _settled(self, opened: OpenedCampaign, reported: Any, accept_unusable: bool) -> None:
         """Close the collection and settle; what was settled, or died on the way, goes on where it was."""
         known, rounds = self._store.get(opened.number), CampaignRounds(self._store)
         if known.state is not State.SETTLED:
@@ -103,7 +103,7 @@ class Worker:
         if not asked_twice and not opened.campaign.held and known.state is State.OPEN:
             self._store.close_collection(opened.number)
         with rounds.records(opened) if asked_twice else nullcontext(opened.campaign) as campaign:
-            campaign.settle(opened.pack, store=self._store, progress=told, accept_unusable=accept_unusable)
+            campaign.settle(opened.pack, store=self._store, progress=reported, accept_unusable=accept_unusable)
         rounds.tidy(opened)
         if not opened.campaign.held:
             self._store.erase_files(opened.number)  # where nothing is due
@@ -111,18 +111,18 @@ class Worker:
     @contextmanager
     def _kept(self, job: Job) -> Iterator[Any]:
         """The lease is renewed while the work runs, whatever that does, and progress is told with it."""
-        over, lost, lock, told = Event(), Event(), Lock(), [0, None]
+        over, lost, lock, reported = Event(), Event(), Lock(), [0, None]
 
         def tell(done: int, steps: int | None) -> None:
             if lost.is_set():
                 raise _LeaseLost
             with lock:
-                told[:] = [done, steps]
+                reported[:] = [done, steps]
 
         def renew() -> None:
             while not over.wait(_RENEWAL):
                 with lock:
-                    done, steps = told
+                    done, steps = reported
                 try:
                     if not self._jobs.renew(job, self.name, done or 0, steps):
                         lost.set()

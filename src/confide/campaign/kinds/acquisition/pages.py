@@ -13,7 +13,7 @@ from confide.acquisition.incentives import SecondIdentities
 from confide.acquisition.reading import as_drawn, lattice_contract
 from confide.acquisition.release.losses import least_right
 from confide.campaign.kinds.acquisition.plan import PlannedMean
-from confide.campaign.kinds.skeleton import AnyOutcome, not_told, plan_page, promised, share_page
+from confide.campaign.kinds.skeleton import AnyOutcome, not_disclosed, plan_page, promised, share_page
 from confide.charts import intervals
 from confide.contract.guarantees import Accuracy, Audience, stated
 from confide.contract.offering import Question, answer, lies, withdrawing
@@ -238,7 +238,7 @@ def result_sections(plan: PlannedMean, outcome: AnyOutcome) -> Sequence[Section]
     """The mean in one sentence and a picture, its figures, what the page does not tell, and what is promised."""
     board: Any = outcome.billboard
     question = plan.config.record.question.rstrip()
-    hidden = not_told(plan, f"a given participant's answer to '{question}'", Audience.PUBLIC)
+    hidden = not_disclosed(plan, f"a given participant's answer to '{question}'", Audience.PUBLIC)
     promises = promised(plan, *stated(plan.guarantees))
     if not board.steps:
         nothing = Text(("No record came in: there is no mean.",))

@@ -13,7 +13,14 @@ from confide.allocation.billboards import WelfareCertificate
 from confide.allocation.crowds import counts
 from confide.campaign.kinds.allocation.plan import GoodsPlan, group_gain
 from confide.campaign.kinds.allocation.words import worth
-from confide.campaign.kinds.skeleton import AnyOutcome, not_told, plan_page, promised, settled_otherwise, share_page
+from confide.campaign.kinds.skeleton import (
+    AnyOutcome,
+    not_disclosed,
+    plan_page,
+    promised,
+    settled_otherwise,
+    share_page,
+)
 from confide.charts import curves, intervals
 from confide.contract.guarantees import Audience, stated
 from confide.contract.offering import Question, answer, lies, likelier, withdrawing
@@ -63,7 +70,7 @@ def result_sections(plan: GoodsPlan, outcome: AnyOutcome) -> list[Section]:
             Text((_finding(plan, prices),)), *_price_picture(plan, prices, order),
             Table(columns=("good", f"final price{points}", "copies"), note=note, rows=rows),
             Text((_certified(plan, outcome.certificate),)))),
-        not_told(plan, "a given participant's values, and their good", Audience.OTHERS, thing="row"),
+        not_disclosed(plan, "a given participant's values, and their good", Audience.OTHERS, thing="row"),
         Section(title="How prices rose", folded=True, blocks=tuple(_pictures(plan, board, order[:_DRAWN]))),
         promised(plan, f"Made by: {plan.words.describe(plan.market)}.", *stated(plan.guarantees), _step(plan)),
     ]
@@ -89,10 +96,10 @@ def _price_picture(plan: GoodsPlan, prices: np.ndarray, goods: list[int]) -> lis
     unit = plan.scale.unit
     rows = [(plan.names[good], "final price", float(prices[good] * unit), 0.0, float(prices[good] * unit))
             for good in goods]
-    told = f"from {_price(plan, float(prices[goods[0]]))} to {_price(plan, float(prices[goods[-1]]))}"
+    span = f"from {_price(plan, float(prices[goods[0]]))} to {_price(plan, float(prices[goods[-1]]))}"
     return intervals(rows, title="Final prices", axis="price" if unit == 1.0 else f"points, of {unit:.6g}",
                      alt=f"The final prices of {'all goods' if len(goods) == len(prices) else 'the dearest goods'}, "
-                         f"{told}.")
+                         f"{span}.")
 
 
 def _certified(plan: GoodsPlan, certificate: Any) -> str:
@@ -110,10 +117,10 @@ def _pictures(plan: GoodsPlan, board: Any, goods: list[int]) -> list[Picture]:
     """Prices after each round, of the dearest goods."""
     paths = plan.words.paths(plan.market, board)
     rows = [(float(r), float(paths[r, good]), plan.names[good]) for good in goods for r in range(len(paths))]
-    told = ", ".join(f"{plan.names[good]} {worth(float(paths[-1, good]))}" for good in goods)
+    ends = ", ".join(f"{plan.names[good]} {worth(float(paths[-1, good]))}" for good in goods)
     which = "The prices" if len(goods) == len(plan.names) else f"The {len(goods)} highest prices"
     return curves(rows, title="Prices by round", x="rounds played", y="price, of the most that can be written",
-                  alt=f"{which} by round, which end at {told}.")
+                  alt=f"{which} by round, which end at {ends}.")
 
 
 def _points(plan: GoodsPlan) -> str:
@@ -143,29 +150,29 @@ def explain(plan: GoodsPlan, outcome: AnyOutcome, record: Any, index: int) -> li
     if record is None:
         return share_page(f"{who}: no good", "No usable row arrived under this id. It counts as a row that gives every "
                                              "good the value 0.")
-    told = plan.words.story(plan.market, outcome.billboard, plan.names, plan.told(record), index,
+    lines = plan.words.story(plan.market, outcome.billboard, plan.names, plan.reported(record), index,
                             plan.said)
     if goods:
         one = len(goods) == 1
-        told.append(f"So {plan.called(goods)} {'is yours. It is' if one else 'are yours. Together they are'} worth "
+        lines.append(f"So {plan.called(goods)} {'is yours. It is' if one else 'are yours. Together they are'} worth "
                     f"{plan.said(plan.worth_of(record, goods))} to you by your own row, on the scale from 0 to "
                     f"1{_points(plan)}.")
         if plan.charges:
-            told.append(f"You owe its final price, {plan.said(float(share['price']))} on that scale, to the operator.")
+            lines.append(f"You owe its final price, {plan.said(float(share['price']))} on that scale, to the operator.")
     else:
-        told.append("So you get no good.")
-    told.append("All of this follows from your own row, your place and the public billboard. Nobody can compute it "
+        lines.append("So you get no good.")
+    lines.append("All of this follows from your own row, your place and the public billboard. Nobody can compute it "
                 "from public data alone. The person who hands you the good learns which good it is.")
-    return share_page(f"{who}: {plan.called(goods)}", *told)
+    return share_page(f"{who}: {plan.called(goods)}", *lines)
 
 
 def study_sections(plan: GoodsPlan, data: Any, outcome: SimulatedOutcome) -> list[Section]:
     """Welfare beside the best possible and rules of thumb, and copies that were given beyond the supply."""
-    it, told, crowd = plan.market, outcome.diagnostics, plan.crowd(data)
+    it, figures, crowd = plan.market, outcome.diagnostics, plan.crowd(data)
     prices: np.ndarray = outcome.billboard.prices  # type: ignore[attr-defined]
     best, exact = crowd.best(it.copies, prices)
     given = counts(outcome.shares, it.goods)
-    rows = [("this run (simulated noise)", told["welfare"]), *crowd.baselines(it.copies, seed=0),
+    rows = [("this run (simulated noise)", figures["welfare"]), *crowd.baselines(it.copies, seed=0),
             ("the best allocation (exact optimum)" if exact else "no allocation gives more (by weak duality)", best)]
     note = "In units of " + plan.most + "." + ("" if exact else " The best allocation may be below the bound.")
     order = np.argsort(-prices, kind="stable")[:_SHOWN]
@@ -174,7 +181,7 @@ def study_sections(plan: GoodsPlan, data: Any, outcome: SimulatedOutcome) -> lis
               rows=tuple((name, welfare, welfare / best if best else None) for name, welfare in rows), note=note),
         Table(columns=("good", "copies", "given"), rows=tuple(
             (plan.names[good], it.copies[good], int(given[good])) for good in order.tolist()),
-            note=f"The run gives {int(given.sum()):,} copies, {int(told['over_allocated']):,} of them beyond the "
+            note=f"The run gives {int(given.sum()):,} copies, {int(figures['over_allocated']):,} of them beyond the "
                  "supply. Only the run itself hides people's values."),
     ))]
 
@@ -186,19 +193,19 @@ _CLEAR = 2.0
 def _selling_section(plan: GoodsPlan) -> Section:
     """The fewest people who gain, and how much."""
     second, it = plan.second, plan.market
-    told = [f"Measured on {second.crowds} made-up crowds of {second.people:,} people each, in runs with simulated "
+    lines = [f"Measured on {second.crowds} made-up crowds of {second.people:,} people each, in runs with simulated "
             "noise; +- is one standard error, between crowds. Values are on the scale from 0 to 1.",
             *_alone(plan), *_second(plan),
             "A second id changes the published result by no more than the promise of privacy allows for one row."]
     least = min(it.copies)
-    told.append(f"{least:,} people who ask for the scarcest good alone ({percent(least / it.people, 2)} of the "
+    lines.append(f"{least:,} people who ask for the scarcest good alone ({percent(least / it.people, 2)} of the "
                 "invited) can take all of its copies.")
-    told.append("The operator must make sure that nobody has two ids.")
+    lines.append("The operator must make sure that nobody has two ids.")
     rows = tuple((size, gain) for size in (1, *SIZES) if (gain := group_gain(plan, size)) is not None)
     bound = [Table(columns=("people who misreport together", "each gains at most"), rows=rows,
                    note="The bound is for people who end satisfied with the truth. It follows from the loss of the "
                         "prices for a group.")]
-    return Section(title="Second identities and agreements", blocks=(Text(tuple(told)), *(bound if rows else ())))
+    return Section(title="Second identities and agreements", blocks=(Text(tuple(lines)), *(bound if rows else ())))
 
 
 def _alone(plan: GoodsPlan) -> list[str]:

@@ -282,7 +282,7 @@ class GoodsPlan(ShownPlan):
         found = [f"{self.names[good]}{f' ({count})' * (count > 1)}" for good, count in often.items()]
         return ", ".join(found) or "no good"
 
-    def told(self, record: Mapping[int, float]) -> Any:
+    def reported(self, record: Mapping[int, float]) -> Any:
         """A record as the market's words take it."""
         row = np.zeros(len(self.names))
         for place, value in record.items():
@@ -291,7 +291,7 @@ class GoodsPlan(ShownPlan):
 
     def worth_of(self, record: Any, goods: Sequence[int]) -> float:
         """The worth of goods together to the participant, on the scale from 0 to 1."""
-        return float(self.told(record)[list(goods)].sum())
+        return float(self.reported(record)[list(goods)].sum())
 
     def crowd(self, batches: Iterable[Rows]) -> Crowd:
         """The crowd of the people who were collected; private."""
@@ -435,7 +435,7 @@ class BundlesPlan(GoodsPlan):
     def goods_of(self, share: Mapping[str, Any]) -> tuple[int, ...]:
         return tuple(share["bundle"])
 
-    def told(self, record: Any) -> Any:
+    def reported(self, record: Any) -> Any:
         return record
 
     def worth_of(self, record: Any, goods: Sequence[int]) -> float:

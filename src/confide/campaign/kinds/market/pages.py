@@ -12,7 +12,14 @@ import scipy
 
 from confide.campaign.kinds.device_kind import Played
 from confide.campaign.kinds.market.plan import BitPlan
-from confide.campaign.kinds.skeleton import AnyOutcome, not_told, plan_page, promised, settled_otherwise, share_page
+from confide.campaign.kinds.skeleton import (
+    AnyOutcome,
+    not_disclosed,
+    plan_page,
+    promised,
+    settled_otherwise,
+    share_page,
+)
 from confide.charts import intervals
 from confide.contract.guarantees import Audience, Budget, stated
 from confide.contract.offering import Question, answer, lies, likelier, withdrawing
@@ -141,9 +148,10 @@ class BitPages(ABC):
             Section(title="What was found", found=True, blocks=joined(
                 first, *(block for block in found if isinstance(block, Picture)),
                 *(block for block in found if isinstance(block, Table)), _counts(plan, board), *more)),
-            not_told(plan, f"whether a given participant's answer is '{bit.one}' or '{bit.zero}'", Audience.COLLECTOR,
-                     "Reports left the people already randomised: counts, payments and everything that is concluded "
-                     "from them give nothing further away.", thing="answer"),
+            not_disclosed(
+                plan, f"whether a given participant's answer is '{bit.one}' or '{bit.zero}'", Audience.COLLECTOR,
+                "Reports left the people already randomised: counts, payments and everything that is concluded "
+                "from them give nothing further away.", thing="answer"),
             promised(plan, *stated(plan.guarantees)),
         ]
 

@@ -287,7 +287,7 @@ class FlowTable(_Family):
             people, tuple(arc[2] for arc in found), arcs=tuple((rank[arc[0]], rank[arc[1]]) for arc in found),
             hops=self.hops, escape=self.escape / unit, costs=tuple(arc[3] / unit for arc in found))
 
-        def told(some: list[int]) -> str:
+        def reported(some: list[int]) -> str:
             return " - ".join([found[some[0]][0], *(found[arc][1] for arc in some)])
 
         def judged(cells: _Cells) -> _Judged:
@@ -296,7 +296,7 @@ class FlowTable(_Family):
         return Coding(
             program=program, rows=tuple(f"{tail}->{head}" for tail, head, *_ in found), thing="path",
             what=f"arcs of a network, a path of up to {self.hops} for each person",
-            asked="where you start and where you want to go, nodes by their names", described=told, unit=unit,
+            asked="where you start and where you want to go, nodes by their names", described=reported, unit=unit,
             judge=judged,
             worth="units of cost", limit="source and sink must be two different nodes",
             columns=(Choice(name="source", names=nodes), Choice(name="sink", names=nodes)))

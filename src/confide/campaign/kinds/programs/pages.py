@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from confide.campaign.kinds.programs.plan import SharingPlan
 from confide.campaign.kinds.programs.plan_pages import described, offer, said, sections, sentence, step, sure
-from confide.campaign.kinds.skeleton import AnyOutcome, not_told, promised, settled_otherwise, share_page
+from confide.campaign.kinds.skeleton import AnyOutcome, not_disclosed, promised, settled_otherwise, share_page
 from confide.charts import curves, intervals
 from confide.contract.errors import Refused, SolverFailed
 from confide.contract.guarantees import Audience, stated
@@ -72,23 +72,23 @@ def result_sections(plan: SharingPlan, outcome: AnyOutcome) -> list[Section]:
     dearest = np.argsort(-np.abs(prices), kind="stable")[:_SHOWN].tolist()
     order = sorted(dearest)  # as the file has them
     found = outcome.certificate
-    told = not plan.whole and not (isinstance(found, PathCertificate) and _empty(board, found))
+    bounded = not plan.whole and not (isinstance(found, PathCertificate) and _empty(board, found))
     note = (f"Prices are averages over the main rounds, in {names.worth} for a unit of the row. "
             + ("They are charged. " if plan.charges else "Nobody pays them. ")
             + ("The averages' load is above the supply of a row by at most the last column, "
-               f"{sure(plan.mechanism.failure_probability)} of all rows together. " if told else "")
+               f"{sure(plan.mechanism.failure_probability)} of all rows together. " if bounded else "")
             + "The shares of single participants are not public, and neither is the use of a row.")
     if len(prices) > _SHOWN:
         note = f"The {_SHOWN} dearest of {len(prices):,} rows. {note}"
     columns = ("row", "average price", "target" if plan.mechanism.program.two_sided else "supply")
     rows = tuple((names.rows[j], float(prices[j]), float(names.supplies[j]), float(bounds[j])) for j in order)
-    whole = Table(columns=(*columns, "excess, at most"), rows=rows, note=note) if told else Table(
+    whole = Table(columns=(*columns, "excess, at most"), rows=rows, note=note) if bounded else Table(
         columns=columns, rows=tuple(row[:3] for row in rows), note=note)
     return [
         Section(title="What was found", found=True, blocks=(
             Text((_finding(plan, prices),)), *_price_picture(plan, prices, order), whole, *_bought(plan, board))),
         Section(title="Proven statements about this run", blocks=(Text(tuple(_claimed(plan, outcome))),)),
-        not_told(plan, "a given participant's record, and their share", Audience.OTHERS),
+        not_disclosed(plan, "a given participant's record, and their share", Audience.OTHERS),
         Section(title="How prices rose", folded=True, blocks=tuple(_pictures(plan, board, dearest[:_DRAWN]))),
         promised(plan, f"Made by {described(plan.mode, plan.mechanism)}.",
                  *stated(plan.guarantees, lambda each: sentence(names, each)), step(plan)),
@@ -172,11 +172,12 @@ def _worth_claims(plan: SharingPlan, board: PathBillboard, found: PathCertificat
         return []
     if not min(found.gap, found.sharp_gap) < most:
         return [says_nothing("the bound on the value that the averages miss")]
-    told = [f"The averages are worth at most {said(names, gap)} {names.worth} less than the optimum, "
-            f"{sure(found.failure_probability)}." for gap in (found.gap, found.sharp_gap) if gap < most]
-    return told if len(told) == 1 else [told[0], f"The bound {said(names, found.sharp_gap)} {names.worth} holds in "
-                                        "place of this one, but not together with it: decide before the run which of "
-                                        "them you quote."]
+    bounds = [f"The averages are worth at most {said(names, gap)} {names.worth} less than the optimum, "
+              f"{sure(found.failure_probability)}." for gap in (found.gap, found.sharp_gap) if gap < most]
+    if len(bounds) == 1:
+        return bounds
+    return [bounds[0], f"The bound {said(names, found.sharp_gap)} {names.worth} holds in place of this one, but not "
+                       "together with it: decide before the run which of them you quote."]
 
 
 def _unserved(plan: SharingPlan, board: FlagBillboard) -> str:
@@ -192,10 +193,10 @@ def _pictures(plan: SharingPlan, board: PathBillboard, rows: list[int]) -> list[
     paths = board.prices / PRICE_UNIT * names.unit / names.load_units
     rounds = np.unique(np.linspace(0, len(paths) - 1, min(_DOTS, len(paths))).astype(np.int64)).tolist()
     dots = [(float(t + 1), float(paths[t, j]), names.rows[j]) for j in rows for t in rounds]
-    told = ", ".join(f"{names.rows[j]} {float(paths[-1, j]):.3g}" for j in rows)
+    ends = ", ".join(f"{names.rows[j]} {float(paths[-1, j]):.3g}" for j in rows)
     which = "The prices" if len(rows) == len(names.rows) else f"The {len(rows)} highest prices"
     return curves(dots, title="Prices by round", x="round", y=f"price, in {names.worth}",
-                  alt=f"{which} by round. The first {board.burn_in} rounds do not count. The prices end at {told}.")
+                  alt=f"{which} by round. The first {board.burn_in} rounds do not count. The prices end at {ends}.")
 
 
 def _bought(plan: SharingPlan, board: PathBillboard) -> list[Block]:
@@ -232,10 +233,10 @@ def explain(plan: SharingPlan, outcome: AnyOutcome, record: Any, index: int) -> 
     if record is None:
         return share_page(f"{who}: nothing", "No usable record arrived under this id. It counts as an empty slot.")
     mine, board = plan.mechanism.program.one(record), _board(outcome)
-    told = _story(plan, board, mine, index, share)
-    told.append("All of this follows from your own record, your place and the public billboard. Nobody can compute it "
-                "from public data alone. The provider of your part learns this part.")
-    return share_page(f"{who}: {called}", _choices(plan, board, mine), *told)
+    lines = _story(plan, board, mine, index, share)
+    lines.append("All of this follows from your own record, your place and the public billboard. Nobody can compute it "
+                 "from public data alone. The provider of your part learns this part.")
+    return share_page(f"{who}: {called}", _choices(plan, board, mine), *lines)
 
 
 def _called(plan: SharingPlan, share: dict[str, Any]) -> str:
@@ -287,34 +288,34 @@ def _choices(plan: SharingPlan, board: PathBillboard, mine: Any) -> Table:
 
 def _story(plan: SharingPlan, board: PathBillboard, mine: Any, index: int, share: dict[str, Any]) -> list[str]:
     program, names = plan.mechanism.program, plan.coding
-    told = list[str]()
+    lines = list[str]()
     if "action" in share:
         round_ = drawn_round(board.public_seed, index, board.rounds)
         prices = board.main_prices[round_]
         best, got = program.respond(mine, prices), _action(plan, share["action"])
         left = (int(program.values(mine, best)[0]) * program.scale - int(program.paid(mine, best, prices)[0]))
         worth = said(names, int(program.values(mine, best)[0]) / PRICE_UNIT)
-        told.append(f"The public draw names main round {round_ + 1:,} of {board.rounds:,}. At its prices your best "
-                    f"choice is {names.called(best[0])}: it is worth {worth} {names.worth} to you, "
-                    f"{said(names, plan.mechanism.natural(left))} above its price.")
+        lines.append(f"The public draw names main round {round_ + 1:,} of {board.rounds:,}. At its prices your best "
+                     f"choice is {names.called(best[0])}: it is worth {worth} {names.worth} to you, "
+                     f"{said(names, plan.mechanism.natural(left))} above its price.")
         if isinstance(board, AuditedBillboard) and not board.accepted:
-            told.append("The audit did not accept the run: nobody gets anything.")
+            lines.append("The audit did not accept the run: nobody gets anything.")
         elif not np.array_equal(best[0], got):
-            told.append(_otherwise(board, names.called(got)))
-        told.append(f"So you get {names.called(got)}.")
+            lines.append(_otherwise(board, names.called(got)))
+        lines.append(f"So you get {names.called(got)}.")
         if names.called(got) == "nothing":
-            told += _missed(plan, mine, prices, "in that round")
+            lines += _missed(plan, mine, prices, "in that round")
     else:
-        told.append(f"You get the average of these choices: {_called(plan, share)}.")
+        lines.append(f"You get the average of these choices: {_called(plan, share)}.")
         if _called(plan, share) == "nothing":
-            told += _missed(plan, mine, board.charged_prices, "on average")
+            lines += _missed(plan, mine, board.charged_prices, "on average")
         replayed = tally_of(mine, program, board.main_prices)[1]
         if plan.charges and share["actions"] != replayed.reshape(-1).tolist():
-            told.append("At the average prices, something else gives you clearly more than your average: you get that "
-                        "in its place.")
+            lines.append("At the average prices, something else gives you clearly more than your average: you get that "
+                         "in its place.")
     if "price" in share:
-        told.append(f"You owe {said(names, float(share['price']))} {names.worth} to the operator.")
-    return told
+        lines.append(f"You owe {said(names, float(share['price']))} {names.worth} to the operator.")
+    return lines
 
 
 def _missed(plan: SharingPlan, mine: Any, prices: NDArray[np.int64], when: str) -> list[str]:
@@ -352,9 +353,9 @@ def study_sections(plan: SharingPlan, data: Any, outcome: SimulatedOutcome) -> l
     """
     program, names = plan.mechanism.program, plan.coding
     records = collected(program, data)
-    told: dict[str, Any] = dict(outcome.diagnostics or {})
-    excess = np.asarray(told["excess"]) * names.load_units
-    load = np.asarray(told["load"]) * names.load_units
+    found: dict[str, Any] = dict(outcome.diagnostics or {})
+    excess = np.asarray(found["excess"]) * names.load_units
+    load = np.asarray(found["load"]) * names.load_units
     order = np.argsort(-excess / np.maximum(np.abs(names.supplies), 1e-9), kind="stable")[:_SHOWN].tolist()
     loads = Table(
         columns=("row", "target" if program.two_sided else "supply", "load", "excess"),
@@ -363,7 +364,7 @@ def study_sections(plan: SharingPlan, data: Any, outcome: SimulatedOutcome) -> l
              "are never published.")
     if program.constants.most_value == 0.0 and program.constants.least_value == 0.0:
         return [Section(title="How near the target is", study=True, blocks=(loads,))]
-    rows = [(f"this run ({plan.mode}, simulated noise)", float(told["value"])), *_thumbs(program, records)]
+    rows = [(f"this run ({plan.mode}, simulated noise)", float(found["value"])), *_thumbs(program, records)]
     best, note = _best(program, records)
     if best is not None:
         rows.append((note, best))
@@ -372,14 +373,14 @@ def study_sections(plan: SharingPlan, data: Any, outcome: SimulatedOutcome) -> l
         Table(columns=("allocation", f"value, in {names.worth}", "share of the optimum"), rows=shown,
               note="Averages may be above the optimum where they are above supply. Only the run itself hides anybody's "
                    "record." + ("" if best is not None else f" {note}")),
-        loads, *_paid(plan, told)))]
+        loads, *_paid(plan, found)))]
 
 
-def _paid(plan: SharingPlan, told: dict[str, Any]) -> tuple[Text, ...]:
-    if "paid" not in told:
+def _paid(plan: SharingPlan, found: dict[str, Any]) -> tuple[Text, ...]:
+    if "paid" not in found:
         return ()
-    return (Text((f"All participants together owe {float(told['paid']) * plan.coding.unit:,.5g} {plan.coding.worth}. "
-                  f"{int(told.get('unsatisfied', 0)):,} people got their favourite instead of the part from the draw "
+    return (Text((f"All participants together owe {float(found['paid']) * plan.coding.unit:,.5g} {plan.coding.worth}. "
+                  f"{int(found.get('unsatisfied', 0)):,} people got their favourite instead of the part from the draw "
                   "or the average.",)),)
 
 

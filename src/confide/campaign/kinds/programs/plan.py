@@ -171,6 +171,6 @@ def part_of_another(plan: SharingPlan) -> tuple[float, float] | None:
     found = list[float]()
     for seed in range(1, CROWDS + 1):
         records = collected(it.program, iter([SlotRows(np.arange(it.program.people), made_up(it.program, seed))]))
-        told: Any = it.run(records, Noise.simulated(seed)).diagnostics
-        found.append((float(told["value"]) - float(told.get("paid", 0.0))) / it.program.people)
+        reported: Any = it.run(records, Noise.simulated(seed)).diagnostics
+        found.append((float(reported["value"]) - float(reported.get("paid", 0.0))) / it.program.people)
     return float(np.mean(found)), float(np.std(found, ddof=1) / math.sqrt(CROWDS))

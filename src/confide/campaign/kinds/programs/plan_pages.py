@@ -331,28 +331,28 @@ def _selling_section(plan: SharingPlan) -> Section:
     it, names = plan.mechanism, plan.coding
     gain: Any = getattr(it, "gain_of", None)
     most, people = it.program.constants.most_value, it.program.people
-    told = [_second(plan)]
+    lines = [_second(plan)]
     rows: list[tuple[int, str]] = []
     if gain is not None and any(not each.vacuous for each in plan.guarantees.of(Truthfulness)):
         rows = [(size, f"{said(names, gain(size))} {names.worth}" if gain(size) < most else "no promise")
                 for size in (1, *SIZES)]
         least = fewest(lambda size: gain(size) >= most, people)
-        told.append("The bound below says something for groups of any size." if least is None else
-                    f"For groups of {least:,} or more people who agree ({percent(least / people, 2)} of the invited), "
-                    "the campaign makes no promise about the gain of each member.")
+        lines.append("The bound below says something for groups of any size." if least is None else
+                     f"For groups of {least:,} or more people who agree ({percent(least / people, 2)} of the invited), "
+                     "the campaign makes no promise about the gain of each member.")
     else:
-        told.append("The campaign makes no promise about the gain of a person or a group from lies.")
+        lines.append("The campaign makes no promise about the gain of a person or a group from lies.")
     many = _fewest_to_fill(plan)
     decide = " and so decide its price" if plan.charges else " and so decide the parts of others"
-    told += ["A second id changes the published result by no more than the promise of privacy allows for one record.",
-             f"{many:,} people ({percent(many / people, 2)} of the invited) with the largest parts can use up a row,"
-             f"{decide}." if many <= people else "Not even all people together can use up a row.",
-             "The operator must make sure that nobody has two ids."]
+    lines += ["A second id changes the published result by no more than the promise of privacy allows for one record.",
+              f"{many:,} people ({percent(many / people, 2)} of the invited) with the largest parts can use up a row,"
+              f"{decide}." if many <= people else "Not even all people together can use up a row.",
+              "The operator must make sure that nobody has two ids."]
     bound = Table(columns=("people who misreport together", "each gains at most"), rows=tuple(rows),
                   note="The bound is on average over the noise. It follows from the total variation of the prices, "
                        "which adds up over a group.")
     return Section(title="Second identities and agreements",
-                   blocks=(Text(tuple(told)), *((bound,) if rows else ())))
+                   blocks=(Text(tuple(lines)), *((bound,) if rows else ())))
 
 
 def _second(plan: SharingPlan) -> str:

@@ -11,7 +11,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from confide.campaign.kinds.regressions.plan import PlannedRegression
-from confide.campaign.kinds.skeleton import AnyOutcome, not_told, plan_page, promised, settled_otherwise, share_page
+from confide.campaign.kinds.skeleton import (
+    AnyOutcome,
+    not_disclosed,
+    plan_page,
+    promised,
+    settled_otherwise,
+    share_page,
+)
 from confide.charts import curves, intervals
 from confide.contract.guarantees import Audience, Guarantee, in_full, says_something
 from confide.contract.offering import Question, answer, likelier, withdrawing
@@ -282,7 +289,7 @@ def result_sections(plan: PlannedRegression, outcome: AnyOutcome) -> list[Sectio
             Text((finding,)), *pictures,
             Table(columns=("coefficient", "value", "noise", "sampling", "bias at most", "unit"), rows=tuple(rows),
                   note=note))),
-        not_told(plan, f"a given participant's {response.column}", Audience.OTHERS),
+        not_disclosed(plan, f"a given participant's {response.column}", Audience.OTHERS),
         promised(
             plan, formula, f"Made by: {m.release.describe()}.", _truth(plan), _about(response),
             f"Money: the expected total is at most {plan.at_most(f.expected_total)}. The real total depends on private "

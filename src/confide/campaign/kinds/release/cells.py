@@ -144,10 +144,11 @@ def columns_of(cells: Cells) -> list[Column]:
     """Each column by itself, as far as the release tells it; columns of many values are left out."""
     roles = [(role.column, cells.values(place)) for place, role in enumerate(cells.plan.schema.columns)]
     roles = [(name, values) for name, values in roles if len(values) <= _DOWN]
-    told = iter(cells.shares([[literal] for _, values in roles for _, literal in values]))
+    shares = iter(cells.shares([[literal] for _, values in roles for _, literal in values]))
     found = list[Column]()
     for name, values in roles:
-        known = [(said, literal, cell) for (said, literal), cell in zip(values, told, strict=False) if cell is not None]
+        known = [(said, literal, cell) for (said, literal), cell in zip(values, shares, strict=False)
+                 if cell is not None]
         if len(known) == len(values):
             found.append(Column(name=name, values=known))
     return found
@@ -167,11 +168,11 @@ def cross_tables(cells: Cells) -> Iterator[Table]:
         if schema.sizes[across] > _ACROSS or schema.sizes[down] > _DOWN:
             continue
         rows, heads = cells.values(down), cells.values(across)
-        told = cells.shares([[mine, theirs] for _, mine in rows for _, theirs in heads])
-        if any(each is None for each in told):
+        reported = cells.shares([[mine, theirs] for _, mine in rows for _, theirs in heads])
+        if any(each is None for each in reported):
             continue
         width = len(heads)
         yield Table(columns=(schema.columns[down].column, *(f"{schema.columns[across].column}: {name}"
                                                             for name, _ in heads)),
-                    rows=tuple((name, *told[k * width : (k + 1) * width])
+                    rows=tuple((name, *reported[k * width : (k + 1) * width])
                                for k, (name, _) in enumerate(rows)))

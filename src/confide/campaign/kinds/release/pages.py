@@ -176,9 +176,9 @@ def _error_pictures(plan: QueriesPlan) -> list[Picture]:
             for each in plan.others if each.mechanism is not None and each.average > 0 and math.isfinite(each.largest)]
     if len(rows) < 2:
         return []
-    told = ", ".join(f"{name} {average:.2g} to {largest:.2g}" for name, _, average, _, largest in rows)
+    reported = ", ".join(f"{name} {average:.2g} to {largest:.2g}" for name, _, average, _, largest in rows)
     return intervals(rows, title="Predicted error of an answer", axis="share of the records", log=True,
-                     alt=f"The predicted error of each method, from the average to the worst answer: {told}.")
+                     alt=f"The predicted error of each method, from the average to the worst answer: {reported}.")
 
 
 def _known(value: float) -> float | None:

@@ -297,11 +297,11 @@ def plan_of(config: QueriesConfig, pages: Any) -> QueriesPlan:
         Refused: no setting stays within the budget, or what it pays for says nothing; names the key, and says what
             would do.
     """
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as reported:
         warnings.simplefilter("always")
         schema = config.public_columns()
         plan = _made(config, schema, config.queries(schema))
-    doubts = dict.fromkeys(str(each.message) for each in told if issubclass(each.category, PublicWarning))
+    doubts = dict.fromkeys(str(each.message) for each in reported if issubclass(each.category, PublicWarning))
     return replace(plan, doubts=tuple(doubts), pages=pages)
 
 

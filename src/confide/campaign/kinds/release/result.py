@@ -14,7 +14,7 @@ import pyarrow as pa
 from confide.campaign.kinds.release.cells import Cells, Column, column_table, columns_of, cross_tables
 from confide.campaign.kinds.release.described import compared_with, described, null_record
 from confide.campaign.kinds.release.plan import QueriesPlan
-from confide.campaign.kinds.skeleton import not_told, promised
+from confide.campaign.kinds.skeleton import not_disclosed, promised
 from confide.charts import intervals
 from confide.contract.guarantees import Audience, stated
 from confide.contract.kinds import as_rows
@@ -80,7 +80,7 @@ def result_sections(plan: QueriesPlan, outcome: AnyOutcome) -> list[Section]:
                 "."),
             *crossed[:_CROSSED],
             f"The release gives {more:,} more such tables: use `confide answer`." if more > 0 else "")))
-    return [*parts, _exactness(plan, outcome, found, held), _not_told(plan, cells), _answers(plan, found, held),
+    return [*parts, _exactness(plan, outcome, found, held), _not_disclosed(plan, cells), _answers(plan, found, held),
             _promises(plan)]
 
 
@@ -157,13 +157,13 @@ def _exactness(plan: QueriesPlan, outcome: AnyOutcome, found: np.ndarray, held: 
     return Section(title="How exact it is", blocks=(Text(tuple(said)),))
 
 
-def _not_told(plan: QueriesPlan, cells: Cells) -> Section:
+def _not_disclosed(plan: QueriesPlan, cells: Cells) -> Section:
     """An example of the campaign's own: a yes or no, where a column has one."""
     columns = plan.schema.columns
     place = next((k for k, column in enumerate(columns) if isinstance(column, Bit)), 0)
     literal = cells.values(place)[0][1]
     here, otherwise = cells.words(literal), cells.words((literal[0], not literal[1]))
-    return not_told(plan, f"whether a given person's record says '{here}' or '{otherwise}'", Audience.PUBLIC)
+    return not_disclosed(plan, f"whether a given person's record says '{here}' or '{otherwise}'", Audience.PUBLIC)
 
 
 def _answers(plan: QueriesPlan, found: np.ndarray, held: Bars) -> Section:

@@ -12,9 +12,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from confide.campaign.kinds.searching.plan import PlannedSearch
-from confide.campaign.kinds.skeleton import AnyOutcome, not_told, plan_page, promised
+from confide.campaign.kinds.skeleton import AnyOutcome, not_disclosed, plan_page, promised
 from confide.charts import curves
-from confide.charts.shapes import told_apart
+from confide.charts.shapes import distinguished
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, stated
 from confide.contract.offering import CUSTODIANS_WITHDRAWAL, Question, answer, likelier
@@ -78,8 +78,8 @@ def result_sections(plan: PlannedSearch, outcome: AnyOutcome) -> list[Section]:
             f"The search found {_counted(len(board.order), board.components, parts)}", table,
             f"How it ended: {_ENDED.get(board.ended, board.ended)}. {board.calls:,} of at most {it.calls:,} paid "
             "searches were made.")),
-        not_told(plan, "the contacts of a given person who is not on the list", Audience.PUBLIC,
-                 "The page does show the people on the list, and that they are members."),
+        not_disclosed(plan, "the contacts of a given person who is not on the list", Audience.PUBLIC,
+                      "The page does show the people on the list, and that they are members."),
         promised(
             plan, *stated(plan.guarantees),
             f"The probability of this list changes by at most {likelier(board.epsilon_spent)} when one protected "
@@ -349,7 +349,7 @@ def study_sections(plan: PlannedSearch, data: Investigation, outcome: SimulatedO
              "private runs, the mean is followed by the 10% and 90% quantiles. Never stop a private search after a "
              "number of examinations: this would disclose contacts without bound.")
     ends = ", ".join(f"{name}: {values[-1]:.4g}" for name, values in named.items())
-    pictures = told_apart(curves([(float(x), float(y), name) for name, values in named.items()
+    pictures = distinguished(curves([(float(x), float(y), name) for name, values in named.items()
                        for x, y in zip(grid, values, strict=True)],
                       title="Members found", x="people examined", y="members found",
                       alt=f"Members found against people examined. At the end, {ends}."))

@@ -164,7 +164,7 @@ def _as_far_as_answered(search: Search, data: Investigation, at_once: int) -> li
         else:
             return []
     # Of a component all who are next will be examined; beyond it the later ones may prove unnecessary.
-    frontier = search._course.investigation.graph.ids_of(search._course.upcoming(None))
+    frontier = search._state.investigation.graph.ids_of(search._state.upcoming(None))
     upcoming = frontier if len(frontier) > 1 else search.pending(at_once)
     return [each for each in upcoming if each not in known]
 

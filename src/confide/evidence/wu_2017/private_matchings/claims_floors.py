@@ -40,8 +40,8 @@ claim = claims_of("Wu 2017", family="allocation")
 )
 def reconstruction() -> Recomputed:
     """Q(1, 0, 0), and the share of bits that randomised response misses at epsilon = 1: it is attained."""
-    told = response_table(1.0, 2)
-    found = told.other / told.total
+    reported = response_table(1.0, 2)
+    found = reported.other / reported.total
     floor = reconstruction_floor(1.0).least
     return Recomputed("holds" if abs(found - floor) < 1e-12 else "false", floor, found)
 
@@ -124,8 +124,8 @@ def prices_of_few_copies() -> Recomputed:
     values[np.arange(len(values)), np.repeat(2 * np.arange(30) + bits, supply + 1)] = 1.0
     prices = exact_auction(values, supply, 0.125).prices.reshape(-1, 2) > 0.5
     found = reconstruction_floor((supply + 1) * 0.05).least / (supply + 1)
-    told = bool((prices[:, 1] == bits).all() and (prices[:, 0] != bits).all())
-    return Recomputed("holds" if told and found > 0.0 else "false", 0.0, found)
+    reported = bool((prices[:, 1] == bits).all() and (prices[:, 0] != bits).all())
+    return Recomputed("holds" if reported and found > 0.0 else "false", 0.0, found)
 
 
 @claim(
@@ -140,8 +140,8 @@ def allocations_in_public() -> Recomputed:
 
     Everybody is given the good that randomised response says.
     """
-    floor, told = allocation_floor(1.0).least, response_table(1.0, 2)
-    found = 1.0 - told.same / told.total
+    floor, reported = allocation_floor(1.0).least, response_table(1.0, 2)
+    found = 1.0 - reported.same / reported.total
     return Recomputed("holds" if abs(found - floor) < 1e-12 and floor > 0 else "false", floor, found)
 
 

@@ -123,11 +123,11 @@ class OptimumRelease(Declared):
             Refused: what was released, which is public, leaves no positive lower bound.
         """
         units = math.floor(finite("optimum", optimum) / _UNIT)
-        told = float(self._measure.draw(np.array([units]), noise, stream)[0]) * _UNIT
-        low = told - self.reach
+        reported = float(self._measure.draw(np.array([units]), noise, stream)[0]) * _UNIT
+        low = reported - self.reach
         if not low > 0:
-            raise Refused(f"the released optimum of {told:.6g} may be 0", "a larger epsilon, or another auction")
-        return OptimumRange(low=low, high=told + _UNIT + self.reach, failure_probability=self.failure_probability)
+            raise Refused(f"the released optimum of {reported:.6g} may be 0", "a larger epsilon, or another auction")
+        return OptimumRange(low=low, high=reported + _UNIT + self.reach, failure_probability=self.failure_probability)
 
 
 def keep_promise(values: Valuations, least: float, *, unusable: str = "refuse") -> Valuations:

@@ -140,9 +140,9 @@ class Playing:
                   self._bid_counts, self._sums, self._noisy, self._published, self._levels, self._prices, out)
             self.counts.append(out)
         counted = self._published[np.maximum(self.held, 0)] - self._seen
-        told = (self.held >= 0) & outbid(counted, self._supply, self._corrected)
-        self.held[told] = FREE
-        reports = told.astype(np.int64)
+        reported = (self.held >= 0) & outbid(counted, self._supply, self._corrected)
+        self.held[reported] = FREE
+        reports = reported.astype(np.int64)
         for first, width in self._blocks(1):
             ticks = np.empty(width, dtype=np.int64)
             drawn = self._session.draw("block", (1, width), stream=("reports", self.rounds, first))

@@ -24,7 +24,7 @@ from confide.privacy.noise.base import as_noise
 from confide.privacy.selection import exponential_mechanism
 from confide.search.baselines import FoundTargets, finish
 from confide.search.component_search import NoisyCandidates, sfs
-from confide.search.component_walk import Course, as_cap, as_components, check_investigation
+from confide.search.component_walk import SearchState, as_cap, as_components, check_investigation
 from confide.search.noisy_order import NoisyOrder
 from confide.search.oracles import Investigation
 from confide.search.releases import Ended, OperatorLog, no_guarantee
@@ -121,10 +121,10 @@ def printed_search(
     guarantees = Guarantees((*nothing, claim))
     if reset:
         return _with_resets(investigation, printed, calls, guarantees)
-    course = Course(
+    state = SearchState(
         investigation, lambda walk, call: printed.candidates(walk.graph, walk.order, walk.examined, call), components,
         cap=limit)
-    return finish(course, guarantees)
+    return finish(state, guarantees)
 
 
 def _with_resets(investigation: Investigation, printed: _Printed, calls: int, guarantees: Guarantees) -> FoundTargets:

@@ -66,10 +66,10 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     gained: dict[str, list[float]] = {}
     for done, index in enumerate(people, 1):
         for name, said in _lies(values, index).items():
-            told = values.copy()
-            told[index] = said
+            reported = values.copy()
+            reported[index] = said
             for seed, truth in truths.items():
-                lied: Any = mechanism.run(told, Noise.simulated(seed))
+                lied: Any = mechanism.run(reported, Noise.simulated(seed))
                 gain = _utility(lied, values, index, 20) - _utility(truth, values, index, 20)
                 gained.setdefault(name, []).append(gain)
         advance(progress, done, len(people))

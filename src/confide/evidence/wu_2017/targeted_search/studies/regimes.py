@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from confide.charts import curves
-from confide.charts.shapes import told_apart
+from confide.charts.shapes import distinguished
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Block, Table, Text
 from confide.evidence.findings import Compared, Findings, Study, advance, as_printed, bound, in_words
@@ -57,7 +57,7 @@ def _drawn(network: Network, regime: str, found: tuple[Found, Found, Found]) -> 
         f"{name} " + ", ".join(f"{mean:.4g}" for mean in each.at(network.budgets)) for name, each in
         zip(_NAMES, found, strict=True))
     asked = ", ".join(f"{each:,}" for each in network.budgets)
-    return [*told_apart(curves(
+    return [*distinguished(curves(
         rows, title=f"Found targets, {regime} ({network.name})", x="examinations", y="found targets, mean of the runs",
         alt=f"Found targets against examinations in the regime {regime}. At {asked} examinations: {ends}.")),
         Text((verdict(network, regime, found),))]
@@ -93,7 +93,7 @@ def _multiplied(network: Network, regime: str, found: tuple[Found, Found, Found]
         each = multipliers(found[1].calls(at), SCALE)
         rows += [(float(at), each.claimed, "claimed"), (float(at), each.without_threshold, "corrected, no threshold"),
                  (float(at), each.with_threshold, "corrected, private threshold")]
-    return [*told_apart(curves(
+    return [*distinguished(curves(
         rows, title=f"Risk multiplier, {regime} ({network.name})", x="examinations",
         y="e^loss at the mean number of calls", log_y=True,
         alt="Risk multipliers against examinations, logarithmic: the corrected ones are the square and the fourth "

@@ -20,7 +20,7 @@ from confide.programs.audited_records import Pool
 from confide.programs.dude import Dude
 from confide.regression.audited import privacy
 from people.all_kinds import campaign_of
-from programs.program_walks import walked
+from programs.program_transcripts import walked
 
 JOINTLY = "privacy: everything that others see of a run, jointly"
 
@@ -29,14 +29,14 @@ def jointly(rows: list[AuditRow]) -> list[AuditRow]:
     return [row for row in rows if row.promise == JOINTLY]
 
 
-HEARD: list[int] = []
+OBSERVED: list[int] = []
 
 
 class Counted:
     """It notes how many reports each of its runs had: what it publishes of them follows from the reports alone."""
 
     def run(self, data: Any, noise: Any, **rest: Any) -> Any:
-        HEARD.append(len(data[0].report) if isinstance(data, list) else int(np.count_nonzero(data.sent)))
+        OBSERVED.append(len(data[0].report) if isinstance(data, list) else int(np.count_nonzero(data.sent)))
         return super().run(data, noise, **rest)  # type: ignore[misc]
 
 
@@ -44,14 +44,14 @@ class Counted:
 def test_markets_are_walked_with_everybody_there(name: str) -> None:
     plan = campaign_of(name).plan
     collection: Any = plan.mechanism
-    HEARD.clear()
+    OBSERVED.clear()
     known = {"bits": audited.majority, "bits-pair": audited.pairs, "bits-unknown-costs": audited.unknown_costs}[name]
     walked = next(each for each in known(inject_fault(collection, Counted)).measured
                   if isinstance(each, Transcripts) and each.named == JOINTLY)
-    HEARD.clear()
+    OBSERVED.clear()
     (row,) = jointly(walked.rows())
-    assert HEARD[-4:] == [collection.market.people] * 4  # two histories of a pair come last
-    assert HEARD[-5] == 12
+    assert OBSERVED[-4:] == [collection.market.people] * 4  # two histories of a pair come last
+    assert OBSERVED[-5] == 12
     assert row.verdict == "kept"
     assert f"all {collection.market.people:,} people" in row.note
     assert row.holds == tuple(each.sentence() for each in plan.guarantees.of(Privacy))
@@ -61,12 +61,12 @@ def test_a_bought_mean_is_walked_with_everybody_there() -> None:
     it: Any = campaign_of("mean").plan.mechanism
     walked = next(each for each in of_mean.mean(inject_fault(it, Counted)).measured
                   if isinstance(each, Transcripts) and each.named == JOINTLY)
-    HEARD.clear()
+    OBSERVED.clear()
     (row,) = jointly(walked.rows())
     assert row.verdict == "kept"
     everybody = int(row.note.rpartition("all ")[2].partition(" people")[0].replace(",", ""))
-    assert min(HEARD[-2:]) > 0.9 * everybody  # some devices send nothing
-    assert HEARD[-3] <= 6
+    assert min(OBSERVED[-2:]) > 0.9 * everybody  # some devices send nothing
+    assert OBSERVED[-3] <= 6
 
 
 class QuietAmongMany:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 from weakref import WeakKeyDictionary
 
-__all__ = ["behind", "is_veiled", "put_behind"]
+__all__ = ["behind", "has_private_part", "put_behind"]
 
 _BEHIND: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
@@ -24,7 +24,7 @@ def put_behind(front: object, it: Any) -> None:
     _BEHIND[front] = it
 
 
-def is_veiled(front: object) -> bool:
+def has_private_part(front: object) -> bool:
     """Whether anything was put behind an object."""
     return front in _BEHIND
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from confide.audit import TranscriptAudit, told_run
+from confide.audit import TranscriptAudit, run_with_steps
 from confide.programs.audited import jointly
 from confide.programs.audited_records import Pool
 from confide.programs.dude import Dude
@@ -22,4 +22,4 @@ def walked(
         broken: what runs in its place.
         pairs: how many neighbour steps are walked; None for all.
     """
-    return jointly(it, pool, seed).walked(partial(told_run, broken or it), pairs)
+    return jointly(it, pool, seed).walked(partial(run_with_steps, broken or it), pairs)

@@ -11,10 +11,10 @@ from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, Privacy, Relation, Source
 from confide.contract.kinds import kind as kind_named
 from confide.contract.kinds import kind_names
-from confide.privacy.covering import check_covered, composed, largest_delta
 from confide.privacy.events import ApproxEvent, BoundedRangeEvent, GDPEvent, PureEvent, Repeated, ZCDPEvent
 from confide.privacy.filter import price
 from confide.privacy.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP
+from confide.privacy.required_charge import check_covered, composed, largest_delta
 
 RECORD = Relation.REPLACE
 
