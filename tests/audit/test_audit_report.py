@@ -24,7 +24,7 @@ BLIND = Control("privacy", "noise halved", False)
 
 
 @pytest.mark.parametrize(
-    ("rows", "planted", "passed"),
+    ("rows", "injected", "passed"),
     [
         ((KEPT,), (TEETH,), True),
         ((KEPT, SAID), (TEETH,), True),

@@ -170,7 +170,7 @@ def test_two_bars_on_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     assert capsys.readouterr().out == ""
 
 
-@pytest.mark.parametrize(("arguments", "told"), [
+@pytest.mark.parametrize(("arguments", "reported"), [
     (("regression",), "studies of that family: regression-"), (("no-such-study",), "`confide reproduce` lists them"),
     (("regression-treshold",), "did you mean 'regression-threshold'"),
     (("regression-threshold", "regression-treshold"), "did you mean 'regression-threshold'"),

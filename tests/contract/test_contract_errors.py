@@ -112,4 +112,4 @@ def test_no_two_errors_have_the_same_name() -> None:
         errors |= {name for name, bases in classes if bases & errors}
     found = [name for name, bases in classes if bases & errors]
     assert sorted(found) == sorted(set(found))
-    assert {"InvalidInput", "Infeasible", "OutOfReach", "EmptyRow"} <= set(found)
+    assert {"InvalidInput", "Infeasible", "TargetUnreachable", "EmptyRow"} <= set(found)

@@ -124,7 +124,7 @@ def test_rows_are_chosen() -> None:
     assert (row.cost, row.command) == ("fast", "confide claims regression/lemma-6 --verify")
 
 
-@pytest.mark.parametrize(("asked", "told"), [
+@pytest.mark.parametrize(("asked", "reported"), [
     ({"name": "regression/lemma-66"}, "did you mean 'regression/lemma-6'"),
     ({"family": "markets"}, "did you mean 'market'"),
     ({"family": "zoo"}, "known: channels, market, threshold"),
@@ -246,7 +246,7 @@ def test_long_evidence_is_cited_and_recomputed_on_request(zoo: Path) -> None:
     assert again.found == pytest.approx(1 / 3)
 
 
-@pytest.mark.parametrize(("old", "new", "told"), [
+@pytest.mark.parametrize(("old", "new", "reported"), [
     ("line=7, ", "", "has claim, correction, id, statement, verdict"),
     ("line=7, ", "line=7, note=1, ", "has claim, correction, id, line, note"),
     ('"holds"', '"true"', "'true' is no verdict"),
@@ -292,7 +292,7 @@ def test_the_old_place_of_findings_works() -> None:
         _ = place.NoSuchName
 
 
-@pytest.mark.parametrize(("old", "new", "told"), [
+@pytest.mark.parametrize(("old", "new", "reported"), [
     ('document = "Doe 2020"', "", "no document and modules"),
     ('modules = ["proof"]', "", "no document and modules"),
     ('modules = ["proof"]', 'modules = ["gone"]', "gone"),

@@ -140,9 +140,12 @@ def _of_queries() -> dict[str, tuple[Any, Any]]:
 def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
     """What is done with old names of `confide.evidence`, and what the new ones give."""
     from confide.evidence import claims
+    from confide.evidence.findings import OWN_COMPARISON, bound
 
     row, = claims("regression/lemma-6")
+    compared = bound("pi", 3.14159, at_most=22 / 7, origin=OWN_COMPARISON)
     return {
+        ("Compared", "told"): (lambda: compared.told, compared.stated),  # type: ignore[attr-defined]
         ("Claim", "ours"): (lambda: row.ours, row.correction),  # type: ignore[attr-defined]
         **{(f"wang_2016.data_market.{name}", "nature"): use for name, use in _of_bits().items()},
         **{(f"cummings_2015.{name}", old): use for (name, old), use in _of_regression().items()},

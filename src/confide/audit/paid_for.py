@@ -260,7 +260,8 @@ def paid_for(
     if around:
         names = ", ".join(sorted({str(name[0]) for name in around})[:3])
         return _not_measured(f"{len(around)} of {len(observed.draws)} draws are made around the meter, such as "
-                            f"{names!r}: nothing checks in a release that they fit the charge; draw by confide.privacy.primitives")
+                            f"{names!r}: nothing checks in a release that they fit the "
+                            "charge; draw by confide.privacy.primitives")
     pairs = sum(each.pairs for each in walked)
     return _measured(0.0, f"one run of made-up people, {len(observed.draws)} draws" + (
         f"; on {pairs:,} pairs of neighbours none cost more than was paid for it" if pairs else ""))

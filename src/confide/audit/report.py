@@ -375,7 +375,7 @@ class AuditRow:
         return "; ".join(part for part in (self.evidence, where, self.note) if part)
 
 
-@renamed(injected_bug="mutant")
+@renamed(planted_bug="mutant")
 @dataclass(frozen=True)
 class Control:
     """A mechanism broken on purpose, which the audit must flag.

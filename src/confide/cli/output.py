@@ -188,7 +188,7 @@ class ControlModel(_Model):
     """A mechanism broken on purpose, which the audit must flag."""
 
     name: str
-    injected_bug: str
+    planted_bug: str
     flagged: bool
 
 

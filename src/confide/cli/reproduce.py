@@ -240,7 +240,7 @@ def _tell(
 def _summary(done: Sequence[Reproduced]) -> Section:
     from confide.contract.presentation import Section, Table
 
-    rows = tuple((each.study.name, reported.quantity, reported.published, reported.ours, reported.reported,
+    rows = tuple((each.study.name, reported.quantity, reported.published, reported.ours, reported.stated,
                   reported.kind or reported.origin,
                   each.findings.count("stands"), each.findings.count("differs"), round(each.seconds, 1),
                   "yes" if each.cached else "")
@@ -261,7 +261,7 @@ def _model(each: Reproduced, files: dict[str, Path]) -> ReproducedModel:
     return output.ReproducedModel(
         study=output.StudyModel(**each.study.to_dict()), quick=each.quick, seconds=each.seconds, cached=each.cached,
         quantity=reported.quantity, published=json_ready(reported.published), ours=json_ready(reported.ours),
-        relation=reported.reported, kind=reported.kind, origin=reported.origin,
+        relation=reported.stated, kind=reported.kind, origin=reported.origin,
         stand=each.findings.count("stands"), differ=each.findings.count("differs"),
         files={key: str(path) for key, path in files.items()})
 

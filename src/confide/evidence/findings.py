@@ -11,6 +11,7 @@ from confide.contract.errors import InvalidInput
 from confide.contract.kinds import Progress
 from confide.contract.presentation import Block, Section, Table
 from confide.contract.progress import advance
+from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 
 __all__ = ["KINDS", "OWN_CERTIFICATE", "OWN_COMPARISON", "Compared", "Findings", "Standing", "Study", "advance",
@@ -69,6 +70,7 @@ def in_words(place: str) -> str:
     return f"{KINDS[3]}: {place}"
 
 
+@renamed(told="stated")
 @wire("Compared", "quantity published ours agreement remark relation origin")
 @dataclass(frozen=True, kw_only=True)
 class Compared:
@@ -90,7 +92,7 @@ class Compared:
 
     Example:
         >>> where = in_words("Wu 2017, Theorem 5.5.3, line 4816")
-        >>> Compared(quantity="goods", published=None, ours=3.0, agreement="stands", origin=where).reported
+        >>> Compared(quantity="goods", published=None, ours=3.0, agreement="stands", origin=where).stated
         'statement holds'
     """
 
@@ -113,7 +115,7 @@ class Compared:
         return next((each for each in KINDS if self.origin.startswith(each)), "")
 
     @property
-    def reported(self) -> str:
+    def stated(self) -> str:
         """The relation of ours to the source's, in words."""
         if self.relation or self.agreement == "not published":
             return self.relation or self.agreement
@@ -155,7 +157,7 @@ class Findings:
         Args:
             title: title of the section.
         """
-        rows = tuple((c.quantity, c.published, c.ours, c.reported, c.remark, c.origin) for c in self.compared)
+        rows = tuple((c.quantity, c.published, c.ours, c.stated, c.remark, c.origin) for c in self.compared)
         table = Table(columns=("quantity", "set beside", "ours", "relation", "remark", "origin of what is set beside"),
                       rows=rows)
         return Section(title=title, blocks=(table, *self.blocks))
@@ -214,7 +216,7 @@ def bound(
         origin: origin of the bound; see `Compared`.
 
     Example:
-        >>> bound("pi", 3.14159, at_most=22 / 7, origin=OWN_COMPARISON).reported
+        >>> bound("pi", 3.14159, at_most=22 / 7, origin=OWN_COMPARISON).stated
         'bound holds: ours <= bound'
     """
     above = at_most is not None
@@ -240,7 +242,7 @@ def near(
         origin: origin of the number; see `Compared`.
 
     Example:
-        >>> near("pi", 3.14, 3.14159, within=0.01, origin=OWN_COMPARISON).reported
+        >>> near("pi", 3.14, 3.14159, within=0.01, origin=OWN_COMPARISON).stated
         'equal within 0.01'
     """
     same = abs(ours - published) <= within
@@ -262,7 +264,7 @@ def printed_digits(quantity: str, printed: str, ours: float, remark: str = "", *
         origin: place where it is printed; see `Compared`.
 
     Example:
-        >>> printed_digits("e", "2.7", 2.71828, origin=as_printed("a book, page 1")).reported
+        >>> printed_digits("e", "2.7", 2.71828, origin=as_printed("a book, page 1")).stated
         'equal within rounding'
     """
     digits = len(printed.partition(".")[2])

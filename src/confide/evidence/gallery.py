@@ -138,7 +138,7 @@ def _exhibit(folder: Path, found: Reproduced, day: datetime.date) -> GalleryEntr
     return GalleryEntry(
         name=name, quick=found.quick, seconds=round(found.seconds, 1), day=day.isoformat(), quantity=reported.quantity,
         published=None if reported.published is None else _finite(reported.published), ours=_finite(reported.ours),
-        relation=reported.reported, origin=reported.origin,
+        relation=reported.stated, origin=reported.origin,
         stand=found.findings.count("stands"), differ=found.findings.count("differs"),
         picture=f"{name}.{kind}", alt=picture.alt)
 

@@ -53,7 +53,7 @@ def test_no_text_of_a_template_is_hard_coded(path: Path) -> None:
     assert hard_coded(path.read_text(encoding="utf-8")) == []
 
 
-@pytest.mark.parametrize("planted", ["<p>Hello there</p>", '<img alt="A picture">', "{% if x %}Now{% endif %}"])
+@pytest.mark.parametrize("injected", ["<p>Hello there</p>", '<img alt="A picture">', "{% if x %}Now{% endif %}"])
 def test_a_injected_text_is_found(injected: str) -> None:
     assert hard_coded(injected)
 
