@@ -1,4 +1,4 @@
-"""`python -m confide`: the command line."""
+"""Entry point of `python -m confide`, which runs the command line."""
 
 from confide.cli import main
 

@@ -1,6 +1,6 @@
-"""How a kernel of numbers is compiled: at its first call, kept on disk, and running beside other threads.
+"""Compilation of numerical kernels with numba: at the first call, cached on disk, and without the interpreter's lock.
 
-numba takes longer to import than most plans take, so it is imported with the first kernel that is called.
+Importing numba takes longer than making most plans. So numba is imported only when the first kernel is called.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ _making = RLock()  # kernels are first called by several threads at once
 
 
 class Later(Generic[_Made]):
-    """A global that kernels use and that needs numba to be made: a kernel, or an intrinsic.
+    """A placeholder for a global object that numba has to make, such as a compiled kernel or an intrinsic.
 
-    Whatever is asked of it is asked of what it becomes, which then stands in its place in its own module.
+    A call or an attribute access makes the object and is passed on to it. A compiled kernel then replaces its
+    placeholder in the module that defines it.
 
     Args:
-        make: makes it, once.
+        make: function that makes the object; it is called at most once.
     """
 
     def __init__(self, make: Callable[[], _Made]) -> None:
@@ -49,14 +50,15 @@ class Later(Generic[_Made]):
 
 
 def kernel(function: _Kernel, **options: Any) -> _Kernel:
-    """A function of arrays and numbers, compiled at its first call; its type stays as declared.
+    """A function of arrays and numbers, compiled at its first call; its declared type is unchanged.
 
-    The result must not depend on the number of threads that call the function: it holds no lock of the interpreter.
+    The function runs without the interpreter's lock, so several threads may run it at once. The function's result must
+    not depend on the number of threads.
 
     Args:
         function: the function to compile.
-        options: further keyword arguments of `numba.njit`; the result is always kept on disk, and never holds the
-            interpreter's lock.
+        options: further keyword arguments of `numba.njit`. The compiled code is always cached on disk, and by default
+            runs without the interpreter's lock.
     """
 
     def make() -> Any:
@@ -74,7 +76,9 @@ def kernel(function: _Kernel, **options: Any) -> _Kernel:
 
 
 class _OrPlain(Later[_Made]):
-    """A kernel that is not compiled before its calls have been about many numbers."""
+    """A kernel that runs as plain Python until its calls have processed more than `_FEW` numbers in total, and is
+    compiled then.
+    """
 
     def __init__(self, make: Callable[[], _Made], plain: Callable[..., Any]) -> None:
         super().__init__(make)
@@ -89,9 +93,11 @@ class _OrPlain(Later[_Made]):
 
 
 def kernel_or_plain(function: _Kernel) -> _Kernel:
-    """A kernel of doubles whose first array may be short: a few numbers are worked on by Python itself.
+    """A kernel of doubles that plain Python runs until its calls have processed many numbers in total, and numba
+    afterwards.
 
-    Both give the same bits: the function may not depend on how whole numbers overflow, or on what raises.
+    The plain and the compiled function must give the same bits. So the function may depend neither on the overflow of
+    whole numbers nor on exceptions.
 
     Args:
         function: the function to compile; its first argument is the array that its loops run over.
@@ -101,7 +107,9 @@ def kernel_or_plain(function: _Kernel) -> _Kernel:
 
 
 def _put_in_place(function: FunctionType) -> None:
-    """Make what a kernel uses of its module: numba sees what stands there when it compiles."""
+    """Replace each placeholder that a kernel's code names by the object itself, because numba reads the globals when it
+    compiles.
+    """
     places = function.__globals__
     for name in set(_names(function.__code__)):
         found = places.get(name)

@@ -1,4 +1,6 @@
-"""Lazy loading (PEP 562): a package lists its public names and loads a module when one of them is first asked for."""
+"""Lazy loading (PEP 562): a package lists its public names, and loads a module when one of the module's names is first
+used.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,10 @@ if TYPE_CHECKING:
 __all__ = ["MOVED", "RENAMED", "doors", "moved"]
 
 RENAMED: dict[str, Mapping[str, str]] = {}
-"""Package -> its old public names, and today's; of the packages that were imported."""
+"""Mapping from each imported package to its renamed public names: old name -> present name."""
 
 MOVED: dict[str, Mapping[str, str]] = {}
-"""Package -> public names that it had, and their whole names today; of the packages that were imported."""
+"""Mapping from each imported package to the public names that have left it: old name -> present full name."""
 
 
 def doors(
@@ -26,18 +28,20 @@ def doors(
 ) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
     """`__all__`, `__getattr__` and `__dir__` for a package whose public names live in submodules.
 
-    Type checkers and editors read the same names in the package's stub, `__init__.pyi`, which is made from this call.
+    Type checkers and editors read the same names in the package's stub, `__init__.pyi`, which is generated from this
+    call.
 
     Args:
         package: the package's `__name__`.
-        modules: submodule, or the full name of a module elsewhere -> the public names it defines; `__version__` is
-            given, but not listed.
+        modules: mapping from a submodule, or the full name of a module elsewhere, to the public names that it defines;
+            `__version__` is available, but not listed in `__all__`.
         packages: subpackages that are themselves public names.
-        renamed: old public names -> today's; they work until 1.0.0, with a warning, and are not listed.
-        moved: package of confide -> public names that stand there now; likewise. A package that has nothing else lists
-            these.
-        old_packages: subpackages that were public names, and are still there for their old names -> where these stand
-            now; likewise.
+        renamed: mapping from old public names to the present ones. Old names work until 1.0.0, with a warning, and are
+            not listed.
+        moved: mapping from a package of confide to the public names that have moved to it. Moved names work in the old
+            place until 1.0.0, with a warning, and are listed only by a package without other public names.
+        old_packages: mapping from subpackages that are kept only for their old names to the present place of these
+            names. The old names work until 1.0.0, with a warning.
     """
     home = {name: module for module, names in modules.items() for name in names}
     public = sorted(name for name in (*home, *packages) if not name.startswith("_"))
@@ -73,11 +77,11 @@ def doors(
 
 
 def moved(module: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """`__getattr__` for a module that has given names away: they work until 1.0.0, with a warning.
+    """`__getattr__` for a module whose names have moved elsewhere: the old names work until 1.0.0, with a warning.
 
     Args:
         module: the module's `__name__`.
-        homes: name -> the module that defines it now.
+        homes: mapping from a name to the module that defines it now.
     """
 
     def __getattr__(name: str) -> Any:
@@ -90,7 +94,11 @@ def moved(module: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
 
 
 def _warn_of_old_name(package: str, name: str, today: str) -> None:
-    """Warn the caller, who is two frames up. `from package import name` asks twice; its own line is the second."""
+    """Warn the caller two frames up that a name is old.
+
+    The statement `from package import name` asks for the name twice; only the second time counts, which comes from the
+    line of the statement itself.
+    """
     if sys._getframe(2).f_code.co_name == "_handle_fromlist":
         return
     from confide.contract.renamed import warn_of_old

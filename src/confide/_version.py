@@ -1,4 +1,6 @@
-"""The version of the code, which packs name: whatever pip noted of an earlier checkout."""
+"""The version of the code, which is written into every evidence pack, even where pip has recorded the version of an
+earlier checkout.
+"""
 
 __all__ = ["__version__"]
 

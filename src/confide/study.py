@@ -1,4 +1,4 @@
-"""The old name of `confide.evidence`; it goes with confide 1.0.0."""
+"""The old name of `confide.evidence`, removed in confide 1.0.0."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Audit: promised against measured. Families bring their attacks as plain functions; the harness knows no family."""
+"""Audit: measured numbers are compared with promised ones. Each family of mechanisms supplies its attacks as plain
+functions, and the harness depends on no family.
+"""
 
 from confide._lazy import doors
 

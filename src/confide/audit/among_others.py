@@ -1,4 +1,6 @@
-"""Whether one record moves more among other records than alone, in words: other records then decide what counts."""
+"""Text about a record that moves a noiseless value more among other records than alone. If it does, other records
+influence the record's effect.
+"""
 
 from __future__ import annotations
 
@@ -25,14 +27,15 @@ Run = Callable[[Any, Noise], Any]
 
 
 def among_others(run: Run, pair: Neighbours, seed: int, streams: Collection[StreamName], paid: float) -> str:
-    """How far the record moves what noise is added to; "" where it moves as much alone, or where nobody can say.
+    """Text that says how far one record moves the noiseless values among other records and alone. The text is empty
+    where the record moves the values as much alone, or where the distance is unknown.
 
     Args:
         run: the mechanism itself.
-        pair: two crowds that differ in one record.
-        seed: seed of their history.
-        streams: the draws, all Laplace of one scale or all Gaussian of one.
-        paid: payment for them: epsilon of Laplace noise, rho of Gaussian noise.
+        pair: two populations that differ in one record.
+        seed: seed of the noise history that both populations share.
+        streams: names of the draws, which are all Laplace noise of one scale or all Gaussian noise of one scale.
+        paid: payment for these draws: epsilon for Laplace noise, rho for Gaussian noise.
     """
     alone = _alone(pair)
     if alone is None:
@@ -46,7 +49,9 @@ def among_others(run: Run, pair: Neighbours, seed: int, streams: Collection[Stre
 
 
 def _alone(pair: Neighbours) -> Neighbours | None:
-    """The record that differs, beside nobody."""
+    """A pair of data sets that hold only the record in which the given pair differs; None where they differ in more
+    than one record.
+    """
     sides = pair.first, pair.second
     if not all(isinstance(side, list) and sum(batch.cells.size for batch in side) <= CELLS for side in sides):
         return None
@@ -66,7 +71,9 @@ def _alone(pair: Neighbours) -> Neighbours | None:
 def _moved(
     run: Run, pair: Neighbours, seed: int, streams: Collection[StreamName], paid: float
 ) -> tuple[float, float]:
-    """How far what noise is added to moves, and how far it was declared to; NaN where that is not known."""
+    """Distance between the noiseless values of the two data sets, and the declared largest distance; NaN where it is
+    unknown.
+    """
     history = RecordingNoise(Noise.simulated(seed))
     first, _ = side_channel_output(lambda: run(pair.first, history))
     forced = None if isinstance(first, Failed) else ForcedNoise(history.draws)

@@ -1,5 +1,6 @@
-"""How far two runs are apart along one and the same released history: in what they show, and in what their noise is
-added to, counted in the scales of that noise.
+"""Distance between two runs that are given the same released history. The distance covers the outputs of the runs and
+their centers, which are the noiseless values to which noise is added. Distances of centers are measured in units of the
+noise scale.
 """
 
 from __future__ import annotations
@@ -27,14 +28,16 @@ _CHOSEN = "selection"
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """Everything that one run showed.
+    """Everything that one run showed: its outputs and its centers, the noiseless values to which noise is added.
 
     Args:
-        seen: the billboard, or how the run failed; what it said besides; what noise it asked for, and what public draws
-            are added to.
-        summed: all centers whose distances add up, each in its scale; a channel's inputs.
-        squared: centers of Gaussian noise and of vectors, whose squared distances add up.
-        chosen: logits, for each selection.
+        seen: the billboard, or the kind of failure; all other output of the run; the noise requests; and the centers of
+            public draws.
+        summed: all centers with distances that add up (Laplace noise and inputs of channels), each divided by its
+            scale.
+        squared: centers of Gaussian noise and of vectors, with squared distances that add up, each divided by its
+            scale.
+        chosen: logits of each selection.
     """
 
     seen: tuple[Any, ...]
@@ -44,7 +47,7 @@ class Shown:
 
     @property
     def failed(self) -> bool:
-        """Whether there is no billboard."""
+        """Whether the run failed and so has no billboard."""
         return not isinstance(self.seen[0], bytes)
 
 
@@ -53,9 +56,9 @@ def shown(run: Callable[[Any, Noise], Any], data: Any, noise: RecordingNoise | F
 
     Args:
         run: the mechanism itself.
-        data: made-up data.
-        noise: a source that writes down what is asked for.
-        part: first words of the streams of which centers count; "" for all.
+        data: synthetic data.
+        noise: source that records all requests for noise.
+        part: prefix of the names of the streams with centers that count; "" for all.
     """
     outcome, observed = side_channel_output(lambda: exact_bytes(run(data, noise).billboard))
     mine = [draw for draw in noise.draws if draw.center and belongs(draw, part)]
@@ -68,27 +71,28 @@ def shown(run: Callable[[Any, Noise], Any], data: Any, noise: RecordingNoise | F
 
 
 def apart(one: Shown, other: Shown) -> float:
-    """The loss between two runs that asked for the same noise, about: what it would be if Gaussian noise lost its
+    """Approximate privacy loss between two runs that requested the same noise. For Gaussian noise it counts the
     distance in standard deviations.
 
-    Between neighbours it is exact for Laplace noise. It obeys the triangle inequality: on a path between two runs there
-    is a step that loses at least the average.
+    Between neighbours the result is exact for Laplace noise. The approximation satisfies the triangle inequality, so on
+    a path between two runs some step loses at least the average.
 
     Args:
         one: a run.
-        other: another one.
+        other: another run.
     """
     return _size(one.summed - other.summed, one.squared - other.squared,
                  [a - b for a, b in zip(one.chosen, other.chosen, strict=True)])
 
 
 def uneven(move: tuple[Shown, Shown], other: tuple[Shown, Shown], times: float) -> float:
-    """How far one move of the centers is from so many times another one; 0 where all records weigh the same.
+    """Distance between one move of the centers and a multiple of another move. The distance is 0 where all records have
+    equal weight.
 
     Args:
-        move: two runs, from one to another.
-        other: two more runs.
-        times: ratio of the numbers of records that move.
+        move: two runs, before and after the first move.
+        other: two runs, before and after the second move.
+        times: multiple: ratio of the numbers of records that the two moves change.
     """
     def off(before: _Reals, after: _Reals, start: _Reals, end: _Reals) -> _Reals:
         return np.asarray(after - before - times * (end - start))

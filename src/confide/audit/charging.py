@@ -1,11 +1,10 @@
-"""The charge of the ledger for a run, held against the privacy loss that is promised of it: neither more nor less.
+"""Audits of the ledger's charge for a run. The charge must equal the promised privacy loss, and must not be below the
+measured privacy loss.
 
-The measured loss of a run, held against what is charged for it: never more.
+The charge can also be audited as a promise about the whole release, like any other promise.
 
-The charge of the ledger for a run, as a promise about all that it releases: to be audited like any other.
-
-Promises may be about parts, and their audits look at those alone. A draw that is in no part, or in a part twice, shows
-where everything is audited.
+Promises may be about parts of a release, and their audits look at these parts alone. A draw that belongs to no part, or
+to two parts, is found only by an audit of the whole release.
 """
 
 from __future__ import annotations
@@ -42,7 +41,9 @@ __all__ = ["COVERED", "NAMED", "Lost", "about_the_charge", "as_promise", "charge
 # ---- charging
 
 NAMED = "the charge to the ledger equals the cost by the parameters, as a share of it"
-"""Of mechanisms whose promises are sums of their events: these say nothing of a charge that is too small."""
+"""Name of the row for mechanisms with promises that are sums of their events. Such promises cannot show that a charge
+is too small.
+"""
 
 _PROMISE = "the charge to the ledger equals the promised loss, as a share of it"
 
@@ -50,18 +51,20 @@ _PROMISE = "the charge to the ledger equals the promised loss, as a share of it"
 def charge_rows(
     events: Iterable[Event], promised: Loss, name: str = _PROMISE
 ) -> tuple[AuditRow, tuple[Control, ...]]:
-    """The price of all releases by the rules of the ledger's filter; and, where there are any, the same of a run that
-    releases everything twice, and of one that is charged for half of what it promises.
+    """Row that compares the price of all releases of a run, by the rules of the ledger's filter, with the promised
+    loss. If the run has events, two controls follow: a run that releases everything twice, and a run that is charged
+    for half of its promised loss.
 
-    A price above the promise spends a budget that nobody has used; one below it lets a budget be used again and again.
+    A price above the promise spends budget that nobody has used. A price below it lets a budget be used again and
+    again.
 
     Args:
         events: events of one run, as the ledger is charged for them.
-        promised: the loss that is promised of the whole run: pure, approximate or zCDP.
-        name: name of the row, where what is promised is a sum of the events themselves, and this is another.
+        promised: the promised loss of the whole run: pure, approximate or zCDP.
+        name: name of the row. A name of its own is needed where the promised loss is a sum of the events themselves.
 
     Raises:
-        InvalidInput: another loss, or one of nothing.
+        InvalidInput: the loss is of another kind, or 0.
 
     Example:
         >>> from confide.contract import Relation
@@ -90,7 +93,9 @@ def _row(events: tuple[Event, ...], promised: Loss, name: str) -> AuditRow:
 
 
 def _shares(events: tuple[Event, ...], promised: Loss) -> tuple[tuple[float, ...], str]:
-    """Of each part of the promise, which share of it is charged; and by which rule."""
+    """Charge divided by the promise, for each parameter of the promised loss (such as epsilon and delta), and the name
+    of the filter's rule.
+    """
     match promised:
         case PureDP(epsilon=epsilon) if epsilon > 0:
             return (float(price("basic", events).epsilon) / epsilon,), "basic"
@@ -116,17 +121,19 @@ def _doubled(promised: Loss) -> Loss:
 # ---- charged for what was measured
 
 COVERED = "the measured loss of a run, as a share of its charge"
-"""Of mechanisms whose promises may be more than is charged, so that these do not say whether too little is."""
+"""Name of the row for mechanisms with promises that may exceed the charge. Such promises cannot show that the charge is
+too small.
+"""
 
 
 class Lost(NamedTuple):
-    """A loss that was measured.
+    """A privacy loss that was measured.
 
     Args:
-        named: the row that says so.
-        loss: the loss in whose parameter it was measured.
+        named: name of the row with the measurement.
+        loss: the kind of loss; the number was measured in its parameter.
         measured: the measured number, in that parameter.
-        paid: the events of the same run that pay for it.
+        paid: the events of the same run that pay for the loss.
     """
 
     named: str
@@ -136,14 +143,14 @@ class Lost(NamedTuple):
 
 
 def covered_rows(lost: Iterable[Lost]) -> tuple[AuditRow, tuple[Control, ...]]:
-    """Whether what is charged covers every loss that was measured; and the same where less of it is charged.
+    """Row that says whether the charge covers every measured loss, and a control with a smaller charge.
 
-    A mechanism loses at least what was measured between two neighbours, and no more than the accountant proves of its
-    events, in whatever parameter: so a price below a measured loss is one of a run that is not charged in full. A loss
-    in a parameter of which the events have no price says nothing.
+    Between two neighbours, a mechanism loses at least the measured amount, and at most the amount that the accountant
+    derives from its events, in any parameter. So a price below a measured loss shows that a run is not charged in full.
+    A loss in a parameter in which the events have no price says nothing.
 
     Args:
-        lost: measured losses of the mechanism, or of something smaller with the events of that.
+        lost: measured losses of the mechanism, or of a smaller run together with that run's events.
 
     Example:
         >>> from confide.contract import Relation
@@ -192,7 +199,7 @@ def _price(lost: Lost) -> float:
 
 
 def _less(event: Event, factor: float) -> Event:
-    """The event as if so much of it were charged."""
+    """The event with its privacy loss multiplied by a factor, as if only that share were charged."""
     match event:
         case Repeated():
             return replace(event, event=_less(event.event, factor))
@@ -214,14 +221,16 @@ _SOURCE = Source(document="confide", statement="the sum of the costs in a run")
 
 
 def as_promise(mechanism: Mechanism, promises: Sequence[Privacy]) -> list[Privacy]:
-    """The composed loss of a run's events, as a promise of the whole to those whom they are charged for.
+    """The composed loss of a run's events, as a promise about the whole release to the audience for which the events
+    are charged.
 
     Args:
-        mechanism: the mechanism whose events they are.
+        mechanism: the mechanism with these events.
         promises: promises of the same mechanism that are measured.
 
     Returns:
-        One promise; or none, where that is promised already, or the events have no price.
+        A list of one promise. The list is empty where the same loss is already promised, or where the events have no
+        price.
     """
     audiences = charged_for(promises)
     if not audiences:
@@ -234,10 +243,11 @@ def as_promise(mechanism: Mechanism, promises: Sequence[Privacy]) -> list[Privac
 
 
 def charge_of(mechanism: Mechanism, promises: Sequence[Privacy]) -> PureDP | ApproxDP | ZCDP | None:
-    """The composed loss of a run's events; None where they have no price, which settlement refuses.
+    """The composed loss of a run's events; None where the events have no price, in which case settlement refuses the
+    run.
 
     Args:
-        mechanism: the mechanism whose events they are.
+        mechanism: the mechanism with these events.
         promises: promises of the same mechanism.
     """
     try:
@@ -247,7 +257,8 @@ def charge_of(mechanism: Mechanism, promises: Sequence[Privacy]) -> PureDP | App
 
 
 def about_the_charge(row: AuditRow) -> AuditRow:
-    """The row of such a promise: it keeps or breaks the charge, not a promise of the mechanism's own.
+    """The measured row of a charge that was audited as a promise, reworded: it keeps or breaks the charge, not a
+    promise of the mechanism's own.
 
     Args:
         row: the measured row.

@@ -1,9 +1,10 @@
-"""The comparisons of audits: the losses that can be promised, and when a measured number is above a promised one.
+"""The comparisons of audits: the losses that can be promised, and the rule by which a measured number exceeds a
+promised one.
 
-Which promise of privacy follows from which other: of the same step and part, to no fewer eyes, by a proved
-conversion.
+A promise of privacy follows from another promise about the same neighbour step and the same part of an outcome, if its
+audience sees no more. A proved conversion must also lead from the other promise's loss to its own.
 
-The number that a guarantee names, and its unit, as a row of an audit shows them.
+The module also has the number that a guarantee names, and its unit, as a row of an audit shows them.
 """
 
 from __future__ import annotations
@@ -43,13 +44,17 @@ __all__ = [
 # ---- comparing
 
 Loss = PureDP | ApproxDP | ZCDP | GDP | RenyiDP
-"""Every privacy loss that an audit can hold against what it measures."""
+"""Every kind of privacy loss with which an audit can compare a measurement."""
 
 RELATIVE = 1e-9
-"""A measured number may be above the promised one by this part of it: the rounding of its computation."""
+"""Largest relative amount by which a measured number may exceed the promised one, because of rounding in its
+computation.
+"""
 
 ABSOLUTE = 1e-12
-"""... and by this much, in nats or the like, so that a promise of zero can be kept by doubles."""
+"""Largest absolute amount by which a measured number may exceed the promised one, in nats or the promise's unit. The
+allowance lets doubles keep a promise of zero.
+"""
 
 
 def exceeds(measured: float, promised: float, *, scale: float = 1.0) -> bool:
@@ -58,10 +63,10 @@ def exceeds(measured: float, promised: float, *, scale: float = 1.0) -> bool:
     Args:
         measured: the measured number.
         promised: the bound.
-        scale: size of the numbers that `measured` is a difference of; 1 for losses in nats.
+        scale: size of the numbers whose difference `measured` is; 1 for losses in nats.
 
     Returns:
-        measured > promised + 1e-9 |promised| + 1e-12 scale. A measurement that is not a number exceeds every bound.
+        measured > promised + 1e-9 |promised| + 1e-12 scale. A measured NaN exceeds every bound.
 
     Example:
         >>> exceeds(1.0 + 1e-15, 1.0), exceeds(1.001, 1.0), exceeds(float("nan"), 1.0)
@@ -71,7 +76,9 @@ def exceeds(measured: float, promised: float, *, scale: float = 1.0) -> bool:
 
 
 def promised_parameter(claim: Loss) -> float:
-    """The number that a claim promises: rho, mu, the bound of its order, or epsilon at the claim's own delta."""
+    """The number that a claimed loss promises: rho, mu, the Renyi bound at the claimed order, or epsilon at the claimed
+    delta.
+    """
     match claim:
         case ZCDP():
             return claim.rho
@@ -85,11 +92,11 @@ def promised_parameter(claim: Loss) -> float:
 
 
 def loss_implies(one: Loss, other: Loss) -> bool:
-    """Whether every mechanism that keeps one loss keeps the other.
+    """Whether every mechanism that keeps one loss also keeps the other.
 
     Args:
         one: the loss that is known.
-        other: the loss that is to follow, of the same notion or of one that a proved conversion leads to.
+        other: the loss that may follow, of the same notion or of a notion to which a proved conversion leads.
 
     Example:
         >>> loss_implies(PureDP(1.0), ZCDP(0.5)), loss_implies(ZCDP(0.5), PureDP(1.0)), loss_implies(PureDP(1.0),
@@ -124,7 +131,7 @@ def _rho(one: Loss) -> float:
 
 
 def _renyi(one: Loss, alpha: float) -> float:
-    """A bound of the divergence of an order; those of smaller orders are no larger."""
+    """Upper bound of the Renyi divergence of order alpha, and so of all smaller orders."""
     if isinstance(one, RenyiDP):
         return one.epsilon if one.alpha >= alpha else math.inf
     pure = one.epsilon if isinstance(one, PureDP) else math.inf
@@ -132,14 +139,15 @@ def _renyi(one: Loss, alpha: float) -> float:
 
 
 def implies(one: Privacy, other: Privacy) -> bool:
-    """Whether a promise follows from another one: its loss does, for the same step, of the same part of an outcome or
-    from the whole of it, and towards no more eyes.
+    """Whether a promise follows from another promise. The loss of the second promise must follow from that of the
+    first. Both must be about the same neighbour step. The second must be about the same part of an outcome, or a part
+    of the whole, and towards an audience that sees no more.
 
-    What a part tells says nothing about another part, nor about the whole, whatever the parts are called.
+    A promise about one part says nothing about another part or about the whole, whatever the parts are called.
 
     Args:
-        one: the promise that was held against a measurement.
-        other: the promise that is to follow from it.
+        one: the promise that was compared with a measurement.
+        other: the promise that may follow from `one`.
 
     Example:
         >>> from confide.contract import Audience, Source, Relation
@@ -165,7 +173,7 @@ def implies(one: Privacy, other: Privacy) -> bool:
 
 
 def strongest(promises: Iterable[Privacy]) -> list[tuple[Privacy, tuple[Privacy, ...]]]:
-    """The promises from which all the others follow, each with what follows from it, itself included.
+    """The promises from which all other promises follow, each with the promises that follow from it, itself included.
 
     Args:
         promises: promises of a mechanism.
@@ -178,12 +186,13 @@ def strongest(promises: Iterable[Privacy]) -> list[tuple[Privacy, tuple[Privacy,
 
 
 def charge_and_rest(charged: Loss, promises: Iterable[Privacy]) -> tuple[Loss | Privacy, list[Privacy]]:
-    """The losses that an audit of everything is held against: the charge, for which a promise of just that loss stands;
-    and the other promises, but for those that follow from one of them.
+    """The losses with which an audit of the whole release compares its measurement. The first is the charge, or a
+    promise of exactly the charged loss. The rest are the other strongest promises, none of which follows from another
+    promise.
 
     Args:
-        charged: loss that is charged for everything.
-        promises: promises about everything, or about parts of it.
+        charged: loss that is charged for the whole release.
+        promises: promises about the whole release, or about parts of it.
     """
     kept = [promise for promise, _ in strongest(promises)]
     same = next((promise for promise in kept if promise.loss == charged), None)
@@ -194,10 +203,10 @@ def charge_and_rest(charged: Loss, promises: Iterable[Privacy]) -> tuple[Loss | 
 
 
 def parameter_unit(loss: PrivacyLoss) -> str:
-    """The unit of a loss's parameter.
+    """The unit of a privacy loss's parameter.
 
     Args:
-        loss: a loss, such as a promise's.
+        loss: a privacy loss, such as that of a promise.
 
     Example:
         >>> from confide.privacy.losses import PureDP, ZCDP
@@ -208,7 +217,7 @@ def parameter_unit(loss: PrivacyLoss) -> str:
 
 
 def unit_of(promise: Guarantee) -> str:
-    """The unit of a promised gain or budget; "" where the number has none of its own.
+    """The unit of a promised gain or budget; "" where the number has no unit of its own.
 
     Args:
         promise: a guarantee of a plan.
@@ -228,7 +237,7 @@ def level_of(promise: Privacy) -> float:
         promise: a promise of privacy.
 
     Raises:
-        InvalidInput: no loss that an audit knows.
+        InvalidInput: the loss is of a kind that no audit knows.
     """
     if not isinstance(promise.loss, Loss):
         raise InvalidInput("promise", f"{promise.loss} is no loss that an audit knows")
@@ -236,7 +245,7 @@ def level_of(promise: Privacy) -> float:
 
 
 def figure_of(promise: Guarantee) -> float | str:
-    """The number that a guarantee names; a loss in words.
+    """The number that a guarantee names; a privacy loss is returned as text.
 
     Args:
         promise: a guarantee of a plan.

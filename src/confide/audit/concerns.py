@@ -1,9 +1,10 @@
-"""A report that leaves nothing out: a row for every guarantee of a plan, and for every concern.
+"""A complete audit report: it has a row for every guarantee of a plan, and for every concern.
 
-Every promise of privacy of a plan against the price of what a run releases, from both sides.
+`promise_rows` compares every promise of privacy of a plan with the price of a run's releases, and finds promises that
+are too low or too high.
 
-What is compared is derived from the promise itself and from the events that the ledger is charged for, and from nothing
-else: no parameter of a mechanism takes the place of either.
+The promised number and the price come only from the promise itself and from the events that the ledger is charged for.
+No parameter of a mechanism takes the place of the promised number or of the price.
 """
 
 from __future__ import annotations
@@ -30,18 +31,18 @@ def completed(
     report: AuditReport, guarantees: Iterable[Guarantee], unpromised: Mapping[Concern, str],
     unmeasured: Callable[[Guarantee], str] = lambda _: "",
 ) -> AuditReport:
-    """The report with a row for each guarantee that no row holds, and one for each concern that has none.
+    """The report with an additional row for each guarantee that no row covers, and for each concern that has no row.
 
-    What was not measured passes only with a reason, so a guarantee that was forgotten is a problem of the report.
+    A guarantee that was not measured passes only with a reason. So a forgotten guarantee is a problem of the report.
 
     Args:
-        report: report of what was measured.
-        guarantees: guarantees of the plan; printed claims that are false are kept for comparison only, and left out.
-        unpromised: concern -> why nothing is promised about it, where that may be.
-        unmeasured: guarantee -> why it was not measured; "" where there is no reason.
+        report: report of all measurements.
+        guarantees: guarantees of the plan. Published claims that are false are kept for comparison only, and left out.
+        unpromised: mapping from concern to the reason why nothing is promised about it, for concerns without a promise.
+        unmeasured: function from a guarantee to the reason why it was not measured; "" where there is no reason.
 
     Raises:
-        KeyError: a concern without a row and without a reason.
+        KeyError: a concern has neither a row nor a reason.
 
     Example:
         >>> row = AuditRow.at_most("privacy", 1.0, 0.98, "all pairs enumerated", concern="privacy")
@@ -66,7 +67,7 @@ def completed(
 # ---- priced
 
 Paid = Callable[[Privacy, tuple[Event, ...]], Iterable[Event]]
-"""Which events pay for what is promised, of those of a whole run."""
+"""Function from a promise and the events of a whole run to the events that pay for the promised loss."""
 
 _CHARGE = "the charge to the ledger equals the promised loss, as a share of it"
 _FAR_TOO_LOW = 0.01
@@ -77,21 +78,23 @@ def promise_rows(
     promises: Iterable[Guarantee], events: Callable[[], Iterable[Spend]],
     paid: Paid = lambda _, events: events, *, alike: bool = True,
 ) -> tuple[list[AuditRow], list[Control]]:
-    """One row for each promise of privacy, which holds it: the price of the releases that it is about, in the promise's
-    own notion. A promise below the price is broken; one above it is kept, and by how much it is above is said.
+    """One row for each promise of privacy. The row compares the promise with the price of the releases that the promise
+    is about, in the promise's own notion. A promise below the price is broken. A promise above the price is kept, and
+    the row says by how much it is above.
 
-    One more row says that the whole charge is one of the promises, neither more nor less: a smaller charge lets a
-    budget be used again and again. The controls are the same rows of promises that are far too low, and of other
-    charges.
+    One more row says that the whole charge equals one of the promises, neither more nor less. A smaller charge would
+    let a budget be used again and again. The controls are rows of the same kind about wrong promises, which are far too
+    low, and about wrong charges.
 
     Args:
-        promises: promises of a plan; those that cannot be claimed or promise nothing are left out.
-        events: function that gives the events of one run, as the ledger is charged for them; called where there is a
-            promise.
-        paid: function from a promise and the events to those that pay for it; all of them if left out. Payments for
-            something else than the ledger is charged for may be other events too.
-        alike: whether the charge should be one of the promises. Where they are conversions of it, or sums by a looser
-            rule, False leaves out the row that says so, and the controls that only this row flags.
+        promises: promises of a plan; promises that cannot be claimed or that promise nothing are left out.
+        events: function that returns the events of one run, as the ledger is charged for them; called only if there is
+            a promise.
+        paid: function from a promise and the events to the events that pay for the promise; all events if left out. The
+            function may also return events that the ledger is not charged for.
+        alike: whether the charge should equal one of the promises. The value False suits promises that are conversions
+            of the charge, or sums by a looser rule. False leaves out the row about the charge, and the controls that
+            only this row flags.
 
     Example:
         >>> from confide.contract import Audience, Source, Relation
@@ -139,7 +142,7 @@ def _rows(promises: list[Privacy], events: tuple[Event, ...], paid: Paid, alike:
 
 
 def _row(promise: Privacy, events: tuple[Event, ...]) -> AuditRow:
-    """A promise against what the accountant proves of the events that pay for it."""
+    """Row that compares a promise with the loss that the accountant derives from the events that pay for it."""
     promised, loss = _number(promise), promise.loss
     of_step = all(event.neighbours is promise.neighbours for event in events)
     charged = spent(events, loss) if of_step and isinstance(loss, Loss) else math.inf
@@ -152,7 +155,9 @@ def _row(promise: Privacy, events: tuple[Event, ...]) -> AuditRow:
 
 
 def _ledgers_share(promise: Privacy, events: tuple[Event, ...]) -> list[float]:
-    """Which share of a promise the ledger is charged, by the rules of its filter; none where it has no such rule."""
+    """Charge of the ledger divided by the promise, for each parameter of the promised loss, by the rules of the
+    ledger's filter; empty where the filter has no rule for this loss.
+    """
     promised, loss = _number(promise), promise.loss
     if any(event.neighbours is not promise.neighbours for event in events) or not promised:
         return [1.0] if not promised and not events else []
@@ -167,7 +172,9 @@ def _ledgers_share(promise: Privacy, events: tuple[Event, ...]) -> list[float]:
 
 
 def _charge_row(shares: list[float]) -> AuditRow:
-    """That the charge is one of the promises: the share that is nearest to the whole."""
+    """Row that says whether the charge equals one of the promises, from the ratio of charge to promise that is nearest
+    to 1.
+    """
     share = min(shares, key=lambda each: abs(math.log(each)) if 0 < each < math.inf else math.inf)
     row = AuditRow.at_most(_CHARGE, 1.0, share, "the price of all releases of a run, by the filter's rules",
                            unit="times the promise", concern=Concern.BUDGET)

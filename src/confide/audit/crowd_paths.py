@@ -1,7 +1,7 @@
-"""Paths from one made-up crowd to another one that is far off, a record at a time.
+"""Paths from one synthetic population to a distant one, changing one record at a time.
 
-Rules that follow from the data change where a share, a rank or a count crosses a threshold. So each path lets one
-cluster of equal records grow from nobody to very many, beside other clusters that such rules compare it with.
+Rules that depend on the data change where a share, a rank or a count crosses a threshold. So on each path one cluster
+of equal records grows from none to very many, while other clusters, with which such rules compare it, stay.
 """
 
 from __future__ import annotations
@@ -40,15 +40,16 @@ _CLOSE = 1 / 128  # of the range, between the two
 
 @dataclass(frozen=True, eq=False)
 class CrowdPath:
-    """A cluster of equal records that grows.
+    """Path of populations in which one cluster of equal records grows.
 
     Args:
-        length: number of slots that move, the first ones, in order.
-        before: (c,) the record that they have before; None where they have none.
-        after: (c,) the record that they have afterwards.
-        beside: (record, how many have it) in the slots after these.
-        closely: whether it is looked at in many places.
-        shared: parts in which one of many is looked at, which have one history and some crowds in common; 0 of others.
+        length: number of slots that change, which are the first slots, in order.
+        before: record of these slots before their change, shape (c,); None where they hold no record.
+        after: record of these slots after their change, shape (c,).
+        beside: pairs of a record and the number of its holders, for the slots after the changing ones.
+        closely: whether many places of the path are audited.
+        shared: number of parts of the path, in each of which one of several places is audited. Paths with such parts
+            share one history and some populations with other paths. The number is 0 for all other paths.
     """
 
     length: int
@@ -59,11 +60,13 @@ class CrowdPath:
     shared: int = 0
 
     def crowd(self, moved: int) -> list[SlotRows]:
-        """The data set in which so many slots have moved."""
+        """The data set after the given number of slots have changed."""
         return [batch for start, some in self._parts(moved) for batch in of_records(start, some)]
 
     def reported(self, moved: int) -> Hashable:
-        """The same for two crowds of the same records in the same slots; of paths with a common history, in any."""
+        """Key of the population after the given number of changes. Two populations of the same records in the same
+        slots have equal keys. On paths with a shared history, the slots do not matter.
+        """
         if self.shared:  # where each of two levels grows beside the other one, half have each in the end
             return frozenset((record.tobytes(), count) for _, some in self._parts(moved) for record, count in some
                              if count)
@@ -71,46 +74,50 @@ class CrowdPath:
                      for start, some in self._parts(moved))
 
     def _parts(self, moved: int) -> list[tuple[int, list[tuple[_Row, int]]]]:
-        """The first slot, and how many have which record from there on."""
+        """Blocks of the data set: the first slot of each block, and the numbers of holders of each record from that
+        slot on.
+        """
         if self.before is not None:
             return [(0, [(self.after, moved), (self.before, self.length - moved), *self.beside])]
         return [(0, [(self.after, moved)]), *([(self.length, [*self.beside])] if self.beside else [])]
 
     def step(self, moved: int) -> Neighbours:
-        """The neighbours before and after the last of so many moves."""
+        """The neighbouring populations before and after the last of the given number of changes."""
         return Neighbours(self.crowd(moved), self.crowd(moved - 1), lambda outcome: published(outcome, moved - 1))
 
 
 def crowd_paths(roles: Sequence[Role], people: int, unit: Relation, seed: int = 0) -> Iterator[CrowdPath]:
-    """The paths of a campaign.
+    """All paths of a campaign between synthetic populations.
 
-    - Nobody, to everybody at the last ends of columns; and half of the people at the first ends, while others come with
-      the last ones.
-    - Everybody at the first ends, to everybody at the last ones: a share that grows from nothing to all.
-    - The same of each column by itself, among others at their first ends, and at their last ones.
-    - Of numbers: two clusters close together, from which a third one grows at either end, far outside of what quartiles
-      or a standard deviation span.
-    - Of columns with three levels and more: one level grows at the expense of another one, past all others, of which no
-      two have the same count. So ranks change places.
-    - Of columns with three levels and more: everybody at one level, to everybody at another one, for every two levels;
-      of many levels the first ones, the middle one, the last one, and some by the seed. All such columns move together.
-    - Of two columns of levels and more: the same in one of them, with everybody at the same level of each other one; of
-      many such paths some by the seed.
-    - Of numbers beside columns of levels: from one end to the other, and out of two clusters close together, with
-      everybody at the same level, for each of these levels.
-    - Of numbers: everybody at a number on no round grid, to everybody at a round number near it, and to everybody at a
-      number that often says "no answer" (`confide.audit.round_numbers`).
+    - From nobody to everybody with the last values of all columns. Another path adds people with the last values to
+      half of the people with the first values.
+    - From everybody with the first values to everybody with the last values, so that a share grows from 0 to 1.
+    - From the first value to the last value of one column alone, while the other columns stay at their first values,
+      and while they stay at their last values.
+    - For columns of numbers: two clusters close together, from which a third cluster grows at either end, far outside
+      the range of quartiles or a standard deviation.
+    - For columns with three or more levels: one level grows at the expense of another level, past all other levels, no
+      two of which have the same count. So ranks change places.
+    - For columns with three or more levels: from everybody at one level to everybody at another level, for every pair
+      of levels. A column with many levels is represented by its first levels, its middle level, its last level, and
+      some levels chosen by the seed. All columns with levels change together.
+    - For two or more columns with levels: everybody moves from one level to another in one of these columns, with
+      everybody at one common level of each other column. If there are many such paths, the seed chooses some.
+    - For columns of numbers beside columns with levels: from one end of the range to the other, and out of two clusters
+      close together. Everybody is at one common level, and each level has such paths.
+    - For columns of numbers: from everybody at a number that is not round to everybody at a round number near it.
+      Another path leads to everybody at a number that often codes "no answer" (`confide.audit.round_numbers`).
 
-    Where records are added or removed, those that move come from nowhere, and half of those that would move are there
-    before; of two levels, each grows beside the other one. Where everybody is more than a million cells, no column
-    moves by itself. Paths on which nothing but shares and ranks matters, and those among people at one level
-    of another column, are of a thousand people, where more are invited.
+    If the promise is about added or removed records, the changing slots hold no record before. Half of the slots that
+    would change have their record from the start. For a pair of levels, each level grows beside the other. If the whole
+    population has more than a million cells, no column changes alone. Paths on which only shares and ranks matter, and
+    paths among people at one level of another column, have at most a thousand people.
 
     Args:
         roles: roles of the columns.
-        people: invited slots.
+        people: number of invited slots.
         unit: neighbouring relation of the promise.
-        seed: public seed of the choice of levels between which there are paths, where there are many.
+        seed: public seed for the choice of levels and paths where there are many.
     """
     first, last = _ends(roles)
     half = people // 2
@@ -133,12 +140,12 @@ def crowd_paths(roles: Sequence[Role], people: int, unit: Relation, seed: int = 
 
 
 def some_of_each(roles: Sequence[Role], people: int, seed: int = 0) -> list[SlotRows]:
-    """Equal numbers of people at each of the levels between which there are paths, and numbers evenly spread.
+    """Population with equal numbers of people at each of the levels that the paths use, and with evenly spread numbers.
 
     Args:
         roles: roles of the columns.
-        people: invited slots.
-        seed: public seed, as `crowd_paths` takes it.
+        people: number of invited slots.
+        seed: public seed, the same as for `crowd_paths`.
 
     Example:
         >>> some_of_each([Category(column="mood", levels=("bad", "so-so", "good"))], 5)[0].cells.ravel().tolist()
@@ -156,12 +163,14 @@ def _ends(roles: Sequence[Role]) -> tuple[_Row, _Row]:
 
 
 def _columns_levels(roles: Sequence[Role], seed: int) -> list[list[int]]:
-    """Those of each column between which there are paths; none of numbers."""
+    """Levels of each column that the paths use; empty for columns of numbers."""
     return [_some_levels(len(role.levels), seed) if isinstance(role, Category) else [] for role in roles]
 
 
 def _some_levels(levels: int, seed: int) -> list[int]:
-    """All ranks, or of many the first ones, the middle one, the last one and some by a seed."""
+    """Ranks of the levels that the paths use. The ranks are all ranks or, if there are many, the first ones, the middle
+    one, the last one, and some chosen by a seed.
+    """
     if levels <= _LEVELS:
         return list(range(levels))
     kept = [*range(_FIRST), levels // 2, levels - 1]
@@ -171,13 +180,15 @@ def _some_levels(levels: int, seed: int) -> list[int]:
 
 
 def _at_level(levels: Sequence[Sequence[int]], place: int, numbers: _Row) -> _Row:
-    """The record with each column's level of that place, counted round, and with these numbers."""
+    """Record with given numbers and, in each column with levels, the level at a place, counted cyclically."""
     return np.array([ranks[place % len(ranks)] if ranks else number
                      for ranks, number in zip(levels, numbers.tolist(), strict=True)], np.float64)
 
 
 def _between_levels(roles: Sequence[Role], people: int, seed: int) -> Iterator[CrowdPath]:
-    """Everybody at one level to everybody at another one, for every two of a column, in all columns together."""
+    """Paths from everybody at one level to everybody at another level, for every pair of levels of a column. All
+    columns change together.
+    """
     levels, last = _columns_levels(roles, seed), _ends(roles)[1]
     if max(map(len, levels)) < 3:
         return
@@ -189,7 +200,9 @@ def _between_levels(roles: Sequence[Role], people: int, seed: int) -> Iterator[C
 
 
 def _beside_levels(roles: Sequence[Role], people: int, seed: int) -> Iterator[CrowdPath]:
-    """Everybody at one level to everybody at another one, with everybody at the same level of each other column."""
+    """Paths from everybody at one level to everybody at another level, while everybody keeps one common level in each
+    other column.
+    """
     levels, last = _columns_levels(roles, seed), _ends(roles)[1]
     kinds = sorted(map(len, levels))
     if kinds[-1] < 3 or len(kinds) < 2 or not kinds[-2]:
@@ -204,7 +217,9 @@ def _beside_levels(roles: Sequence[Role], people: int, seed: int) -> Iterator[Cr
 
 
 def _within_levels(roles: Sequence[Role], people: int, seed: int) -> Iterator[CrowdPath]:
-    """Numbers from one end to the other, and out of two clusters to either end, with everybody at the same level."""
+    """Paths for numbers from one end of the range to the other, and out of two clusters to either end, with everybody
+    at one common level.
+    """
     levels, (first, last), half = _columns_levels(roles, seed), _ends(roles), people // 2
     if all(levels) or not any(levels):
         return
@@ -217,8 +232,8 @@ def _within_levels(roles: Sequence[Role], people: int, seed: int) -> Iterator[Cr
 
 
 def _of_round_numbers(roles: Sequence[Role], people: int, seed: int) -> Iterator[CrowdPath]:
-    """Everybody at a number on no round grid to everybody at a round one, and at one that often says "no answer", with
-    everybody at the same level.
+    """Paths from everybody at a number that is not round to everybody at a round number, and to everybody at a number
+    that often codes "no answer". Everybody is at one common level of each column with levels.
     """
     levels, last = _columns_levels(roles, seed), _ends(roles)[1]
     # A rule on a share may do nothing where all or none are round, so halves of round numbers are looked at, too.
@@ -232,7 +247,7 @@ def _of_round_numbers(roles: Sequence[Role], people: int, seed: int) -> Iterator
 
 
 def _arriving(path: CrowdPath) -> CrowdPath:
-    """The same cluster, which grows out of nothing."""
+    """The given path with additions: the cluster's records are added, and replace no other records."""
     stay = path.length // 2
     there = () if path.before is None else ((path.before, stay),)
     return replace(path, length=path.length - stay, before=None, beside=(*there, *path.beside))
@@ -258,7 +273,9 @@ def _replaced(roles: Sequence[Role], people: int, first: _Row, last: _Row) -> It
 
 
 def _from_the_middle(roles: Sequence[Role], people: int, first: _Row, last: _Row) -> Iterator[CrowdPath]:
-    """Two clusters close together, and a third one at the last ends, or at the first ones."""
+    """Paths with two clusters close together, from which a third cluster grows at the last or at the first ends of the
+    ranges.
+    """
     numbers = np.array([not isinstance(role, Category) for role in roles])
     if not numbers.any():
         return
@@ -269,7 +286,9 @@ def _from_the_middle(roles: Sequence[Role], people: int, first: _Row, last: _Row
 
 
 def _to_the_middle(role: Role, column: int, first: _Row, last: _Row, people: int) -> Iterator[CrowdPath]:
-    """Everybody at the first end of one column, and at the last ones of all others, to a value between its ends."""
+    """Paths from everybody at the first end of one column, and at the last end of all others, to a value inside that
+    column's range.
+    """
     here = np.arange(len(last)) == column
     low, high = first[column], last[column]
     if isinstance(role, Category):  # which `_between_levels` has
@@ -279,12 +298,14 @@ def _to_the_middle(role: Role, column: int, first: _Row, last: _Row, people: int
 
 
 def _ranks(levels: int) -> NDArray[np.float64]:
-    """Of some levels, evenly spread."""
+    """Evenly spread ranks among a number of levels."""
     return np.unique(np.linspace(0, levels - 1, min(levels, _LEVELS)).round())
 
 
 def _staircase(among: _Row, column: int, levels: int, people: int) -> CrowdPath:
-    """Of a third of the people, so many have one of the other levels as its place on the stairs says."""
+    """Path on which the second rank grows at the expense of the first. A third of the people hold the other ranks, with
+    counts that rise from rank to rank like stairs.
+    """
     at = [np.where(np.arange(len(among)) == column, rank, among) for rank in _ranks(levels)]
     steps = np.arange(1, len(at) - 1)
     counts = (people // 3 * steps) // int(steps.sum())

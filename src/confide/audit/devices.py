@@ -1,9 +1,10 @@
-"""One device's share of a source of noise, so that one audit can listen to many devices.
+"""One device's share of a source of noise, so that one audit can record the noise of many devices.
 
-The promises of a mechanism to the collector, held against what its `submit` lets out of a device.
+`reports` and `check_devices` compare a mechanism's promises to the collector with everything that `submit` releases
+from a device.
 
-Billboards and payments of a run on reports of devices: shares beside decodes, billboards beside the check, and what all
-others see of what one device knows. Families bring their rounds, their runs and their pairs.
+The rows about devices compare the shares of participants with the shares that devices decode, and billboards with their
+own check. Each family of mechanisms supplies its rounds, its runs and its pairs.
 """
 
 from __future__ import annotations
@@ -54,10 +55,11 @@ __all__ = [
 
 
 class DeviceNoise(DampedNoise):
-    """Sound noise, whose streams are named after the device that asks: each device asks for the same names.
+    """Correct noise with stream names that start with the number of the device. Without the number, all devices would
+    request the same names.
 
     Args:
-        source: source of noise of all devices.
+        source: source of the noise of all devices.
         device: number of the device.
 
     Example:
@@ -89,23 +91,24 @@ RECORDS = (Relation.REPLACE, Relation.ADD_OR_REMOVE)
 
 
 def to_the_collector(promises: Guarantees) -> tuple[Privacy, ...]:
-    """The promises of local privacy that say something."""
+    """The promises of local privacy that bound the loss."""
     return tuple(each for each in promises.privacy if each.audience is Audience.COLLECTOR and not each.vacuous)
 
 
 def drawn_locally(record: Any, noise: Any, mechanism: Mechanism) -> Any:
-    """Everything that leaves a device: the whole of `submit`."""
+    """Everything that leaves a device: the whole result of `submit`."""
     return mechanism.submit(record, None, given(noise))
 
 
 def reports(roles: Sequence[Role], unit: Relation, tries: int = 0, seed: int = 0) -> Iterator[Neighbours]:
-    """Pairs of records between which a report should not tell: the ends of columns and values between; none, where who
-    takes part is to be hidden, too; and random ones.
+    """Pairs of records that a report should not distinguish. The records are the ends of the columns, values between
+    the ends, and random records. If participation is to be private as well, a pair may consist of a record and no
+    record.
 
     Args:
         roles: roles of the columns of a record.
         unit: neighbouring relation of the promise.
-        tries: number of random pairs besides.
+        tries: number of additional random pairs.
         seed: public seed of the random pairs.
     """
     draw = study_generator(seed, "reports")
@@ -117,9 +120,9 @@ def reports(roles: Sequence[Role], unit: Relation, tries: int = 0, seed: int = 0
 
 
 def check_devices(kind: Any, mechanism: Mechanism, roles: Sequence[Role]) -> None:
-    """Check that a promise to the collector can hold: something is drawn before a record leaves its owner.
+    """Check that a promise to the collector can hold: some noise is drawn before a record leaves its owner.
 
-    How large the loss is, the audit measures.
+    The audit, not this check, measures the size of the loss.
 
     Args:
         kind: kind of the campaign.
@@ -127,8 +130,8 @@ def check_devices(kind: Any, mechanism: Mechanism, roles: Sequence[Role]) -> Non
         roles: roles of the columns of a record.
 
     Raises:
-        InvalidInput: `submit` tells two records apart whatever it draws, or nobody calls it, because records of the
-            kind are handed in as they are.
+        InvalidInput: `submit` distinguishes two records whatever it draws, or no code calls it, because records of this
+            kind are handed in unchanged.
     """
     name = type(mechanism).__name__
     for promise in to_the_collector(mechanism.guarantees()):
@@ -148,7 +151,7 @@ def check_devices(kind: Any, mechanism: Mechanism, roles: Sequence[Role]) -> Non
 
 
 def _leaks(mechanism: Mechanism, roles: Sequence[Role], promise: Privacy) -> tuple[str, ...]:
-    """What no noise hides."""
+    """Names of everything in a report that distinguishes two records whatever the noise is."""
     claims: Any = {"": promise.loss}
     failed = f"{type(mechanism).__name__}: `submit` fails on made-up records"
     try:
@@ -172,10 +175,10 @@ JOINTLY = "privacy: everything that others see of a run, jointly"
 
 @dataclass(frozen=True, kw_only=True)
 class MadeUpRun:
-    """One run on made-up people, under simulated noise.
+    """One run on synthetic people, under simulated noise.
 
     Args:
-        people: the made-up people.
+        people: the synthetic people.
         outcome: outcome of the run.
     """
 
@@ -184,12 +187,12 @@ class MadeUpRun:
 
     @classmethod
     def of(cls, mechanism: Mechanism, people: Any, data: Any, seed: int) -> MadeUpRun:
-        """Run a mechanism.
+        """Run a mechanism on synthetic people.
 
         Args:
             mechanism: the mechanism to run.
-            people: the made-up people.
-            data: data of these people, as a run takes it.
+            people: the synthetic people.
+            data: data of these people, in the form that a run expects.
             seed: seed of the noise.
         """
         outcome = mechanism.run(data, Noise.simulated(seed))
@@ -202,16 +205,20 @@ class MadeUpRun:
         return self.outcome.billboard
 
     def handing(self, shares: pa.Table) -> MadeUpRun:
-        """The same run, with other shares handed out."""
+        """The same run, with other shares handed out to the people.
+
+        Args:
+            shares: the other shares.
+        """
         return replace(self, outcome=replace(self.outcome, shares=shares))
 
     def handed_on(self) -> MadeUpRun:
-        """The same run, with each share handed to the next person."""
+        """The same run, with each person's share handed to the next person."""
         shares = self.outcome.shares
         return self.handing(shares.take(np.roll(np.arange(shares.num_rows), 1)))
 
     def places(self, most: int) -> list[int]:
-        """Places of people, so many at most, evenly from the first to the last."""
+        """Places of at most `most` people, evenly spread from the first to the last."""
         last = self.outcome.shares.num_rows - 1
         return [int(place) for place in np.unique(np.linspace(0, last, min(most, last + 1)).astype(np.int64))]
 
@@ -219,12 +226,12 @@ class MadeUpRun:
 def decoded_row(
     rounds: Iterable[tuple[Any, Mapping[int, Any]]], decode: Callable[[Any, int, Any], Mapping[str, Any]], of: str
 ) -> AuditRow:
-    """Whether shares are those that devices find for themselves.
+    """Row that says whether the handed-out shares equal the shares that devices decode for themselves.
 
     Args:
-        rounds: outcomes, each with the places that are looked at and what the device there reported, or None.
+        rounds: outcomes, each with the examined places and the report of the device at each place, or None.
         decode: function from (report, place, billboard) to a share.
-        of: the made-up objects of the rounds, in words.
+        of: description of the synthetic data of the rounds.
     """
     wrong = tried = 0
     for outcome, reported in rounds:
@@ -237,12 +244,12 @@ def decoded_row(
 
 
 def checked_row(rounds: Iterable[tuple[Any, bool]], check: Callable[[Any], None], of: str) -> AuditRow:
-    """Whether billboards of sound runs pass their own check and name the sums that were reported.
+    """Row that says whether billboards of correct runs pass their own check and state the sums of the reports.
 
     Args:
-        rounds: billboards, each with whether it names these sums.
+        rounds: billboards, each with a flag that says whether it states the sums of the reports.
         check: the check of a billboard.
-        of: the made-up objects of the rounds, in words.
+        of: description of the synthetic data of the rounds.
     """
     refused = runs = 0
     for board, agrees in rounds:
@@ -259,7 +266,7 @@ def checked_row(rounds: Iterable[tuple[Any, bool]], check: Callable[[Any], None]
 
 
 def refused_row(boards: Iterable[Any], check: Callable[[Any], None]) -> AuditRow:
-    """Whether billboards of sound runs on made-up people pass their own check.
+    """Row that says whether billboards of correct runs on synthetic people pass their own check.
 
     Args:
         boards: billboards of the runs.

@@ -1,9 +1,10 @@
-"""One audit for every mechanism: a family says as data what is to be measured, and the harness measures it.
+"""One audit for every mechanism: a family of mechanisms describes the measurements as data, and the harness carries
+them out.
 
-`Audited` holds what a family knows: worst-case neighbours, exact laws, strategies, made-up crowds, and the faults that
-are its own. Everything else is here. Runs are compared along fixed transcripts; faults that any mechanism can have are
-injected into them; every other measurement is repeated on each faulty mechanism that the family names; the charge is
-held against the promises.
+`Audited` holds the knowledge of a family: worst-case neighbours, exact output distributions, strategies, synthetic
+populations, and the family's own faults. The harness does everything else. The harness compares runs along fixed
+transcripts, and injects faults that any mechanism can have. The harness repeats every other measurement on each faulty
+mechanism that the family names. The harness compares the charge with the promises.
 """
 
 from __future__ import annotations
@@ -40,10 +41,12 @@ from confide.privacy.required_charge import charged_for
 __all__ = ["Audited", "Examined", "FullSize", "Laws", "Measurement", "Run", "Transcripts", "audit", "observed"]
 
 Run = Callable[[Any, Noise], Any]
-"""What is walked: (data, noise) -> what is published of it."""
+"""Run that a fixed-transcript audit examines: a function from data and noise to the published part of the outcome."""
 
 _SHOWS_AT_ONCE = 3
-"""Pairs that a faulty run is walked over first: where these show it, the others are left out."""
+"""Number of pairs on which a faulty run is audited first. If these pairs flag the fault, the remaining pairs are
+skipped.
+"""
 
 
 def _nothing(_: Guarantee) -> str:
@@ -51,7 +54,7 @@ def _nothing(_: Guarantee) -> str:
 
 
 class Measurement(Protocol):
-    """Something that is measured: rows of what is sound, and controls of what is faulty."""
+    """A measurement: rows about the correct object, and controls about faulty ones."""
 
     def measured(self) -> tuple[list[AuditRow], list[Control]]: ...
 
@@ -60,30 +63,34 @@ class Measurement(Protocol):
 class Transcripts:
     """A run that is audited over worst-case neighbours along fixed transcripts of noise, where its loss is exact.
 
-    These faults are injected by the harness, each into the same run: no noise; less noise than the promise needs, and
-    half of the noise of each part; the noise of one draw used again; everything released twice; and the records
-    themselves beside what is published. Each must be flagged on the first pairs.
+    The harness injects these faults, each into the same run: no noise; less noise than the promise needs; half of the
+    noise of each part; the noise of one draw used again; everything released twice; and the records themselves beside
+    the published values. The audit must flag each fault on the first pairs.
 
     Args:
-        named: name of its rows, in words.
-        run: run of the mechanism, or of the device of a participant.
-        pairs: worst-case neighbours, the worst ones first; called for each audit.
+        named: name of the rows of this measurement.
+        run: run of the mechanism, or of a participant's device.
+        pairs: function that returns the worst-case neighbours, the worst ones first; called for each audit.
         seed: seed of the transcripts.
-        promises: promises about what the pairs show. The strongest ones are audited; their rows hold what follows.
-        parts: part of a promise -> first words of the streams that it is about; others are about everything.
-        claims: first words of streams -> the loss of this part of the noise, where no promise is about it; "" is all of
-            it.
-        names: first words of streams -> the name of the row of that part; by default those of the streams.
-        unreleased: first words of streams -> what is published of their noisy answers.
-        histories: number of histories of each pair.
-        source: number of a transcript, from 0 -> its noise; `Noise.simulated` by the seed if left out.
+        promises: promises about the values that the pairs show. The strongest promises are audited, and their rows also
+            cover all promises that follow from the strongest ones.
+        parts: mapping from part of a promise to the prefix of the streams that it is about; all other promises are
+            about the whole release.
+        claims: mapping from a prefix of streams to the loss of this part of the noise, where no promise is about the
+            part; the prefix "" stands for all noise.
+        names: mapping from a prefix of streams to the name of the row of that part; the prefix itself if left out.
+        unreleased: mapping from a prefix of streams to the part of their noisy answers that is published.
+        histories: number of noise histories for each pair.
+        source: function from the number of a transcript, from 0, to its noise; `Noise.simulated` with a seed if left
+            out.
         other_answers: number of other answers of unreleased draws for each transcript.
-        faults: fault, in words -> a faulty run, which must be flagged on all pairs.
-        hardest: number of first pairs that are shown to faulty runs that the harness makes.
-        among: the crowds of the pairs, in words, where they are smaller than the campaign; such rows hold no promise.
-        events: function that gives the events of one run among these, as the ledger would be charged for them; None
-            where nothing says so.
-        note: a note for every row.
+        faults: mapping from a description of a fault to a faulty run, which must be flagged on all pairs.
+        hardest: number of first pairs on which the harness audits its own faulty runs.
+        among: description of the pairs' populations, where they are smaller than the campaign; the rows of such pairs
+            hold no promise.
+        events: function that returns the events of one run on these populations, as the ledger would be charged for
+            them; None where they are unknown.
+        note: note that is added to every row.
     """
 
     named: str
@@ -106,32 +113,33 @@ class Transcripts:
 
     @cached_property
     def sound(self) -> dict[str, TranscriptAudit]:
-        """The audits of the sound run, as `walked` finds them."""
+        """The audits of the correct run, in the form that `walked` returns."""
         return self.walked()
 
     def rows(self) -> list[AuditRow]:
-        """The rows of the sound run."""
+        """The rows of the correct run."""
         return self._rows(self.sound)
 
     def measured(self) -> tuple[list[AuditRow], list[Control]]:
-        """The rows of the sound run, and the controls of faulty ones."""
+        """The rows of the correct run, and the controls of faulty runs."""
         common, weak = self._common(self.sound)
         return self._rows(self.sound, weak), [*self._own(), *common]
 
     def walked(self, run: Run | None = None, pairs: int | None = None) -> dict[str, TranscriptAudit]:
-        """The audits of each part of the noise that is claimed, and of each promise, by its sentence.
+        """The audits of each claimed part of the noise, keyed by the part, and of each promise, keyed by its sentence.
 
         Args:
-            run: another run, held against the same claims and promises; the sound one if left out.
+            run: another run, compared with the same claims and promises; the correct run if left out.
             pairs: number of pairs that are audited; None for all.
         """
         return self._replay(run or self.run, islice(self.pairs(), pairs), self.histories)
 
     def _held(self) -> tuple[dict[str, Loss | Privacy], list[Privacy], dict[str, tuple[Privacy, ...]]]:
-        """What each part of the noise is walked for, and everything; and which promises follow from each.
+        """The claim for each part of the noise, the promises about the whole release, and, for each claim or promise,
+        the promises that follow.
 
-        A promise whose part has no streams of its own is held against everything that the pairs show: of a promise of
-        the whole follow those of its parts.
+        A promise about a part without streams of its own is audited on everything that the pairs show. From a promise
+        about the whole follow the promises about its parts.
         """
         of_part: dict[str, list[Privacy]] = {}
         for promise in self.promises:
@@ -161,7 +169,7 @@ class Transcripts:
             run, pairs, claims, self.noise, self.unreleased, histories, promises, self.other_answers)
 
     def noise(self, number: int) -> Noise:
-        """The source of a transcript.
+        """The source of noise of one transcript.
 
         Args:
             number: number of the transcript, from 0.
@@ -169,7 +177,7 @@ class Transcripts:
         return self.source(number) if self.source else Noise.simulated(self.seed * 1009 + number)
 
     def _apart(self) -> list[str]:
-        """The parts whose noise is damped by itself, each with a control of its own."""
+        """Parts with noise that is reduced separately; each has a control of its own."""
         claims, promises, _ = self._held()
         return [part for part in claims if part and ("" in claims or promises)]
 
@@ -188,7 +196,9 @@ class Transcripts:
         self, run: Run, pair: Neighbours, number: int, histories: int, claims: Mapping[str, Loss | Privacy],
         promises: Sequence[Privacy],
     ) -> bool:
-        """Whether a run is flagged on one pair, along the first of those histories that the sound run had there."""
+        """Whether a run is flagged on one pair, along the first `histories` histories that the correct run had on this
+        pair.
+        """
         return _flagged(fixed_transcript_audit(
             run, [pair], claims, lambda at: self.noise(number * self.histories + at), self.unreleased, histories,
             promises, 1))
@@ -201,8 +211,8 @@ class Transcripts:
             yield Control(self.named, words, _flagged(self.walked(run, _SHOWS_AT_ONCE)) or _flagged(self.walked(run)))
 
     def _common(self, sound: Mapping[str, TranscriptAudit]) -> tuple[list[Control], str]:
-        """The faults that any mechanism can have, in the run on the first pairs; and, where the loss is in no
-        proportion to the noise, so that much less of it is needed to be seen, how much less.
+        """Controls for the faults that any mechanism can have, injected into the run on the first pairs, and a note.
+        The note is empty unless only a large reduction of the noise is flagged; if it is, the note says how large.
         """
         pairs = list(islice(self.pairs(), self.hardest))
 
@@ -244,15 +254,15 @@ class Transcripts:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Examined:
-    """A measurement of something sound, and the same of faulty ones, which it must flag.
+    """A measurement of a correct object, and the same measurement of faulty ones, which it must flag.
 
     Args:
-        named: name of its controls.
-        rows: function from the measured object, sound or faulty, to its rows.
-        sound: the sound object that is measured; a mechanism, its run, or a part of it.
-        faults: fault, in words -> the object that is measured in place of the sound one.
-        events: function that gives the events of one run of the measured object, as the ledger would be charged for
-            them, where rows are of losses that were measured; None where they are not, or nothing says so.
+        named: name of the controls.
+        rows: function from the measured object, correct or faulty, to its rows.
+        sound: the correct object that is measured: a mechanism, its run, or a part of it.
+        faults: mapping from a description of a fault to the object that is measured in place of the correct one.
+        events: function that returns the events of one run of the measured object, as the ledger would be charged for
+            them. The function is None where the rows are not about measured losses, or where the events are unknown.
     """
 
     named: str
@@ -262,7 +272,7 @@ class Examined:
     events: Callable[[], Iterable[Spend]] | None = None
 
     def measured(self) -> tuple[list[AuditRow], list[Control]]:
-        """The rows of the sound one, and the controls of faulty ones."""
+        """The rows of the correct object, and the controls of faulty ones."""
         rows = list(self.rows(self.sound))
         return rows, [Control(self.named, words, any(row.flagged for row in self.rows(faulty)))
                       for words, faulty in self.faults.items()]
@@ -270,15 +280,16 @@ class Examined:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Laws:
-    """Draws that a run asked for, whose laws are tested on a source's own draws: a secure one, and wrong ones.
+    """A test of the distributions of the draws that a run requested. The test covers draws of a secure source, and
+    draws of faulty sources.
 
     Args:
-        draws: function that gives one draw of each law and scale, such as `observed`.
-        samples: number of samples of each law.
-        false_alarm: probability with which a sound source is called wrong, of each law.
-        seed: seed of wrong sources.
-        factor: factor of the scale of a wrong source; so far from 1 that the samples show it.
-        source: source whose draws are tested; `Noise.secure()` if left out.
+        draws: function that returns one draw of each distribution and scale, such as `observed`.
+        samples: number of samples of each distribution.
+        false_alarm: probability with which the test of one distribution flags a correct source.
+        seed: seed of faulty sources.
+        factor: factor by which a faulty source scales its noise, so far from 1 that the samples show it.
+        source: source with the tested draws; `Noise.secure()` if left out.
     """
 
     draws: Callable[[], Sequence[Draw]]
@@ -300,11 +311,11 @@ class Laws:
         return sampler_audit(source, draw, self.samples, self.false_alarm)
 
     def measured(self) -> tuple[list[AuditRow], list[Control]]:
-        """The rows of secure noise, and the controls of wrong sources for the first law that shows them: added noise, a
-        channel, or else a selection.
+        """The rows of secure noise, and the controls of faulty sources for the first distribution that can show a
+        fault. Added noise is tried first, then a channel, and last a selection.
 
-        A selection among many that are nearly alike does not, and neither does lattice noise that is nearly always 0.
-        Where no law does, the rows say so.
+        A selection among many almost equally likely options cannot show a faulty source, nor can noise on whole numbers
+        that is almost always 0. If no distribution can show a faulty source, the rows say so.
         """
         draws = self.draws()
         rows = self._rows(draws)
@@ -316,7 +327,7 @@ class Laws:
                 for row in rows], []
 
     def _wrong(self, draw: Draw) -> list[tuple[str, Noise]]:
-        """Wrong sources that the samples of one draw's law show."""
+        """Descriptions and sources of the faulty noise that samples of one draw's distribution can show."""
         damped = (f"a source with {self.factor:.2g} of the scale", self._damped(self.factor))
         if draw.law == "selection":
             even = ("a source that selects evenly", self._damped(_EVEN))
@@ -334,13 +345,14 @@ class Laws:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FullSize:
-    """A run at the campaign's own size, and the same with the least change of its noise that all its rows flag there.
+    """A run at the campaign's own size, and the same run with the smallest tried reduction of its noise that all its
+    rows flag.
 
     Args:
-        rows: function from the object that is run, sound or with less noise, to its rows.
-        sound: the sound object that is run.
-        damped: function from the share of the noise that is left to the object that is run with so much.
-        factors: shares that are tried, the largest first.
+        rows: function from a run object, correct or with less noise, to its rows.
+        sound: the correct object that is run.
+        damped: function from the remaining share of the noise to the object that is run with this share.
+        factors: remaining shares of the noise that are tried, the largest first.
     """
 
     rows: Callable[[Any], Sequence[AuditRow]]
@@ -349,7 +361,9 @@ class FullSize:
     factors: Sequence[float] = (0.8, 0.5, 0.2, 0.05)
 
     def measured(self) -> tuple[list[AuditRow], list[Control]]:
-        """The rows of the sound run; where no change shows at this size, they are vacuous, and hold no promise."""
+        """The rows of the correct run, and its controls. If no reduction of the noise is flagged at this size, the rows
+        are vacuous and hold no promise.
+        """
         rows = list(self.rows(self.sound))
         if any(row.flagged for row in rows):
             return rows, []
@@ -371,19 +385,20 @@ class FullSize:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Audited:
-    """Everything that the harness needs to know of a mechanism.
+    """All facts about a mechanism that the harness needs.
 
     Args:
         promises: promises of the plan.
-        events: function that gives the events of one run, as the ledger is charged for them.
-        measured: measurements, in the order in which they stand in the report.
-        charged: the loss of the whole charge that the parameters name, where the promises do not say it: where they are
-            sums of the events, or conversions of them. What is measured is then held against the charge, too, so that
-            a charge is not too small though the parameters name it. By default the charge is held against the promises.
-        paid: function from a promise and the events to those that pay for it; all of them if left out.
-        unpromised: concern -> why nothing is promised about it; where it is given, the report has a row for every
-            guarantee and every concern.
-        unmeasured: guarantee -> why nothing was measured of it; "" where there is no reason.
+        events: function that returns the events of one run, as the ledger is charged for them.
+        measured: measurements, in the order of their rows in the report.
+        charged: loss of the whole charge according to the parameters. The loss is given where the promises do not
+            determine it, because they are sums or conversions of the events. If it is given, measured losses are also
+            compared with the charge, so that a charge that is too small is found. If left out, the charge is compared
+            with the promises.
+        paid: function from a promise and the events to the events that pay for it; all events if left out.
+        unpromised: mapping from concern to the reason why nothing is promised about it. If it is given, the report has
+            a row for every guarantee and every concern.
+        unmeasured: function from a guarantee to the reason why it was not measured; "" where there is no reason.
     """
 
     promises: Guarantees
@@ -396,7 +411,7 @@ class Audited:
 
 
 def audit(it: Audited, progress: Progress | None = None) -> AuditReport:
-    """Hold every promise against what is measured, with faults that must be flagged.
+    """Compare every promise with measurements, and check that injected faults are flagged.
 
     Args:
         it: the facts about the mechanism.
@@ -443,12 +458,12 @@ def _events(events: Callable[[], Iterable[Spend]]) -> tuple[Event, ...]:
 
 
 def _lost(it: Audited, one: Measurement, rows: Iterable[AuditRow]) -> Iterator[Lost]:
-    """What was measured of losses that the charge is about, each with the events that pay for it.
+    """Measured losses that the charge should cover, each with the events that pay for it.
 
-    Measured among fewer than a campaign has, a loss is held against the events of that run alone: the noise of fewer
-    may be another one. Parts of the noise lose no more than everything, and so are held against all events. Whether
-    the rows of other measurements are of runs, or are sums of what is charged, nobody knows here: these say it by
-    their own events.
+    A loss that was measured on a smaller population than the campaign's is compared with the events of that smaller
+    run, because its noise may differ. Parts of the noise lose no more than the whole release, and so are compared with
+    all events. Other measurements state their own events, because the harness cannot know whether their rows are about
+    runs or about sums of the charge.
     """
     own = getattr(one, "events", None)
     if own is None and not isinstance(one, Transcripts | FullSize):
@@ -467,12 +482,13 @@ def _lost(it: Audited, one: Measurement, rows: Iterable[AuditRow]) -> Iterator[L
 
 
 def observed(run: Run, data: Any, seed: int) -> list[Draw]:
-    """One draw of each law that a run asks for under each first word of a stream, in order; public ones are left out.
+    """One draw of each distribution that a run requests under each first word of a stream, in order; public draws are
+    left out.
 
     Args:
-        run: run whose noise is heard.
+        run: run with the recorded noise.
         data: data for the run.
-        seed: seed of its noise.
+        seed: seed of the noise.
     """
     return list({(draw.law, str(draw.stream[0])): draw for draw in reversed(_draws(run, data, seed))}.values())[::-1]
 
@@ -490,8 +506,8 @@ _BEST_SHOWN = {"channel": 1, "selection": 2}  # after added noise, whose faults 
 
 
 def _shows_again(run: Run, pair: Neighbours) -> bool:
-    """Whether a pair moves two draws of one law, scale and size by different amounts: where these have the same noise,
-    their difference tells it.
+    """Whether a pair moves two draws of equal distribution, scale and size by different amounts. If such draws reuse
+    the same noise, their difference reveals the pair.
     """
     history = RecordingNoise(Noise.simulated(0))
     run(pair.first, history)
@@ -514,13 +530,15 @@ def _flagged(found: Mapping[str, TranscriptAudit]) -> bool:
 
 
 def _share(found: TranscriptAudit) -> float:
-    """Which part of the promised noise would just do for what was measured, where the loss goes with the noise."""
+    """Share of the noise scale at which the loss would just reach the promise. A pure loss or mu is inversely
+    proportional to the scale, and a zCDP or Renyi loss to the square of the scale.
+    """
     share = found.measured / found.promised if found.promised else 0.0
     return float(np.sqrt(share)) if isinstance(found.claim, ZCDP | RenyiDP) else share
 
 
 def _nearly(found: TranscriptAudit) -> bool:
-    """Whether twice as much would be more than is promised."""
+    """Whether twice the measured loss would exceed the promise."""
     twice = math.sqrt(2.0) if isinstance(found.claim, GDP) else 2.0
     return twice * found.measured > 1.01 * found.promised and isinstance(found.claim, PureDP | ZCDP | GDP | RenyiDP)
 
@@ -539,7 +557,7 @@ def _twice(run: Run) -> Run:
 
 
 def _with_records(outcome: Any, data: Any) -> Any:
-    """The outcome with what it was made of on its billboard."""
+    """The outcome with the data themselves added to its billboard."""
     held = exact_bytes(data)
     if not hasattr(outcome, "billboard"):
         return (outcome, held)

@@ -1,4 +1,6 @@
-"""Exact audit: a mechanism whose output law can be enumerated is measured, not sampled. No false alarm, no miss."""
+"""Exact audit: a mechanism with an output distribution that can be enumerated is measured, not sampled. So there is no
+false alarm and no miss.
+"""
 
 from __future__ import annotations
 
@@ -26,17 +28,17 @@ _ORDERS = np.unique(np.concatenate([[1.0], 1.0 + np.geomspace(1e-3, 1e4, 48), np
 
 @dataclass(frozen=True, kw_only=True)
 class ExactAudit:
-    """The result of enumerating the output laws.
+    """Result of an audit that enumerates the output distributions.
 
     Args:
         claim: the promised loss.
         quantity: the measured quantity, in the parameter of the claim.
-        promised: its promised value.
-        measured: its worst value over all pairs, in both directions.
-        pair: the two data sets that attain it.
-        forward: the value for the law of the first data set of the pair against the second.
-        backward: the value for the second against the first.
-        pairs: how many pairs of neighbours were compared.
+        promised: promised value of the quantity.
+        measured: worst value of the quantity over all pairs, in both directions.
+        pair: the two data sets that attain the worst value.
+        forward: the value for the output distribution of the pair's first data set against that of the second.
+        backward: the value for the output distribution of the pair's second data set against that of the first.
+        pairs: number of pairs of neighbours that were compared.
         flagged: True where the measured value is above the promised one beyond rounding.
     """
 
@@ -62,21 +64,23 @@ class ExactAudit:
 def exact_audit(
     laws: Mapping[_Name, ArrayLike], claim: Loss, neighbours: Iterable[tuple[_Name, _Name]] | None = None
 ) -> ExactAudit:
-    """Hold the output laws of an enumerable mechanism against the promised loss.
+    """Compare the output distributions of an enumerable mechanism with the promised loss.
 
     Args:
-        laws: data set -> its output law, an array of probabilities over the same outcomes in the same order. All
-            that the audience sees is one outcome, so a transcript of several releases is one outcome.
+        laws: mapping from data set to its output distribution, an array of probabilities over the same outcomes in the
+            same order. One outcome is everything that the audience sees, so a transcript of several releases is one
+            outcome.
         claim: the promised loss: `PureDP`, `ApproxDP`, `ZCDP`, `GDP` or `RenyiDP`.
         neighbours: pairs of keys of `laws` that are neighbours; None when any two are.
 
     Returns:
-        The worst loss in the claim's own parameter: epsilon; delta at the promised epsilon; rho, as the largest
-        Renyi divergence per order over a grid (a lower bound, exact where the worst order is on it); mu; or the
-        Renyi divergence of the promised order.
+        The worst loss in the claim's own parameter: epsilon, delta at the promised epsilon, rho, mu, or the Renyi
+        divergence of the promised order. For zCDP, rho is the largest ratio of Renyi divergence to order over a grid of
+        orders. The largest ratio on the grid is a lower bound of rho, and exact where the worst order is on the grid.
 
     Raises:
-        InvalidInput: not laws, an unknown data set, no pair, or a claim of another type.
+        InvalidInput: the arrays are no distributions, a data set is unknown, there is no pair, or the claim is of
+            another type.
 
     Source: spec query_release A1, design section 7.
 
@@ -148,7 +152,9 @@ def _breaks(p: ArrayLike, q: ArrayLike, claim: Loss, measured: float) -> bool:
 
 
 def _rho(p: ArrayLike, q: ArrayLike) -> float:
-    """Largest Renyi divergence per order over the grid, refined between the neighbours of its best order."""
+    """Largest ratio of Renyi divergence to order over a grid of orders, refined between the neighbours of the best
+    order.
+    """
     from scipy.optimize import minimize_scalar
 
     def per_order(order: float) -> float:

@@ -1,14 +1,15 @@
-"""Broken sources of noise, for controls: a mechanism that is run with one of them must be flagged.
+"""Faulty sources of noise, for the controls of an audit: a mechanism that runs with a faulty source must be flagged.
 
-Each wraps the source that it is given, so that an audit that listens to the noise hears what really happens. (A source
-that answers with bare centers is `ForcedNoise` with an empty transcript.)
+Each faulty source wraps a correct source, so that an audit that records the noise requests records the faulty noise
+too. (A source that adds no noise is `ForcedNoise` with an empty transcript.)
 
-Mechanisms broken on purpose, from sound ones: the same parameters with other code on top of their class.
+`inject_fault` makes a faulty mechanism from a correct one: the same parameters, with other code on top of the class.
 
-Half of the noise of one part of a release, injected for each part: an audit must flag each of these faults.
+`part_controls` halves the noise of one part of a release at a time: an audit must flag each of these faults.
 
-Less noise in all parts at once is seen by the part whose loss the pairs attain, whatever the others do. So each part is
-damped alone, and its own claim must be what is broken.
+If the noise of all parts were reduced at once, an audit would notice the reduction at the part whose loss the pairs
+attain, whatever happens in the other parts. So each part's noise is reduced alone, and the audit must find that this
+part's own claim is broken.
 """
 
 from __future__ import annotations
@@ -37,17 +38,18 @@ __all__ = [
 # ---- how small a fault is seen
 
 SHARPEST = 0.9
-"""Share of what is needed, such as noise or a charge, that is tried as a fault first."""
+"""First share of a needed quantity, such as noise or a charge, that is tried as a fault."""
 
 _TRIED = 4  # a check that sees nothing above a ninth of what is needed is none
 
 
 def first_flagged(needed: float, flags: Callable[[float], bool]) -> tuple[float, bool]:
-    """Try smaller and smaller shares of what is needed, from `SHARPEST` on by halves, until one is flagged.
+    """Try smaller and smaller shares of a needed quantity, starting at `SHARPEST` and halving each time, until one is
+    flagged.
 
     Args:
-        needed: the share that would just do.
-        flags: whether an audit flags a share.
+        needed: the share that would just suffice.
+        flags: function that says whether an audit flags a share.
 
     Returns:
         The last share that was tried, and whether it was flagged.
@@ -70,11 +72,12 @@ _Made = TypeVar("_Made")
 
 
 def inject_fault(made: _Made, code: type[Any], **changes: Any) -> _Made:
-    """A dataclass's instance with the same fields and other code; one that has the code already keeps its class.
+    """An instance of a dataclass with the same fields and other code. An instance that has this code already keeps its
+    class.
 
     Args:
         made: a mechanism, or a part of one.
-        code: class that is put on top of the mechanism's own.
+        code: class whose code takes precedence over the instance's own class.
         changes: changed fields.
 
     Example:
@@ -100,14 +103,14 @@ _WHOLE = 2**50  # weight of a row of a sharpened channel
 
 
 class DampedNoise(PassingNoise):
-    """Noise that is smaller than what was asked for.
+    """Noise with a smaller scale than the requested one.
 
     Args:
-        source: the sound source.
-        factor: factor that every scale is multiplied with; logits, and logarithms of a channel's weights, are divided
-            by it.
-        part: first words of the streams that are damped, as a fixed-transcript audit names a part ("release",
-            "release/gram"); all others are as they were asked for. "" is every stream.
+        source: the correct source.
+        factor: factor by which every scale is multiplied; logits, and logarithms of a channel's weights, are divided by
+            it.
+        part: prefix of the streams with reduced noise, as a fixed-transcript audit names a part ("release",
+            "release/gram"); all other streams get the requested noise. "" is every stream.
 
     Example:
         >>> noise, sound = DampedNoise(Noise.simulated(1), 0.001, "certificate"), Noise.simulated(1)
@@ -123,7 +126,7 @@ class DampedNoise(PassingNoise):
         self._damped, self._part = Fraction(factor), part
 
     def _factor(self, stream: StreamName) -> Fraction:
-        """What a stream's scale is multiplied with."""
+        """Factor of a stream's scale."""
         return self._damped if begins_with(stream, self._part) else Fraction(1)
 
     @property
@@ -182,10 +185,11 @@ class DampedNoise(PassingNoise):
 
 
 class RepeatedNoise(DampedNoise):
-    """One draw for all requests of one law and size: the first is drawn, the others take its noise again.
+    """Faulty source that reuses noise: of all requests with equal distribution and size, the first is drawn, and all
+    others get its noise again.
 
     Args:
-        source: the sound source.
+        source: the correct source.
 
     Example:
         >>> noise = RepeatedNoise(Noise.simulated(1))
@@ -236,11 +240,11 @@ class RepeatedNoise(DampedNoise):
 
 
 class ShiftedNoise(DampedNoise):
-    """Noise that is not centred: every draw of numbers is moved by a part of its scale.
+    """Biased noise: every draw of numbers is shifted by a multiple of its scale.
 
     Args:
-        source: the sound source.
-        shift: distance of the move, in scales.
+        source: the correct source.
+        shift: size of the shift, as a multiple of the scale.
     """
 
     def __init__(self, source: Noise, shift: float) -> None:
@@ -265,10 +269,10 @@ class ShiftedNoise(DampedNoise):
 
 
 class StuckNoise(DampedNoise):
-    """Noise that starts anew for every stream: all streams get the same draws.
+    """Noise that restarts for every stream, so that all streams get the same draws.
 
     Args:
-        source: a maker of the sound source, such as `lambda: Noise.simulated(1)`.
+        source: function that makes the correct source, such as `lambda: Noise.simulated(1)`.
     """
 
     def __init__(self, source: Callable[[], Noise]) -> None:
@@ -284,21 +288,21 @@ class StuckNoise(DampedNoise):
 # ---- parts
 
 HALF = 0.5
-"""Of the noise of a part is left."""
+"""Share of a part's noise that is left by the fault."""
 
 _BEYOND = 1.001  # of what half of the noise just shows
 
 Walk = Callable[[Callable[[Noise], Noise]], Mapping[str, TranscriptAudit]]
-"""What the noise of a run is replaced by -> the audits of its parts."""
+"""Function from a replacement of the run's noise to the audits of its parts."""
 
 
 def part_controls(sound: Mapping[str, TranscriptAudit], walk: Walk, named: Callable[[str], str]) -> list[Control]:
-    """Controls with half of the noise of each part in turn, held against what is claimed of that part.
+    """Controls with half of the noise of one part at a time, each compared with the claim about that part.
 
     Args:
-        sound: the audits of the mechanism as it is, by part, of `fixed_transcript_audit`; those of promises are left
-            out. A part whose pairs do not attain half of its claim gets no fault: its row says how little
-            noise would show.
+        sound: the audits of the correct mechanism, by part, from `fixed_transcript_audit`; audits of promises are left
+            out. A part on which the pairs do not attain half of the claim gets no control: its row says how little
+            noise would be flagged.
         walk: function that makes the same audit with other noise.
         named: function from a part to the name of its row.
 

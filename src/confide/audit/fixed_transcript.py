@@ -1,15 +1,20 @@
-"""The fixed-transcript audit: a mechanism's own run on neighbouring data sets, along one transcript of noise.
+"""The fixed-transcript audit compares a mechanism's runs on two neighbouring data sets, which both get the same noisy
+answers.
 
-A run asks `Noise` for every random number, and says what the noise is added to. So a run on data D can be written down,
-and a run on a neighbour D' can be given the same answers. Then
+A run requests every random number from `Noise`, and states the value to which the noise is added, called the center. So
+a run on data set D can be recorded, and a run on its neighbour D' can be given the same noisy answers. The audit then
+checks four things:
 
-- what D' publishes must equal what D published, bit for bit: otherwise something reached the public past the noise;
-- what both tell of their progress (`run_with_steps`) must be the same, as a terminal and the service show it;
-- both must ask for the same laws, scales and shapes: otherwise the calibration depends on the data;
-- the loss along this history follows from the centers alone, exactly: no sampling, no error bars.
+- The run on D' must publish exactly the bytes that the run on D published. If it does not, information reached the
+  public without noise.
+- Both runs must report the same progress (`run_with_steps`), because a terminal and the service show it.
+- Both runs must request the same distributions, scales and shapes. If they do not, the calibration of the noise depends
+  on the data.
+- The loss along this history follows exactly from the centers alone, without sampling and without error bars.
 
-Everything that is published is then a function of the answers, and each answer is protected by the law that was asked
-for. That the sampler really draws that law is checked apart, on its own draws: `sampler_audit`.
+If the checks succeed, everything published is a function of the noisy answers, and each answer is protected by the
+requested distribution. A separate audit, `sampler_audit`, tests on draws of the sampler whether it really has that
+distribution.
 """
 
 from __future__ import annotations
@@ -34,7 +39,7 @@ from confide.privacy.noise.arguments import StreamName
 __all__ = ["DIFFERS", "Neighbours", "TranscriptAudit", "fixed_transcript_audit"]
 
 DIFFERS = "the published values differ although all noisy answers are the same"
-"""The leak of two neighbours that are told apart by what their runs published."""
+"""Text of the leak by which the published values of two runs distinguish two neighbours."""
 
 Published = Callable[[Any], bytes]
 _LAPLACE = {"laplace", "discrete_laplace", "vector_laplace"}
@@ -47,10 +52,10 @@ class Neighbours:
     """Two data sets that differ in one record.
 
     Args:
-        first: one of them, as the mechanism's `run` takes it.
-        second: the other.
-        published: everything that the audience of the claim sees of an outcome, as bytes (for joint privacy: all but
-            the changed participant's own share).
+        first: the first data set, in the form that the mechanism's `run` expects.
+        second: the second data set, in the same form.
+        published: function from an outcome to the bytes of everything that the audience of the claim sees. For joint
+            privacy, this is all but the changed participant's own share.
     """
 
     first: Any
@@ -60,22 +65,22 @@ class Neighbours:
 
 @dataclass(frozen=True)
 class TranscriptAudit:
-    """The result of an audit along common histories.
+    """The result of an audit in which the runs on two neighbours share their noisy answers.
 
     Args:
         claim: the promised loss.
         measured: the worst loss over the pairs, in the claim's own parameter.
         promised: the claim's parameter.
-        leaks: outputs that reached the public past the noise, or depended on the data; empty for a sound mechanism.
+        leaks: outputs that reached the public without noise, or noise requests that depended on the data; empty for a
+            correct mechanism.
         pairs: number of pairs of data sets that were compared.
-        flagged: a leak, a loss above the claim, or a doubt.
-        promise: promise whose loss the claim is; None where the claim is about a part of the noise alone.
-        doubts: unreleased intermediates of which nothing shows that they are unreleased, each in words, so that the
-            loss is not known.
-        formulas: unreleased intermediates whose loss is computed by a formula of the mechanism's own, which nobody
-            checks.
-        shown: below which share of its scale the noise would be flagged by the same histories; None where that does not
-            follow from what was measured: beside noise that is added, a loss is in no simple proportion to a scale.
+        flagged: whether there is a leak, a loss above the claim, or a doubt.
+        promise: promise with the claimed loss; None where the claim is about a part of the noise alone.
+        doubts: descriptions of intermediates that are declared to be unreleased although no test shows it, so that the
+            loss is unknown.
+        formulas: unreleased intermediates with a loss by the mechanism's own formula, which no check confirms.
+        shown: share of the noise scale below which the same histories would flag the noise. The share is None where it
+            does not follow from the measurement: only for added noise is the loss in simple proportion to the scale.
     """
 
     claim: Loss
@@ -90,7 +95,7 @@ class TranscriptAudit:
     shown: float | None = None
 
     def row(self, promise: str = "privacy") -> AuditRow:
-        """The result as a row of an `AuditReport`; it can hold what follows from the promise that was audited."""
+        """The result as a row of an `AuditReport`. The row can also cover promises that follow from the audited one."""
         measured, evidence = self.measured, (f"its own run on {self.pairs} pairs of neighbours: published alike on "
                                              f"equal noise, {exactly(self.formulas)}")
         if self.leaks:
@@ -115,26 +120,28 @@ def fixed_transcript_audit(
 
     Args:
         run: `run(data, noise)`: the mechanism itself.
-        pairs: neighbouring data sets, made to stretch the mechanism.
-        claims: for each part of the noise, named by the first words of its streams ("release", "release/gram"), what
-            is promised of it, as a loss or as the promise itself; the part "" is everything together.
-        noise: number of a history (from 0) -> the source of noise for it.
-        unreleased: parts whose noisy answers are not published themselves, such as those of a sparse vector
-            (`SPARSE_VECTOR`). Their loss is that of what is published; and with other answers, from which the same
-            follows, the same must be published. Other answers that keep one of them show nothing: that is flagged.
-        histories: number of histories of each pair. Events in some of them only, such as a cut that rare noise meets,
-            are seen where one of them meets it.
-        promises: promises about everything together, each held by its own number. The pairs must differ by the step
-            that they are about, and show what their audience sees.
-        other_answers: number of other answers of unreleased intermediates that are tried in each history, >= 1.
+        pairs: neighbouring data sets, built as worst cases for the mechanism.
+        claims: mapping from a part of the noise to the claim about it, a loss or a promise. A part is named by a prefix
+            of its streams ("release", "release/gram"); the part "" is the whole release.
+        noise: function from the number of a history, from 0, to its source of noise.
+        unreleased: parts with noisy answers that are not published themselves, such as those of a sparse vector
+            (`SPARSE_VECTOR`). The loss of such answers is the loss of the values published from them. The audit also
+            replaces unpublished answers by others from which the same published values follow. The run must publish the
+            same values with the replaced answers. An answer that its replacement leaves unchanged is flagged, because
+            it tests nothing.
+        histories: number of histories for each pair. An event that occurs in some histories only, such as a rare cut,
+            is found if one of the histories contains it.
+        promises: promises about the whole release, each compared with its own number. The pairs must differ by the
+            neighbour step of the promises, and show everything that their audience sees.
+        other_answers: number of replacements of unreleased answers that are tried in each history, >= 1.
 
     Returns:
-        One audit per claim, and one per promise, by its sentence; a leak flags all of them. Every noisy answer of a
-        part that is not hidden counts as published: a mechanism that publishes less (the largest of them, or that one
-        is above a threshold) is judged too hard without `unreleased`.
+        One audit for each claim, keyed by its part, and one for each promise, keyed by its sentence. A leak flags all
+        audits. Every noisy answer counts as published unless `unreleased` names its part. So without `unreleased`, the
+        measured loss is too large for a mechanism that publishes less, such as only which answer is the largest.
 
     Raises:
-        InvalidInput: no pair, or not pairs of neighbours; no claim and no promise.
+        InvalidInput: there is no pair, a pair is no `Neighbours`, or there is neither a claim nor a promise.
 
     Example:
         >>> from confide.privacy import PureDP
@@ -201,8 +208,9 @@ def fixed_transcript_audit(
 
 
 def _shown(claim: Loss, measured: float, promised: float, laws: set[str]) -> float | None:
-    """Below which share of its scale noise of these laws would be above a claim: a pure loss goes with the inverse of
-    a Laplace scale, zCDP with the inverse square of a Gaussian one, and mu with its inverse.
+    """Share of the noise scale below which the loss would exceed the claim; None where the distributions allow no such
+    statement. A pure loss is inversely proportional to a Laplace scale. zCDP's rho is inversely proportional to the
+    square of a Gaussian scale, and mu to the scale itself.
     """
     share = measured / promised if promised else math.inf
     if laws and isinstance(claim, PureDP) and laws <= _LAPLACE:
@@ -213,17 +221,17 @@ def _shown(claim: Loss, measured: float, promised: float, laws: set[str]) -> flo
 
 
 def _once(run: Callable[[Any, Noise], Any], data: Any, noise: Noise, published: Published) -> tuple[bytes, Any]:
-    """What one run publishes, and what it tells of its progress where it is made by `run_with_steps`."""
+    """Published bytes of one run, and the progress that it reports if it is made by `run_with_steps`."""
     with telling() as reported:
         return published(run(data, noise)), reported
 
 
 class _Replayed(NamedTuple):
-    """What is walked for.
+    """One comparison of a fixed-transcript audit.
 
     Args:
-        name: of the audit.
-        part: of the noise.
+        name: name of the audit.
+        part: part of the noise that is audited.
         claim: a loss, or the promise of one.
     """
 
@@ -244,7 +252,9 @@ class _Replayed(NamedTuple):
 
 
 def _other_answers(draws: Sequence[Draw], parts: Mapping[str, UnreleasedIntermediate]) -> list[Draw]:
-    """The draws of a history, those of hidden parts with other answers from which the same follows."""
+    """The draws of a history, in which the answers of unreleased parts are replaced by others with the same published
+    values.
+    """
     out = list(draws)
     for part, rule in parts.items():
         inside = [draw for draw in out if belongs(draw, part)]
@@ -253,7 +263,7 @@ def _other_answers(draws: Sequence[Draw], parts: Mapping[str, UnreleasedIntermed
 
 
 def _kept(draws: Sequence[Draw], others: Sequence[Draw], parts: Mapping[str, UnreleasedIntermediate]) -> list[str]:
-    """Of which parts other answers keep some, in words."""
+    """Descriptions of the unreleased parts in which the replacement left some answers unchanged."""
     return [f"the other answers of {part!r} keep some of its noisy answers as they were, or leave them out, so that "
             "nothing shows that these are hidden: its loss is not known until `other_answers` changes every one"
             for part in parts if kept_entries([draw for draw in draws if belongs(draw, part)], others)]

@@ -1,7 +1,7 @@
-"""Neighbours at the campaign's own size, where that is more than an audit goes through in many ways: a few pairs.
+"""A few pairs of neighbours at the campaign's own size, where this size is too large for the usual number of pairs.
 
-A crowd of everybody is made of batches as a store cuts them. Batches of one record, or of rows that repeat, share their
-memory, so that a data set takes little more than its slots.
+A population is made of batches, in the form in which a store cuts them. Batches of one record, or of repeated rows,
+share their memory, so that a data set needs little more memory than its slot numbers.
 """
 
 from __future__ import annotations
@@ -21,10 +21,12 @@ from confide.tables.slot_rows import SlotRows
 __all__ = ["LARGEST_CELLS", "LARGEST_PEOPLE", "built", "of_records", "whole_pairs"]
 
 LARGEST_CELLS = 32_000_000
-"""Of a crowd of everybody that is still made up: a quarter of a gigabyte, where a run puts it into one array."""
+"""Largest number of cells of a full population that is still built: a quarter of a gigabyte, if a run puts the cells
+into one array.
+"""
 
 LARGEST_PEOPLE = 2_000_000
-"""In such a crowd: all shares of a run are compared, one by one."""
+"""Largest number of people in such a population: all shares of a run are compared one by one."""
 
 _ROWS = 65_536  # of a batch
 
@@ -32,10 +34,10 @@ _Row = NDArray[np.float64]
 
 
 def built(people: int, columns: int) -> bool:
-    """Whether crowds of everybody are made up at all.
+    """Whether an audit builds full populations of this size.
 
     Args:
-        people: invited slots.
+        people: number of invited slots.
         columns: number of columns of a record.
 
     Example:
@@ -46,11 +48,12 @@ def built(people: int, columns: int) -> bool:
 
 
 def of_records(start: int, parts: Sequence[tuple[_Row, int]]) -> list[SlotRows]:
-    """The batches of slots in order, so many with one record, so many with the next.
+    """Batches of consecutive slots: a number of slots with the first record, a number of slots with the second record,
+    and so on.
 
     Args:
         start: the first slot.
-        parts: (record, how many have it).
+        parts: pairs of a record and the number of slots that hold it.
 
     Example:
         >>> one, other = np.array([0.0]), np.array([1.0])
@@ -70,14 +73,15 @@ def of_records(start: int, parts: Sequence[tuple[_Row, int]]) -> list[SlotRows]:
 
 
 def whole_pairs(roles: Sequence[Role], people: int, unit: Relation) -> Iterator[Neighbours]:
-    """Pairs of full crowds with some of each record: one person has no record, or the last ends of all columns for the
-    first.
+    """Pairs of full populations with some people at each record. In the second population of a pair, one person has no
+    record, or has the last values of all columns in place of the first.
 
-    There are none where `confide.audit.worst_case_neighbours` has more of such pairs, nor where the crowd is too large.
+    There are no such pairs where `confide.audit.worst_case_neighbours` yields more pairs of full populations, nor where
+    the population is too large.
 
     Args:
         roles: roles of the columns.
-        people: invited slots.
+        people: number of invited slots.
         unit: neighbouring relation of the promise.
 
     Example:
@@ -98,7 +102,7 @@ def whole_pairs(roles: Sequence[Role], people: int, unit: Relation) -> Iterator[
 
 
 def _pair(roles: Sequence[Role], people: int, slot: int, move: Change) -> Neighbours:
-    """All but hers are the same batches in both."""
+    """A pair of neighbours that share all batches except the batch of the changed slot."""
     records = np.array(corners(roles))
     rows = _ROWS - _ROWS % len(records)
     block = np.resize(records, (rows, len(roles)))

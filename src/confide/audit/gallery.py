@@ -1,8 +1,9 @@
-"""The gallery: classic bugs of private mechanisms, each planted once, and the audit that must see it.
+"""The gallery: classic bugs of private mechanisms, each injected once, and the audit that must find it.
 
-An audit that never says no is worth nothing. Every exhibit is a small mechanism in a sound and in a broken form; both
-go through the same audit as any mechanism of confide. The sound one must be kept, the broken one flagged, and how
-surely it is flagged is stated: 1 where the evidence is exact, a computed probability where it is sampled.
+An audit that never flags anything is useless. Every exhibit is a small mechanism in a correct and in a broken form.
+Both forms go through the same audit as any mechanism of confide. The audit must pass the correct form and flag the
+broken one. The exhibit states the probability of a flag: 1 where the evidence is exact, and a computed probability
+where it is sampled.
 """
 
 from __future__ import annotations
@@ -46,15 +47,16 @@ Run = Callable[[Any, Noise], Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Exhibit:
-    """One bug, and the audit that must see it.
+    """One bug, and the audit that must find it.
 
     Args:
-        bug: the fault, in words.
-        consequence: information that the fault gives away.
-        method: name of the audit that looks at it.
-        audit: True for the broken form, False for the sound one -> the audit's row.
-        power: probability that the broken form is flagged, at least.
-        false_alarm: probability that the sound form is flagged.
+        bug: description of the fault.
+        consequence: information that the fault reveals.
+        method: name of the audit.
+        audit: function that returns the audit's row, for the broken form if its argument is True and for the correct
+            form if it is False.
+        power: lower bound of the probability that the broken form is flagged.
+        false_alarm: probability that the correct form is flagged.
     """
 
     bug: str
@@ -65,7 +67,9 @@ class Exhibit:
     false_alarm: float = 0.0
 
     def report(self) -> AuditReport:
-        """The sound form's row, and the broken form as its control; passed when both are judged rightly."""
+        """Report with the correct form's row, and with the broken form as its control. The report passes if both forms
+        are judged correctly.
+        """
         return AuditReport((self.audit(False),), (Control(self.method, self.bug, self.audit(True).flagged),))
 
 
@@ -140,7 +144,9 @@ def exhibits(alpha: float = 1e-9) -> tuple[Exhibit, ...]:
 
 
 def gallery_section(alpha: float = 1e-9) -> Section:
-    """The gallery as a table: what the same audit measures of both forms, and how surely it says no."""
+    """The gallery as a table: the numbers that the same audit measures for both forms, and the probability that it
+    flags the broken form.
+    """
     rows = []
     for exhibit in exhibits(alpha):
         sound, broken = exhibit.audit(False), exhibit.audit(True)
@@ -191,12 +197,14 @@ def _sum(values: Values) -> float:
 
 
 def _mean(values: Values, noise: Noise) -> Any:
-    """Two values in [0, 1]: one of them moves the mean by 1/2."""
+    """Mean of two values in [0, 1], with Laplace noise. A change of one value moves the mean by at most 1/2."""
     return noise.laplace(0.5 / EPSILON, 1, stream="mean", center=[_sum(values) / 2])
 
 
 def _respond(values: Sequence[int], noise: Noise, categories: int) -> Any:
-    """The truth as often as is right for this many categories; whoever lies chooses among all the other ones."""
+    """Randomised response that keeps the truth with the right probability for the given number of categories. A lie is
+    drawn from all other categories.
+    """
     others = _CATEGORIES - 1
     truth = response_table(EPSILON, categories).same // others * others
     table = np.full((_CATEGORIES, _CATEGORIES), (2**62 - truth) // others)
@@ -205,7 +213,7 @@ def _respond(values: Sequence[int], noise: Noise, categories: int) -> Any:
 
 
 def _vector(values: Values, noise: Noise, scale: float) -> Any:
-    """A neighbour step moves each coordinate by up to 1, all of them at once."""
+    """Vector with Laplace noise. A neighbour step moves each coordinate by up to 1, and all coordinates at once."""
     return noise.laplace(scale, _DIMENSION, stream="vector", center=values)
 
 
@@ -224,7 +232,7 @@ def _counts(values: Sequence[int], noise: Noise) -> Any:
 
 
 def _until_empty(values: Sequence[int], noise: Noise) -> Any:
-    """Looks at the true count to decide whether to go on."""
+    """Counts with noise, released until a true count is 0. The bug is that the true count decides whether to go on."""
     counts = []
     for k, value in enumerate(values):
         if value == 0:
@@ -242,19 +250,21 @@ def _own_seed(values: Values, noise: Noise) -> Any:  # noqa: ARG001 - that is th
 
 
 def _twice(values: Values, noise: Noise) -> Any:
-    """Each value is released with noise of its own; a record is in one of them."""
+    """Each value with noise of its own. A record is in one of the values."""
     return [noise.vector_laplace(1 / EPSILON, 1, stream=("value", k), center=[v])[0] for k, v in enumerate(values)]
 
 
 def _running(streams: Any, noise: Noise, scale: float, lazy: bool = False) -> Any:
-    """Eight steps of two counters: a neighbour's bid may move from one to the other, so block sums move by 2 h = 8."""
+    """Eight steps of two running counters. A neighbour may move their bid from one counter to the other, so that block
+    sums move by 2 h = 8.
+    """
     counter = TreeCounter(horizon=8, counters=2, scale=scale, l1_sensitivity=2)
     run = counter.start(noise, "bids")
     return [run.feed(step) for step in streams if not lazy or any(step)]
 
 
 def _alarms(values: Sequence[int], noise: Noise, last: bool) -> Any:
-    """Which counts are above 0: the sound form stops at the first alarm, as was paid for."""
+    """Positions of counts above 0. The correct form stops at the first alarm, for which it paid."""
     seen, at = [], 0
     for arming in range(1 if last else 2):
         halted = replace(_ALARM, armings=2).run(values[at:], noise, "alarm", arming=arming)
@@ -266,7 +276,7 @@ def _alarms(values: Sequence[int], noise: Noise, last: bool) -> Any:
 
 
 def _own_threshold(values: Sequence[int], noise: Noise) -> Any:
-    """Rings at nearly the largest count: whoever raises it moves the threshold."""
+    """Alarm at nearly the largest count. A person who raises the largest count moves the threshold."""
     return replace(_ALARM, threshold=max(values) - 40).run(values, noise, "alarm")
 
 
@@ -280,7 +290,7 @@ def _shown_alarms(values: Sequence[int], noise: Noise) -> Any:
 
 
 def _rare_alarms(_: int) -> Noise:
-    """Noise that lets high counts pass and alarms at a low one: the histories that tell the most."""
+    """Noise under which high counts raise no alarm and a low one does. Such histories have the largest loss."""
     draws: dict[Any, list[int]] = {}
     for arming in (0, 1):
         draws["alarm", arming, "threshold"] = [60]
@@ -293,7 +303,7 @@ def _rare_alarms(_: int) -> Noise:
 
 
 def _sampled(alpha: float) -> Exhibit:
-    """The sum of the coordinates, many times, under both data sets: the audit sees outputs alone."""
+    """Exhibit in which the audit sees outputs alone: many samples of the coordinates' sum, under both data sets."""
     from scipy import integrate, special
 
     def samples(scale: float, center: float, stream: str) -> Any:
@@ -332,7 +342,9 @@ def _against_its_law(
 
 
 def _biased(alpha: float) -> Exhibit:
-    """Median moved: below 0 lie exp(-shift)/2 of the draws, and the test on signed draws needs a gap of `least`."""
+    """Exhibit of biased noise: the median is shifted, and a share exp(-shift)/2 of the draws lies below 0. The test on
+    signed draws needs a gap of `least`.
+    """
     from scipy import stats
 
     least = float(stats.kstwo.isf(alpha / 2, _DRAWS))
@@ -343,7 +355,9 @@ def _biased(alpha: float) -> Exhibit:
 
 
 def _damped(alpha: float) -> Exhibit:
-    """Sizes at half the scale: 1 - e^(-2 ln 2) = 3/4 of them are below the median ln 2."""
+    """Exhibit of noise at half the scale: a share 1 - e^(-2 ln 2) = 3/4 of the absolute values lies below ln 2, the
+    median at full scale.
+    """
     from scipy import stats
 
     least = float(stats.kstwo.isf(alpha / 2, _DRAWS))

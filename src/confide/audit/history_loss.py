@@ -1,7 +1,8 @@
-"""The loss of a history: what noisy answers tell of the data, from what the noise was added to in two runs.
+"""The privacy loss of a history of noisy answers, computed from the values to which two runs added the noise.
 
-Along one transcript each answer is protected by its own law, and the losses add up: distances over scales for added
-noise, log ratios for a channel and for a selection. No sampling, no error bars.
+Along one transcript each answer is protected by its own distribution, and the losses add up. The loss is the distance
+divided by the scale for added noise, and a log ratio for a channel or a selection. The computation needs no sampling
+and has no error bars.
 """
 
 from __future__ import annotations
@@ -43,19 +44,21 @@ __all__ = [
 ]
 
 Pair = tuple[Draw, Draw]
-"""One request, as the two runs made it."""
+"""One noise request, as each of the two runs made it."""
 
 
 @dataclass(frozen=True)
 class UnreleasedIntermediate:
-    """Draws whose answers are not published themselves, but only what follows from them.
+    """Draws with noisy answers that are not published themselves; only values derived from them are published.
 
     Args:
-        loss: the exact loss in nats of what follows, for all draws of the part, as the two runs made them.
-        other_answers: the part's draws with other values from which the same follows: a run with these must publish the
-            same, or else the hidden answers are not hidden. Every entry must have another value, or nothing shows that
-            it is hidden. What it returns is given to it again, for further ones; it may choose them at random, and
-            should then choose by the values that it is given, so that an audit can be done again.
+        loss: function that returns the exact loss, in nats, of the published values, from all draws of the part as the
+            two runs made them.
+        other_answers: function that replaces the answers of the part's draws by others from which the same published
+            values follow. A run with the replaced answers must publish the same values, which shows that the answers
+            are unreleased. Every entry must change. The function is called again on its own result, for further
+            replacements. If it chooses at random, its seed should follow from the given values, so that an audit can be
+            repeated.
     """
 
     loss: Callable[[Sequence[Pair]], float]
@@ -63,7 +66,7 @@ class UnreleasedIntermediate:
 
 
 Unreleased = Mapping[str, UnreleasedIntermediate]
-"""First words of streams -> what is published of their noisy answers, which are not published themselves."""
+"""Mapping from a prefix of streams to the rule for their noisy answers, which are not published themselves."""
 
 _RELATION = Relation.REPLACE  # one relation throughout; which one does not matter to a sum
 
@@ -74,16 +77,16 @@ def belongs(draw: Draw, part: str) -> bool:
 
 
 def history_loss(draws: Sequence[Pair], claim: Loss, unreleased: Unreleased) -> float:
-    """The loss of one history.
+    """The privacy loss of one history.
 
     Args:
-        draws: requests of the history, as the two runs made them.
-        claim: the promise, which says in what parameter the loss is counted.
-        unreleased: parts whose noisy answers are not published themselves.
+        draws: noise requests of the history, as the two runs made them.
+        claim: the promise, which determines the parameter of the loss.
+        unreleased: parts with noisy answers that are not published themselves.
 
     Returns:
-        The loss in the claim's own parameter; infinity where one of the two data sets could not have produced an
-        answer, or where no such parameter follows from the laws that were asked for.
+        The loss in the claim's own parameter. The loss is infinite where one of the two data sets could not have
+        produced an answer, or where the requested distributions have no loss in this parameter.
     """
     # A selection has two proved costs; which one is the better depends on the claim.
     ways = (False, True) if any(one.law == "selection" for one, _ in draws) else (False,)
@@ -91,7 +94,9 @@ def history_loss(draws: Sequence[Pair], claim: Loss, unreleased: Unreleased) -> 
 
 
 def _cost(draws: Sequence[Pair], claim: Loss, unreleased: Unreleased, *, ranged: bool) -> float:
-    """`history_loss` with selections counted by their range, or by their largest log ratio."""
+    """Loss of a history, as `history_loss` returns it. Selections count by the range of their log ratios if `ranged` is
+    True, and by their largest log ratio if not.
+    """
     events: list[Event | None] = []
     for part, rule in unreleased.items():
         inside = [pair for pair in draws if belongs(pair[0], part)]
@@ -128,11 +133,11 @@ def _cost(draws: Sequence[Pair], claim: Loss, unreleased: Unreleased, *, ranged:
 
 
 def spent(events: Iterable[Event], claim: Loss) -> float:
-    """The cost of events together, in a claim's own parameter; infinite where no such number follows from them.
+    """The total cost of events in a claim's own parameter; infinite where the events have no cost in this parameter.
 
     Args:
         events: events of one neighbouring relation.
-        claim: claim that says in what parameter they are counted, and at which delta.
+        claim: claim that determines the parameter, and the delta at which it is computed.
 
     Example:
         >>> from confide.contract import Relation
@@ -164,12 +169,14 @@ def _spent(events: tuple[Event, ...], claim: Loss) -> float:
 
 
 def _pure(epsilon: float) -> PureEvent | None:
-    """A pure event; None where one of the data sets could not have produced the answer."""
+    """A pure event; None for an infinite loss, where one of the data sets could not have produced the answer."""
     return PureEvent(epsilon=epsilon, neighbours=_RELATION) if math.isfinite(epsilon) else None
 
 
 def _channel_loss(one: Draw, other: Draw) -> float:
-    """The largest log ratio of all outputs together, over the outputs of each input."""
+    """The largest log ratio of the joint outputs: the sum, over the inputs, of the largest log ratio of one input's
+    outputs.
+    """
     total = 0.0
     for a, b in zip(one.center, other.center, strict=True):
         if a != b:
@@ -184,14 +191,16 @@ class _Selection(NamedTuple):
 
 
 def _selection_loss(one: Draw, other: Draw) -> _Selection:
-    """How far log ratios of the weights are apart, and the largest log ratio of the two laws, for one draw."""
+    """The range of the log ratios of the weights, and the largest log ratio of the two distributions, for one draw."""
     first, second = (relative_weights(np.array([float(c) for c in draw.center])) for draw in (one, other))
     ratios = np.log(first) - np.log(second)
     return _Selection(float(np.ptp(ratios)), exact_epsilon(first / first.sum(), second / second.sum()))
 
 
 def _pattern_loss(draws: Sequence[Pair]) -> float:
-    """|ln ratio| of the probabilities of what was said, by the noise that was asked for, summed over the armings."""
+    """Absolute log ratio of the probabilities of the published alarms under the requested noise, summed over the
+    armings. An arming is one start of a sparse vector, up to its alarm.
+    """
     found = armings([one for one, _ in draws])
     if draws and (not found or found[0][0] > 0):  # these are no draws of a sparse vector
         return math.inf
@@ -217,7 +226,7 @@ def _pattern_loss(draws: Sequence[Pair]) -> float:
 
 
 def _largest_loss(draws: Sequence[Pair]) -> float:
-    """|ln ratio| of the probabilities that the same item is the largest, summed over the draws."""
+    """Absolute log ratio of the probabilities that the same item is the largest, summed over the draws."""
     total = 0.0
     for one, other in draws:
         if one.law != "discrete_laplace":  # not drawn by `report_noisy_max`
@@ -229,20 +238,21 @@ def _largest_loss(draws: Sequence[Pair]) -> float:
 
 
 NOISY_MAX = UnreleasedIntermediate(loss=_largest_loss, other_answers=other_losers)
-"""The draws of `report_noisy_max`, one vector each: what is published is which is the largest."""
+"""Rule for the draws of `report_noisy_max`, one vector each: only the position of the largest answer is published."""
 
 SPARSE_VECTOR = UnreleasedIntermediate(loss=_pattern_loss, other_answers=other_pattern)
-"""The draws of sparse vectors without clamps: what is published is which answers were above, and nothing else. What
-counts is read off the draws themselves: their scales, the thresholds of both runs (which must be the same: a threshold
-is public), and whether it went on after an alarm."""
+"""Rule for the draws of sparse vectors without clamps: only which answers are above the threshold is published. The
+rule reads everything from the draws themselves: their scales, the thresholds of both runs, and whether the run went on
+after an alarm. The thresholds of both runs must be equal, because a threshold is public.
+"""
 
 
 def own_formulas(unreleased: Unreleased, part: str = "") -> list[str]:
     """Unreleased intermediates within a part of the noise, or around it, with a loss by the mechanism's own formula.
 
     Args:
-        unreleased: first words of streams -> what is known of them.
-        part: first words of the streams that are counted; "" for all.
+        unreleased: mapping from a prefix of streams to the rule for their noisy answers.
+        part: prefix of the streams that count; "" for all.
 
     Example:
         >>> mine = UnreleasedIntermediate(loss=lambda pairs: 0.0, other_answers=list)
@@ -254,10 +264,10 @@ def own_formulas(unreleased: Unreleased, part: str = "") -> list[str]:
 
 
 def exactly(formulas: Sequence[str]) -> str:
-    """How the loss of an audited run was found, in words.
+    """Text that says how the loss of an audited run was computed.
 
     Args:
-        formulas: unreleased intermediates whose loss is the mechanism's own to say.
+        formulas: unreleased intermediates with a loss by the mechanism's own formula.
 
     Example:
         >>> exactly([]), exactly(["counts"])

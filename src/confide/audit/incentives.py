@@ -1,8 +1,8 @@
-"""Best-response search: the best lie that one participant has, over their whole report space.
+"""Best-response search: the best lie of one participant, over the participant's whole report space.
 
-The family brings the participant's utility as a function of their report, everything else held fixed or averaged. It
-must be deterministic (expected utility, or an average over one fixed set of draws): the best of many noisy values is
-biased up.
+The family of mechanisms supplies the participant's utility as a function of the report, with everything else fixed or
+averaged. The utility must be deterministic (an expected utility, or an average over one fixed set of draws), because
+the maximum of many noisy values is biased upwards.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ _INNER = 8  # parts into which a bracket is cut in one round of refinement
 _ROUNDS = 16  # a round keeps two parts, so the last bracket is 4^-16 of the first
 _Array = NDArray[np.float64]
 Utility = Callable[[_Array], ArrayLike]
-"""Utilities of an array of reports, in the same order."""
+"""Function from an array of reports to their utilities, in the same order."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BestResponse:
-    """The best report found, and what it is worth.
+    """The best report that was found, and its gain over the truth.
 
     Args:
         truth: the truthful report.
-        report: the best report, truth included; truth itself where nothing is better.
+        report: the best report, including the truth; the truth itself where no other report is better.
         lie: the best report other than the truth.
         truthful_utility: utility of the truth.
-        gain: utility of the lie less utility of the truth; negative where every lie that was tried loses.
-        gain_bound: no report at all gains more than this; infinity where that is not known.
-        evaluations: how many reports were tried.
-        searched: how the space was searched, in words.
+        gain: utility of the best lie minus utility of the truth; negative where every tried lie loses.
+        gain_bound: upper bound of the gain of any report; infinity where no bound is known.
+        evaluations: number of reports that were tried.
+        searched: description of the search.
     """
 
     truth: float
@@ -53,15 +53,15 @@ class BestResponse:
 
     @property
     def regret(self) -> float:
-        """The cost of telling the truth against the best report found: max(gain, 0)."""
+        """Loss of the truth against the best report that was found: max(gain, 0)."""
         return max(0.0, self.gain)
 
     def row(self, promise: str = "truthfulness", promised: float = 0.0, *, unit: str = "") -> AuditRow:
         """The result as a row of an `AuditReport`.
 
         Args:
-            promise: the promise, in words.
-            promised: the largest gain that any lie may have; infinity is vacuous.
+            promise: description of the promise.
+            promised: the largest promised gain of any lie; an infinite promise is vacuous.
             unit: unit of the utilities, such as a currency.
         """
         evidence = f"best lie {self.lie:.6g} against the truth {self.truth:.6g}; {self.searched}"
@@ -82,20 +82,22 @@ def best_response(
     refine: int = 16,
     lipschitz: float = math.inf,
 ) -> BestResponse:
-    """Best report in an interval: an exhaustive grid, then nested grids around its best local maxima.
+    """Best report in an interval: an exhaustive grid, followed by nested grids around the grid's best local maxima.
 
     Args:
-        utility: the participant's utility for an array of reports, shape (k,) -> (k,). -infinity is a forbidden report.
+        utility: the participant's utility for an array of reports, shape (k,) -> (k,); -infinity stands for a forbidden
+            report.
         truth: the truthful report, in [low, high].
         low: least report.
         high: largest report, > low.
         points: size of the grid, >= 3; the truth is added to it.
-        refine: how many local maxima of the grid are refined (to 4^-16 of the grid's step).
-        lipschitz: a proved bound on |slope| of the utility, in utility per unit of report; turns the grid into a
-            bound on the gain of every report. Without it a spike narrower than the step can be missed.
+        refine: number of local maxima of the grid that are refined (to 4^-16 of the grid's step).
+        lipschitz: a proved bound on |slope| of the utility, in utility per unit of report. The bound turns the grid
+            into a bound on the gain of every report. Without it, the search can miss a spike narrower than the grid's
+            step.
 
     Raises:
-        InvalidInput: an empty interval, a truth outside it, or a utility that is not a number or +infinity.
+        InvalidInput: the interval is empty, the truth is outside it, or a utility is NaN or +infinity.
 
     Source: design section 7 (incentive audits).
 
@@ -134,13 +136,13 @@ def best_response_among(utility: Utility, truth: float, reports: ArrayLike) -> B
     """Best report in a finite set, exactly: every report is tried.
 
     Args:
-        utility: the participant's utility for an array of reports, shape (k,) -> (k,). -infinity is a forbidden report.
+        utility: the participant's utility for an array of reports, shape (k,) -> (k,); -infinity stands for a forbidden
+            report.
         truth: the truthful report, one of `reports`.
-        reports: all reports, shape (k,), at least two. For reports that are not numbers, number them.
+        reports: all reports, shape (k,), at least two. Reports that are not numbers must be numbered by the caller.
 
     Raises:
-        InvalidInput: fewer than two reports, a truth that is not among them, or a utility that is not a number or
-            +infinity.
+        InvalidInput: there are fewer than two reports, the truth is not among them, or a utility is NaN or +infinity.
 
     Example:
         >>> best_response_among(lambda reports: -abs(reports - 1), truth=1, reports=[0, 1, 2]).gain
@@ -168,7 +170,7 @@ def _evaluate(utility: Utility, reports: _Array) -> _Array:
 
 
 def _brackets(grid: _Array, values: _Array, most: int) -> tuple[_Array, _Array]:
-    """The grid cells on both sides of the best local maxima (of a plateau, its left end)."""
+    """The grid cells on both sides of the best local maxima; a plateau counts as one maximum, at its left end."""
     padded = np.concatenate([[-math.inf], values, [-math.inf]])
     peaks = np.flatnonzero((values > padded[:-2]) & (values >= padded[2:]))
     peaks = peaks[np.argsort(-values[peaks], kind="stable")][:most]

@@ -1,4 +1,4 @@
-"""The audit that any mechanism can be put to: its own run on made-up neighbours, its sampler, its decodes, its charge,
+"""The audit for any mechanism: its own run on synthetic neighbours, its sampler, its decoding of shares, its charge,
 and mutants.
 """
 
@@ -64,29 +64,36 @@ def audit_mechanism(
     mechanism: Mechanism, roles: Sequence[Role], people: int, seed: int, progress: Progress | None = None,
     measured: Sequence[AuditRow] = (), tries: int | None = None,
 ) -> AuditReport:
-    """Promised against measured, for what can be measured of a mechanism from outside.
+    """Compare promises with measurements, as far as a mechanism can be measured from outside.
 
-    Each privacy promise to the public or to the others is held against its own run on pairs of made-up data sets, along
-    common histories, where the loss is exact: those that stretch it (`confide.audit.worst_case_neighbours`), and random
-    ones. A promise to the collector is held against what `submit` lets out, in the same way. A run that fails, and one
-    that warns, prints, logs or tells of its progress another thing of two neighbours, breaks the promise. That the
-    noise really has the law that was asked for is tested on secure draws. Mutants are the same mechanism with half
-    of the noise that the promise needs, and with none. Shares are decoded again, one by one. What the releases cost by
-    the ledger's rules must cover every promise, as settlement asks for, and is held against the loss that the public is
-    promised, or else the others; all noisy answers of a run together may lose no more, whatever is promised of which
-    part. An `Accuracy` promise is not measured here: `measured` gives its row where the kind knows how. Where no
-    promise of privacy was measured, the report does not pass. Where more people are invited than an audit can make up
-    (`confide.audit.full_size_pairs`), pairs are of smaller crowds: such a row says so and holds no promise.
+    Each privacy promise to the public or to other participants is compared with the mechanism's own run. The run is
+    repeated on pairs of synthetic neighbouring data sets with the same noisy answers, which makes the loss exact. The
+    pairs are worst cases (`confide.audit.worst_case_neighbours`) and random ones. A promise to the collector is
+    compared with the output of `submit` in the same way. A run breaks the promise if it fails, or if its warnings,
+    printed text, logs or reported progress differ between two neighbours.
+
+    Draws of secure noise are tested for the requested distributions. Mutants are the same mechanism with half of the
+    noise that the promise needs, and with no noise. Shares are decoded again, one by one.
+
+    The price of the releases by the ledger's rules must cover every promise, as settlement requires. The price is also
+    compared with the loss that is promised to the public, or with the other promises if nothing is promised to the
+    public. All noisy answers of a run together may lose no more than the charge, whatever is promised about parts.
+
+    An `Accuracy` promise is not measured by this function: `measured` supplies its row where the kind of campaign can
+    measure it. If no promise of privacy was measured, the report does not pass. If more people are invited than an
+    audit can build (`confide.audit.full_size_pairs`), pairs are of smaller populations: such a row says so and holds no
+    promise.
 
     Args:
         mechanism: the mechanism with its public parameters.
         roles: roles of the columns of a record.
-        people: invited slots.
-        seed: seed of the made-up noise and people.
+        people: number of invited slots.
+        seed: seed of the simulated noise and the synthetic people.
         progress: function that is called at each step.
-        measured: rows that the kind has measured itself, each holding its promise.
-        tries: random pairs for each promise; default 500, and fewer where more than 300 are invited, down to 50. What
-            shows in a share p of such pairs is missed with probability (1 - p)^tries.
+        measured: rows that the kind of campaign has measured itself, each with the promise that it holds.
+        tries: number of random pairs for each promise; by default 500, and fewer where more than 300 people are
+            invited, down to 50. A fault that appears in a share p of random pairs is missed with probability (1 -
+            p)^tries.
     """
     promises = mechanism.guarantees()
     private = [each for each in promises if isinstance(each, Privacy) and each.claimable and each.neighbours in RECORDS]
@@ -156,24 +163,26 @@ _UNRELEASED = {"noisy max": NOISY_MAX, "sparse vector": SPARSE_VECTOR}
 
 @dataclass(frozen=True, kw_only=True)
 class _Attack:
-    """How a promise is put to the test.
+    """The test of one promise.
 
     Args:
-        mechanism: whose promise it is.
-        promise: which.
-        run: the sound run that it is about, of a copy each time: what a run leaves on its mechanism, no other one has.
-        first: the same in modules that have run nothing yet; None where they cannot be imported anew.
-        certain: the pairs that stretch it.
-        steps: those of everybody, where that is many, and those between which the run is seen to change.
-        random: the random ones.
-        part: first words of the streams that it is about; "" for all.
-        unreleased: streams that are not published.
-        words: of a pair.
-        few: whether of pairs of everybody there are few.
-        among: what the pairs are of, where it is less than the campaign; "" else.
-        named: whether the streams of its part are known.
-        seed: of the made-up noise.
-        paid: hears what the whole walk draws; None where another one is heard.
+        mechanism: mechanism that makes the promise.
+        promise: the tested promise.
+        run: the correct run that the promise is about. Each run uses a copy of the mechanism, so that a run leaves
+            nothing behind on the mechanism for the next run.
+        first: the same run in freshly imported modules; None where the modules cannot be imported again.
+        certain: function that returns the worst-case pairs.
+        steps: function that returns pairs of the full population, where it is large, and pairs between which the run
+            changes.
+        random: function that returns the random pairs.
+        part: prefix of the streams that the promise is about; "" for all.
+        unreleased: streams with noisy answers that are not published.
+        words: function from a pair to its description.
+        few: whether there are few pairs of the full population.
+        among: description of the pairs' population where it is smaller than the campaign; "" if it is not.
+        named: whether the streams of the promise's part are known.
+        seed: seed of the simulated noise.
+        paid: recorder of all draws and payments of the audit; None where another test records the draws.
     """
 
     mechanism: Mechanism
@@ -200,7 +209,7 @@ class _Attack:
                     probed=probed, paid=paid)
 
     def measured(self) -> tuple[Walk, AuditRow, bool]:
-        """The whole walk, and a few pairs of it in modules that have run nothing yet; whether that could be done."""
+        """Result of the whole audit, its row, and whether some pairs were repeated in freshly imported modules."""
         before = kept(self.mechanism)
         found = self.walk(self.run, chain(self.certain(), self.steps(), self.random()), probed=True, paid=self.paid)
         row = found.row(self.promise, self.words)
@@ -223,7 +232,7 @@ class _Attack:
 def _attack(
     mechanism: Mechanism, roles: Sequence[Role], people: int, promise: Privacy, count: int, seed: int
 ) -> _Attack:
-    """The sound run that a promise is about, and the pairs on which it is walked."""
+    """The test of a promise: the correct run that the promise is about, and the pairs on which the run is audited."""
     central = promise.audience in _CENTRAL
 
     act = settled_run if central else drawn_locally
@@ -258,9 +267,10 @@ def _attack(
 
 
 def _listened(it: _Attack, walked: dict[bool, PaidFor], private: Sequence[Privacy]) -> _Attack:
-    """The same, heard by who asks whether all is paid for: once of runs, and once of devices.
+    """The test of a promise, with a recorder of payments added. Only one test of central runs and one test of devices
+    get a recorder.
 
-    Payments are about the neighbours that the charge is about, and about no others.
+    Payments are compared only on neighbours of the relation that the charge is about.
     """
     central, units = it.promise.audience in _CENTRAL, {event.neighbours for event in it.mechanism.events()}
     if units != {it.promise.neighbours} or central in walked:
@@ -270,7 +280,7 @@ def _listened(it: _Attack, walked: dict[bool, PaidFor], private: Sequence[Privac
 
 
 def _rule(rule: Any) -> UnreleasedIntermediate:
-    """What is published of a stream that is not published itself."""
+    """Rule for a stream that is not published itself."""
     found = _UNRELEASED.get(rule) if isinstance(rule, str) else rule
     if not isinstance(found, UnreleasedIntermediate):
         raise InvalidInput("unreleased_streams", f"{rule!r} is no rule",
@@ -279,7 +289,7 @@ def _rule(rule: Any) -> UnreleasedIntermediate:
 
 
 def _power(found: Walk, count: int, *, anew: bool, few: bool) -> str:
-    """What "kept" leaves open."""
+    """Text of the faults that may remain although the verdict is "kept"."""
     chance = "" if count == 0 else (f", {count} of them random, each with noise of its own: a fault that shows in "
                                     f"{met(count):.2g} of such is met with probability .99, a rarer one may be missed")
     spoke = "; it warned, printed or logged, the same of two neighbours" if found.spoke else ""
@@ -290,10 +300,12 @@ def _power(found: Walk, count: int, *, anew: bool, few: bool) -> str:
 
 
 def _injected(it: _Attack, found: Walk, pairs: Sequence[Neighbours]) -> list[Control]:
-    """The same run with too little noise, and with none, on some of the pairs: what is flagged there is flagged on all.
+    """Controls on some of the pairs: the same run with too little noise, and with no noise. A fault that is flagged on
+    some pairs is flagged on all pairs.
 
-    The noise is damped below what the promise needs, which is less than there is where the run loses less than it may;
-    and further until the audit says so, as not every loss is proportional to its noise.
+    The noise is first reduced below the amount that the promise needs. If the run loses less than it may, this amount
+    is smaller than the actual noise. The noise is then reduced further until the audit flags it, because not every loss
+    is proportional to the noise.
     """
     none = it.walk(lambda data, _: it.run(data, ForcedNoise(())), pairs).refuted
     controls = [Control(it.promise.name, "no noise", none)]
@@ -314,7 +326,7 @@ def _damped(run: Run, factor: float) -> Run:
 
 
 def _sampled(mechanism: Mechanism, roles: Sequence[Role], people: int, seed: int, *, local: bool) -> list[AuditRow]:
-    """Of each law that is asked for, whether secure draws have it."""
+    """Rows that say, for each requested distribution, whether draws of secure noise follow it."""
     observed = RecordingNoise(Noise.simulated(seed))
     first = next(neighbours(roles, people, Relation.REPLACE)).first
     side_channel_output(lambda: settled_run(first, observed, mechanism))
@@ -325,13 +337,15 @@ def _sampled(mechanism: Mechanism, roles: Sequence[Role], people: int, seed: int
 
 
 def _measures_privacy(row: AuditRow, promises: Guarantees) -> bool:
-    """Whether a row holds a promise of privacy against something that was measured, or one that says nothing."""
+    """Whether a row measured a promise of privacy that can be claimed."""
     sentences = {each.sentence() for each in promises.privacy if each.claimable}
     return row.verdict is not Verdict.NOT_MEASURED and not sentences.isdisjoint(row.holds)
 
 
 def _covered(mechanism: Mechanism, promises: Guarantees) -> tuple[AuditRow, list[Control]]:
-    """Whether settlement would charge for the run at all; and would not, were a millionth of the promise charged."""
+    """Row that says whether settlement would accept the charge for the run, and a control in which the charge is a
+    millionth of the promise and must be refused.
+    """
 
     def refusal(private: Iterable[Privacy]) -> str:
         try:
@@ -351,7 +365,7 @@ def _covered(mechanism: Mechanism, promises: Guarantees) -> tuple[AuditRow, list
 
 
 def _times(loss: Any, factor: float) -> Any:
-    """The loss with its epsilon, rho or mu so many times as large."""
+    """The loss with its epsilon, rho or mu multiplied by a factor."""
     name = next(name for name in ("epsilon", "rho", "mu") if hasattr(loss, name))
     return replace(loss, **{name: factor * getattr(loss, name)})
 
@@ -367,7 +381,9 @@ def _why_not(promise: Guarantee, *, large: bool) -> str:
 
 
 def _charged(private: Sequence[Privacy]) -> list[Privacy]:
-    """The promises of the whole outcome that a ledger's price can be held against: to the public, or else others."""
+    """The promises about the whole outcome with which a ledger's price can be compared: promises to the public, or
+    other promises if there are none to the public.
+    """
     whole = [each for each in private if each.whole and isinstance(each.loss, PureDP | ApproxDP | ZCDP)
              and not each.loss.vacuous]
     public = [each for each in whole if each.audience is Audience.PUBLIC]
@@ -377,7 +393,9 @@ def _charged(private: Sequence[Privacy]) -> list[Privacy]:
 def _decoded(
     mechanism: Mechanism, roles: Sequence[Role], people: int, seed: int
 ) -> tuple[list[AuditRow], list[Control]]:
-    """Shares of a made-up run beside separate decodes of them; and the same with one share altered after the run."""
+    """Row that compares the shares of a simulated run with separate decodings of them, and a control with one share
+    altered after the run.
+    """
     others = crowds(roles, people)[1]
     inside = interior(roles, seed)[: len(others)]
     if inside:

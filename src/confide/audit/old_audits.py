@@ -1,5 +1,5 @@
-"""Old entry points of families' audits: they work until 1.0.0, with a warning. A family's `audited` says what is
-measured, and `confide.audit.audit` measures it.
+"""Old entry points of the families' audits. The old entry points work until version 1.0.0, with a warning. Today, a
+family's `audited` describes the measurements, and `confide.audit.audit` makes them.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ __all__ = ["old_audits"]
 
 
 def old_audits(package: str, moved: Mapping[str, str] | None = None, **today: str) -> Callable[[str], Any]:
-    """`__getattr__` of a module that had audits, each a function of what is audited, a seed and a progress.
+    """A module's `__getattr__` that serves the module's old audit functions. Each old function took the audited object,
+    a seed and a progress function.
 
     Args:
         package: the module's `__name__`, such as "confide.market.audit".
-        moved: name -> the module of the family that has it now.
-        today: old name -> function of the family's `audited`.
+        moved: mapping from name to the family's module that defines it today.
+        today: old name of each audit, with the name of the function of the family's `audited` that replaces it.
 
     Example:
         >>> import warnings

@@ -1,8 +1,9 @@
-"""Other noisy answers of which the same is said: a run that is given these must publish the same.
+"""Replacements of unreleased noisy answers from which the same published values follow. A run that gets the replaced
+answers must publish the same values.
 
-What is hidden must be hidden in every respect: how large the answers are, how far apart, on which side of zero, and in
-which order. So other answers keep nothing but what is said of them. Which is second, and which is the largest of those
-above a threshold, is another one each time; every entry has another value.
+Unreleased answers must be unpublished in every respect: their sizes, their distances, their signs, and their order. So
+replacements preserve only the published statement about the answers. The second largest answer, and the largest answer
+above a threshold, change each time, and every entry gets another value.
 """
 
 from __future__ import annotations
@@ -26,19 +27,21 @@ _Whole = NDArray[np.int64]
 
 
 def armings(draws: Sequence[Draw]) -> list[tuple[int, int]]:
-    """The place of each threshold among a sparse vector's draws, and the end of its answers."""
+    """Start and end of each arming among a sparse vector's draws: the position of its threshold, and the end of its
+    answers.
+    """
     starts = [k for k, draw in enumerate(draws) if draw.stream[-1] == "threshold"]
     return list(zip(starts, [*starts[1:], len(draws)], strict=True)) if starts else []
 
 
 def other_losers(draws: Sequence[Draw]) -> list[Draw]:
-    """Vectors with the same position of the largest, and another order of all others.
+    """Vectors with the same position of the largest entry, and with another order of all other entries.
 
     Args:
-        draws: one vector each.
+        draws: draws of one vector each.
 
     Returns:
-        As many; a tie is broken, in favour of the one that was the largest.
+        As many draws. A tie for the largest entry is broken in favour of the entry that was the largest.
 
     Example:
         >>> from confide.privacy.noise import RecordingNoise
@@ -59,13 +62,14 @@ def _winner(draw: Draw) -> _Whole:
 
 
 def other_pattern(draws: Sequence[Draw]) -> list[Draw]:
-    """Answers of sparse vectors of which the same ones are above their threshold, in another order on either side.
+    """Answers of sparse vectors in which the same answers are above their threshold, in another order above and below
+    it.
 
     Args:
         draws: each threshold, followed by its answers.
 
     Returns:
-        As many; what stands before the first threshold is left out.
+        As many draws; draws before the first threshold are left out.
     """
     out = []
     for start, end in armings(draws):
@@ -79,11 +83,11 @@ def other_pattern(draws: Sequence[Draw]) -> list[Draw]:
 
 
 def kept_entries(draws: Sequence[Draw], others: Sequence[Draw]) -> bool:
-    """Whether other answers keep an entry that has another possible value, or leave it out.
+    """Whether replaced answers leave out an entry, or leave an entry unchanged that has another possible value.
 
     Args:
         draws: draws of a part.
-        others: the same with other answers.
+        others: the same draws with replaced answers.
 
     Example:
         >>> from confide.privacy.noise import RecordingNoise
@@ -109,11 +113,11 @@ def _flat(group: Sequence[Draw]) -> NDArray[np.generic]:
 
 
 def _group(group: Sequence[Draw], sides: _Whole) -> list[Draw]:
-    """Draws with all entries changed, where those of a lower side stay below those of a higher one.
+    """Draws with all entries changed. Entries of a lower side stay below entries of a higher side.
 
     Args:
-        group: whose entries are compared with each other.
-        sides: (n,) of all entries, in order.
+        group: draws with entries that are compared with each other.
+        sides: side of each entry, in order, shape (n,).
     """
     old = _flat(group)
     if not old.size:
@@ -133,21 +137,23 @@ def _group(group: Sequence[Draw], sides: _Whole) -> list[Draw]:
 
 
 def _unit(group: Sequence[Draw], far: float) -> float | int:
-    """The least distance of two answers: that of their grid, or where doubles are coarser, a power of two."""
+    """The smallest distance of two answers: the spacing of their grid, or a power of two where doubles are coarser than
+    the grid.
+    """
     if any(draw.value.dtype.kind != "f" for draw in group):
         return 1
     return float(max(2.0 ** -max(draw.grid for draw in group), 2.0 ** math.ceil(math.log2(far * 8 / _EXACT))))
 
 
 def _places(order: _Whole, sides: _Whole, coins: NDArray[np.uint64], least: int, most: int) -> _Whole:
-    """(n,) new values in units, no two of them alike.
+    """New values in units, all different, shape (n,).
 
     Args:
-        order: (n,) positions, the least first.
-        sides: (n,) of all entries.
-        coins: (n+3,).
-        least: of common distances.
-        most: of all.
+        order: positions of the entries, the one with the least new value first, shape (n,).
+        sides: side of each entry, shape (n,).
+        coins: random words that decide the values, shape (n+3,).
+        least: least size of distances that may have any size.
+        most: largest distance.
     """
     sort = int(coins[-1] % 4)
     gaps = _gaps(coins[:-3], sort, least, max(1, most // order.size))
@@ -160,7 +166,9 @@ def _places(order: _Whole, sides: _Whole, coins: NDArray[np.uint64], least: int,
 
 
 def _order(old: NDArray[np.generic], sides: _Whole, coins: NDArray[np.uint64]) -> _Whole:
-    """(n,) positions by their new values, the least first: each side reversed, or mixed so that another one leads."""
+    """Positions of the entries by their new values, the least first, shape (n,). Each side is reversed, or shuffled so
+    that another entry is the largest.
+    """
     before = np.lexsort((-np.arange(old.size), old, sides))  # of two that are alike, the earlier one leads
     mixed = np.lexsort((coins[: old.size], sides))
     out = []
@@ -171,13 +179,13 @@ def _order(old: NDArray[np.generic], sides: _Whole, coins: NDArray[np.uint64]) -
 
 
 def _gaps(coins: NDArray[np.uint64], sort: int, least: int, most: int) -> _Whole:
-    """(n,) distances: all as small as can be, all large, or of every size."""
+    """Random distances, shape (n,): all as small as possible, all large, or of every size."""
     if sort == 0:
         return np.ones(len(coins), dtype=np.int64)
     return most // 2 + _between(coins, 1, most) // 2 + 1 if sort == 1 else _between(coins, least, most)
 
 
 def _between(coins: NDArray[np.uint64], least: int, most: int) -> _Whole:
-    """(n,) whole numbers of every size up to `most`: their logarithms are uniform."""
+    """Random whole numbers of every size up to `most`, with uniform logarithms, shape (n,)."""
     part = (coins >> np.uint64(11)) * 2.0**-53
     return np.asarray(np.maximum(1, most * np.exp2(-part * math.log2(max(1.0, most / least)))), dtype=np.int64)

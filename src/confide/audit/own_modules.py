@@ -1,4 +1,4 @@
-"""The modules in which a mechanism of somebody's own lies, and runs for which they are imported anew."""
+"""The modules that define a user's own mechanism, and runs for which these modules are imported again."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ _OURS = __name__.partition(".")[0]
 
 
 def own_modules(*objects: object) -> list[str]:
-    """The names of the modules in which the classes of objects and their bases lie, but for confide's and Python's own.
+    """The names of the modules that define the classes of objects and their bases, without modules of confide and
+    Python.
 
     Args:
         objects: objects, such as a mechanism and its kind.
@@ -35,7 +36,8 @@ def own_modules(*objects: object) -> list[str]:
 
 
 def outermost(module: str) -> ModuleType | None:
-    """The outermost package with an `__init__` file that a module lies in, or the module; None where no file is known.
+    """The outermost package with an `__init__` file that contains a module, or the module itself; None where no file is
+    known.
 
     Args:
         module: name of the module.
@@ -52,17 +54,18 @@ def place(module: ModuleType) -> Path | None:
 
 
 def first_run(mechanism: Any, act: Callable[[Any], Any]) -> Callable[[], Any] | None:
-    """A call on a mechanism whose modules are imported anew, and then forgotten, as in a process that has not run it
-    yet.
+    """Function that makes a call on a mechanism with freshly imported modules, and then forgets these modules. The call
+    behaves as in a process that has not yet run the mechanism.
 
-    What they keep between runs, in a global, a cache or on a class, is not there. Other packages are as they were.
+    State that the modules keep between runs, in a global variable, a cache or on a class, is absent in such a call.
+    Other packages stay as they were.
 
     Args:
-        mechanism: a mechanism of somebody's own.
-        act: function that is called on it.
+        mechanism: a user's own mechanism.
+        act: function that is called on the mechanism.
 
     Returns:
-        A function that does it; None where its modules cannot be imported anew.
+        The function; None where the mechanism's modules cannot be imported again.
     """
     tops = [outermost(name) for name in own_modules(mechanism)]
     if not tops or any(top is None or top.__name__ == "__main__" for top in tops):
@@ -81,12 +84,14 @@ def first_run(mechanism: Any, act: Callable[[Any], Any]) -> Callable[[], Any] | 
 
 
 def kept(mechanism: Any) -> dict[str, bytes]:
-    """The globals of a mechanism's modules, of Python's own kinds of values and numpy's: name -> all of it, as bytes.
+    """Mapping from name to bytes of the global variables of a mechanism's modules, for values of Python's own types and
+    of numpy.
 
-    Where modules cannot be imported anew, whether a run changes that is all that can be seen of what it keeps.
+    Where modules cannot be imported again, a change of these variables by a run is the only visible sign of state
+    between runs.
 
     Args:
-        mechanism: a mechanism of somebody's own.
+        mechanism: a user's own mechanism.
     """
     plain = (bool, int, float, str, bytes, bytearray, tuple, list, dict, set, deque, np.ndarray, type(None))
     found = dict[str, bytes]()
@@ -102,7 +107,7 @@ def kept(mechanism: Any) -> dict[str, bytes]:
 
 @contextmanager
 def _anew(tops: list[str]) -> Iterator[None]:
-    """As if nothing below some modules had been imported; afterwards all is as it was."""
+    """Context in which nothing below the given modules counts as imported. At its end all imports are restored."""
 
     def inside() -> list[str]:
         return [name for name in sys.modules if any(name == top or name.startswith(f"{top}.") for top in tops)]

@@ -1,9 +1,10 @@
-"""Whether lines of the charge pay for all that a run draws.
+"""Audit of whether the lines of the charge pay for all draws of a run.
 
-A run's meter proves the arithmetic of what is declared: a draw says how far one neighbour step moves what it is added
-to, and pays for that. Whether it moves no further shows between neighbours, along one and the same released history.
-What a draw is added to moves by so many scales there, which has a price; and the meter knows what was paid. So every
-stream, session and line of parallel groups is held against its own payment.
+A run's meter checks the arithmetic of declarations. A draw declares how far one neighbour step moves the value to which
+noise is added, and pays for that distance. Only a comparison of neighbours, with the same noisy answers, shows whether
+the noiseless value moves further than declared. This comparison gives the distance in noise scales, and so a price, and
+the meter knows the payment. So every stream, every session and every line of parallel groups is compared with its own
+payment.
 """
 
 from __future__ import annotations
@@ -46,15 +47,15 @@ _CONCENTRATED = (ZCDPEvent, GDPEvent, BoundedRangeEvent)
 
 @dataclass(frozen=True)
 class Underpaid:
-    """Draws that cost more than was paid for them.
+    """Draws that cost more than their payment.
 
     Args:
         name: the stream or session that was paid for, or the line of parallel groups.
         streams: streams of the draws.
-        paid: the payment, in the notion in which it was made; 0 of public randomness.
+        paid: the payment, in the notion in which it was made; 0 for public randomness.
         true: the loss between two neighbours, in the same notion.
         notion: "epsilon" or "rho".
-        how: the declaration, in words.
+        how: description of the declaration.
     """
 
     name: str
@@ -75,14 +76,15 @@ class Underpaid:
 def underpaid(
     first: Sequence[Draw], second: Sequence[Draw], unreleased: Unreleased, charge: Loss | None = None
 ) -> list[Underpaid]:
-    """Draws of two runs on neighbouring data along one history that cost more than was paid for them.
+    """Draws that cost more than their payment, in two runs on neighbouring data with the same noisy answers.
 
     Args:
-        first: draws of one run.
-        second: draws of the other run, with the same answers.
-        unreleased: streams whose noisy answers are not published; those of one part are held against all that was paid.
-        charge: charge of the ledger for the whole run; where a run pays for some draws, and makes others around
-            its meter, all of them are held against it. None where it has no price.
+        first: draws of the first run.
+        second: draws of the second run, with the same answers.
+        unreleased: streams with noisy answers that are not published; streams of one part are compared with all
+            payments for the part.
+        charge: charge of the ledger for the whole run; None where the run's events have no price. If a run pays for
+            some draws and makes others without its meter, all draws together are compared with the charge.
     """
     pairs = [(one, other) for one, other in zip(first, second, strict=False) if one.stream == other.stream
              and len(one.center) == len(other.center) and one.law not in ("split", *RAW)]
@@ -108,7 +110,9 @@ def _named(stream: StreamName) -> str:
 def _beyond(
     name: str, group: Sequence[tuple[PaidDraws, Pair]], unreleased: Unreleased
 ) -> Underpaid | None:
-    """One stream or session, or one hidden part, which several may have paid for."""
+    """Excess cost of one stream or session, or of one unreleased part that several payments cover; None where there is
+    no excess.
+    """
     pairs, payments = [pair for _, pair in group], list({payment.stream: payment for payment, _ in group}.values())
     if all(one.center == other.center for one, other in pairs):
         return None
@@ -121,7 +125,7 @@ def _beyond(
 
 
 def _claim(payments: Sequence[PaidDraws]) -> PureDP | ZCDP:
-    """What was paid, in the notion that the line is charged in."""
+    """The payment, in the notion in which the line is charged."""
     cost = reduce(add, (payment.whole for payment in payments)) if len(payments) > 1 else payments[0].whole
     events = [event for payment in payments if payment.line is not None for event in payment.line.events]
     if cost.pure is not None and not any(isinstance(leaf, _CONCENTRATED) for event in events
@@ -132,7 +136,9 @@ def _claim(payments: Sequence[PaidDraws]) -> PureDP | ZCDP:
 
 
 def _together(group: Sequence[tuple[PaidDraws, Pair]], unreleased: Unreleased) -> Iterator[Underpaid | None]:
-    """Lines of parallel groups: whoever is in one group is in no other one, and moves what is drawn of that alone."""
+    """Excess costs of lines of parallel groups. A person in one group is in no other group, and moves only the draws of
+    that group.
+    """
     def line(each: tuple[PaidDraws, Pair]) -> Any:
         return each[0].line
 
@@ -166,16 +172,16 @@ def _over(
 
 @dataclass(eq=False)
 class PaidFor:
-    """The payments that were heard of in audited runs.
+    """The payments that were recorded in audited runs.
 
     Args:
-        run: the sound run.
-        unreleased: unreleased streams, as `underpaid` takes them.
-        charge: charge of the ledger, as `underpaid` takes it.
+        run: the correct run.
+        unreleased: unreleased streams, for `underpaid`.
+        charge: charge of the ledger, for `underpaid`.
         words: function from a pair to its description.
-        pairs: number of pairs met.
-        unheard: draws of which the run's meter never heard.
-        beyond: draws that cost more than was paid, by name, each with the pairs on which they cost most.
+        pairs: number of pairs that were compared.
+        unheard: draws that the run's meter did not record.
+        beyond: draws that cost more than their payment, by name, each with the pairs on which they cost most.
     """
 
     run: Callable[[Any, Noise], Any]
@@ -193,8 +199,8 @@ class PaidFor:
 
         Args:
             first: noise of the run on the first data set.
-            second: noise of the run on the other one.
-            pair: these two data sets.
+            second: noise of the run on the second data set.
+            pair: the two data sets.
             seed: seed of the history.
         """
         self.pairs += 1
@@ -206,7 +212,7 @@ class PaidFor:
             del known[_PROBED:]
 
     def row(self) -> AuditRow | None:
-        """The row of what costs more than was paid, or may; None where each draw is paid for."""
+        """The row about draws that cost more than their payment, or may do so; None where each draw is paid for."""
         broken, unknown = list[tuple[Underpaid, Neighbours, int]](), list[tuple[Underpaid, Neighbours, int]]()
         for worst in self.beyond.values():
             histories = [(pair, seed) for _, pair, seed in worst]
@@ -225,14 +231,15 @@ class PaidFor:
 def paid_for(
     mechanism: Mechanism, roles: Sequence[Role], people: int, seed: int, walked: Sequence[PaidFor]
 ) -> AuditRow:
-    """The row that says whether lines of its charge pay for all that a run draws. Nobody adds up what is drawn around.
+    """The row that says whether the lines of a mechanism's charge pay for all draws of a run. Draws that are made
+    without the run's meter are not added up, and the row says that such draws were not measured.
 
     Args:
-        mechanism: the mechanism, to be run once more, as far as it gets.
+        mechanism: the mechanism, which is run once more, as far as the run gets.
         roles: roles of the columns of a record.
-        people: invited slots.
-        seed: seed of the made-up noise.
-        walked: payments that were heard of in audits over neighbours.
+        people: number of invited slots.
+        seed: seed of the simulated noise.
+        walked: payments that were recorded in audits over neighbours.
     """
     observed, overspent = RecordingNoise(Noise.simulated(seed)), list[str]()
 
@@ -268,16 +275,16 @@ def paid_for(
 
 
 def _measured(beyond: float, evidence: str) -> AuditRow:
-    """The row of payments.
+    """The row about payments, where they were measured.
 
     Args:
-        beyond: how many draws are not paid for.
-        evidence: which, or how many were looked at.
+        beyond: number of draws that are not paid for.
+        evidence: description of these draws, or of all compared draws.
     """
     return AuditRow.at_most(_PAID, 0.0, beyond, evidence, concern=Concern.BUDGET, unit="draws")
 
 
 def _not_measured(why: str) -> AuditRow:
-    """The row of payments where nobody knows."""
+    """The row about payments, where they were not measured."""
     return AuditRow(_PAID, 0.0, None, "", Verdict.NOT_MEASURED, why, concern=Concern.BUDGET, side="at most",
                     unit="draws")

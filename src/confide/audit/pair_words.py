@@ -1,4 +1,4 @@
-"""A made-up pair of neighbours in words: whose record differs, how, and among whom."""
+"""Description of a synthetic pair of neighbours: the changed slot, the two records, and the rest of the population."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _Ints = NDArray[np.int64]
 
 
 def record_words(record: Any, roles: Sequence[Role]) -> str:
-    """A record by its columns, in their own units.
+    """Description of a record by its columns, in their own units.
 
     Args:
-        record: (c,) its cells as a run has them; None where there is none.
+        record: cells of the record in the form that a run has, shape (c,); None where there is no record.
         roles: roles of the columns.
 
     Example:
@@ -46,10 +46,10 @@ def _value(role: Role, cell: float) -> str:
 
 
 def pair_words(pair: Neighbours, roles: Sequence[Role]) -> str:
-    """The difference within a made-up pair, and the size of the crowd, in words.
+    """Description of the difference within a synthetic pair, and of the population's size.
 
     Args:
-        pair: two crowds, as lists of `SlotRows`, or two single records.
+        pair: two populations, as lists of `SlotRows`, or two single records.
         roles: roles of the columns.
 
     Example:
@@ -82,7 +82,9 @@ def pair_words(pair: Neighbours, roles: Sequence[Role]) -> str:
 def _ranked(
     batches: Sequence[SlotRows], known: dict[tuple[float, ...], int], seen: dict[Any, _Ints]
 ) -> tuple[_Ints, _Ints]:
-    """All slots, and which of the known records each has; rows that lie at one place in memory are looked at once."""
+    """All slots, and the number of the known record that each slot holds. Rows that share their memory are examined
+    once.
+    """
     slots, ranks = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for batch in batches:
         cells = batch.cells

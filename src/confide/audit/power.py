@@ -1,4 +1,4 @@
-"""How much a statistical audit can see: what a loss of a given size must be for a given number of samples."""
+"""The power of a statistical audit: the size of a loss that it can detect with a given number of samples."""
 
 from __future__ import annotations
 
@@ -22,25 +22,27 @@ def detectable(
     rate: float | None = None,
     delta: float = 0.0,
 ) -> float:
-    """Largest claim that `statistical_audit` refutes with at least this power, for a mechanism that leaks more.
+    """Largest claim that `statistical_audit` refutes with at least the given power, for a mechanism with a larger true
+    loss.
 
-    The mechanism is assumed to have a threshold event of probability `rate` under one data set and
-    delta + e^epsilon_true * rate under the other, and the first half of the samples to find it.
+    The mechanism is assumed to have a threshold event of probability `rate` under one data set, and of probability
+    delta + e^epsilon_true * rate under the other. The first half of the samples is assumed to find this event.
 
     Args:
         epsilon_true: true loss of the mechanism at `delta`, in nats, > 0.
-        samples: runs under each of the two data sets, both halves together, >= 2.
+        samples: number of runs under each of the two data sets, both halves together, >= 2.
         alpha: the audit's false-alarm probability, in (0, 1).
         power: probability of a flag, in (0, 1).
-        rate: probability of the event under the data set that makes it rare; default: that of randomised response,
-            (1 - delta) / (1 + e^epsilon_true), the most favourable one.
-        delta: the delta that is granted, in [0, 1).
+        rate: probability of the event under the data set that makes it rare; if left out, (1 - delta) / (1 +
+            e^epsilon_true), the most favourable value, which randomised response has.
+        delta: failure probability that the claim allows, in [0, 1).
 
     Returns:
-        nats: every claim strictly below is flagged with probability at least `power`. Negative: nothing is.
+        A loss in nats: every claim strictly below it is flagged with probability at least `power`. A negative number
+            means that no claim is flagged.
 
     Raises:
-        InvalidInput: a parameter out of range, or an event of probability above 1.
+        InvalidInput: a parameter is out of range, or the event would have a probability above 1.
 
     Example:
         >>> round(detectable(1.5, 100_000, 1e-9), 3)
@@ -69,18 +71,19 @@ def detectable(
 def flag_probability(
     epsilon_true: float, claim: float, samples: int, alpha: float, *, rate: float | None = None, delta: float = 0.0
 ) -> float:
-    """Probability, at least, that `statistical_audit` refutes a claim; the counterpart of `detectable`.
+    """Lower bound of the probability that `statistical_audit` refutes a claim; the counterpart of `detectable`.
 
     Args:
         epsilon_true: true loss of the mechanism at `delta`, in nats, > 0.
-        claim: the epsilon that it promises at `delta`, in nats.
-        samples: runs under each of the two data sets, >= 2.
+        claim: claimed epsilon at `delta`, in nats.
+        samples: number of runs under each of the two data sets, >= 2.
         alpha: the audit's false-alarm probability, in (0, 1).
         rate: probability of the event under the data set that makes it rare; see `detectable`.
-        delta: the delta that is granted, in [0, 1).
+        delta: failure probability that the claim allows, in [0, 1).
 
     Returns:
-        In [0, 1): 1 less the smallest miss, from 2^-40 on in steps of a tenth, at which `detectable` passes the claim.
+        Probability in [0, 1): 1 minus the smallest probability of a miss at which `detectable` passes the claim. The
+            tried probabilities of a miss start at 2^-40 and grow by a tenth in each step.
 
     Example:
         >>> flag_probability(1.5, 1.3, 20_000, 1e-9) < 0.99 < flag_probability(1.5, 1.3, 100_000, 1e-9)
@@ -104,18 +107,19 @@ def samples_needed(
     rate: float | None = None,
     delta: float = 0.0,
 ) -> int:
-    """Runs under each of two data sets that let `statistical_audit` refute `claim`, for a mechanism that leaks more.
+    """Number of runs under each of two data sets with which `statistical_audit` refutes `claim`, for a mechanism with a
+    larger true loss.
 
     Args:
         epsilon_true: true loss of the mechanism at `delta`, in nats.
-        claim: the epsilon that it promises at `delta`, in nats, below `epsilon_true`.
+        claim: claimed epsilon at `delta`, in nats, below `epsilon_true`.
         alpha: the audit's false-alarm probability, in (0, 1).
         power: probability of a flag, in (0, 1).
         rate: probability of the event under the data set that makes it rare; see `detectable`.
-        delta: the delta that is granted, in [0, 1).
+        delta: failure probability that the claim allows, in [0, 1).
 
     Returns:
-        A number of runs with `detectable(...) > claim`; about the least one.
+        A number of runs with `detectable(...) > claim`; it is about the least one.
 
     Raises:
         InvalidInput: the claim is not below `epsilon_true`, or so close that 2^50 runs do not separate them.

@@ -1,4 +1,6 @@
-"""Random neighbours, by a public seed: what nobody goes through one by one is met by chance, and how often is known."""
+"""Random neighbours, drawn by a public seed. Faults outside the enumerated pairs are met by chance, with a known
+probability.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +20,16 @@ from confide.tables.column_rows import Role
 __all__ = ["MOST", "met", "random_change", "random_pairs"]
 
 MOST = 200
-"""Made-up people in a crowd that is not everybody, besides her whose record changes."""
+"""Largest number of other people in a synthetic population that is smaller than the campaign; the person with the
+changed record is not counted.
+"""
 
 _SURELY = 0.99
 
 
 def met(pairs: int) -> float:
-    """The share of random pairs, with the noise of each, in which something has to show to be met at least once with a
-    probability of 99%.
+    """The share of random pairs in which a fault has to appear, so that it is met at least once with a probability of
+    99%. Each random pair is run with noise of its own.
 
     Args:
         pairs: number of pairs drawn, >= 1.
@@ -38,15 +42,15 @@ def met(pairs: int) -> float:
 
 
 def random_pairs(roles: Sequence[Role], people: int, unit: Relation, count: int, seed: int) -> Iterator[Neighbours]:
-    """Pairs of data sets that differ in one record, each drawn for itself.
+    """Pairs of data sets that differ in one record, each drawn independently.
 
-    Any number of others up to two hundred, or now and then everybody; any slots; every column of theirs with a law of
-    its own, at ends alone or between; the changed record another one in one column or all, or none; rows in any order
-    and batches.
+    A pair has up to two hundred other people in any slots, and now and then everybody. Every column of their records
+    has a random distribution of its own, over its ends alone or over values between as well. The changed record differs
+    in one column, in all columns, or is removed. Rows come in any order and in any batches.
 
     Args:
         roles: roles of the columns.
-        people: invited slots.
+        people: number of invited slots.
         unit: neighbouring relation of the promise: one record replaced, or added or removed.
         count: number of pairs.
         seed: public seed.
@@ -68,7 +72,7 @@ def random_change(roles: Sequence[Role], unit: Relation, draw: Any) -> Change:
     Args:
         roles: roles of the columns.
         unit: neighbouring relation of the promise.
-        draw: a generator, as `study_generator` gives it.
+        draw: random generator from `study_generator`.
     """
     first, second = (np.array([_cells(role, 1, draw)[0] for role in roles]) for _ in range(2))
     if unit is Relation.ADD_OR_REMOVE or draw.random() < 0.2:
@@ -80,7 +84,7 @@ def random_change(roles: Sequence[Role], unit: Relation, draw: Any) -> Change:
 
 
 def _cells(role: Role, count: int, draw: Any) -> NDArray[np.float64]:
-    """(count,) what so many people have in a column."""
+    """Random values of one column for the given number of people, shape (count,)."""
     if isinstance(role, Category):
         levels = len(role.levels)
         if draw.random() < 0.5:  # else all levels alike

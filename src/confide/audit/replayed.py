@@ -1,7 +1,8 @@
-"""Replayed audit: where the log-density ratio of a realised transcript can be computed, no realised one may exceed the
-promised epsilon, whatever the data. One transcript above it refutes the promise with certainty: no false alarm.
+"""The replayed audit computes the log-density ratio of realised transcripts. Under a promise of pure differential
+privacy, no realised ratio may exceed the promised epsilon, whatever the data. One transcript with a larger ratio than
+epsilon refutes the promise with certainty, so there is no false alarm.
 
-What it can miss: transcripts that were not realised. An analytic supremum misses nothing.
+The audit can miss transcripts that were not realised. An analytic supremum misses nothing.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ class ReplayedAudit:
 
     Args:
         claim: the promised loss.
-        promised: its epsilon in nats.
+        promised: the promised epsilon in nats.
         measured: the largest absolute log ratio, in nats.
-        at: number of the transcript that had it, from 0; None for an analytic supremum.
+        at: number of the transcript with the largest ratio, from 0; None for an analytic supremum.
         transcripts: number of transcripts that were replayed; 0 for an analytic supremum.
         flagged: True where the measured loss is above epsilon (1 + 1e-9) + 1e-12.
     """
@@ -50,16 +51,16 @@ class ReplayedAudit:
 
 
 def replayed_audit(log_ratios: Iterable[ArrayLike], claim: Loss) -> ReplayedAudit:
-    """Hold realised log-density ratios against a pure promise.
+    """Compare realised log-density ratios with a promise of pure differential privacy.
 
     Args:
-        log_ratios: ln(density under D / density under D') of transcripts that the mechanism produced under D or D',
-            in nats, as numbers or blocks of any shape (a generator of blocks is read once). Either sign counts;
-            +-infinity says that one of the data sets could not have produced the transcript.
+        log_ratios: ln(density under D / density under D') of transcripts that the mechanism produced under D or D', in
+            nats, as numbers or blocks of any shape (a generator of blocks is read once). Both signs count; +-infinity
+            means that one of the data sets could not have produced the transcript.
         claim: `PureDP`, or another loss that promises a finite epsilon at delta = 0.
 
     Raises:
-        InvalidInput: no transcript, a ratio that is not a number, or a claim that single transcripts cannot refute.
+        InvalidInput: there is no transcript, a ratio is NaN, or single transcripts cannot refute the claim.
 
     Example:
         >>> from confide.privacy import PureDP
@@ -82,14 +83,14 @@ def replayed_audit(log_ratios: Iterable[ArrayLike], claim: Loss) -> ReplayedAudi
 
 
 def supremum_audit(supremum: float, claim: Loss) -> ReplayedAudit:
-    """Hold the supremum of the absolute log-density ratio, over all transcripts and neighbours, against a claim.
+    """Compare the supremum of the absolute log-density ratio, over all transcripts and neighbours, with a claim.
 
     Args:
         supremum: the supremum in nats, in [0, inf].
         claim: `PureDP`, or another loss that promises a finite epsilon at delta = 0.
 
     Raises:
-        InvalidInput: a negative supremum, or one that is not a number.
+        InvalidInput: the supremum is negative or NaN.
 
     Example:
         >>> from confide.privacy import PureDP

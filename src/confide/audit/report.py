@@ -1,7 +1,6 @@
-"""The result of an audit: one row per promise, by concern, and the controls that show that the audit can say no.
+"""The result of an audit: one row for each promise, and the controls, which show that the audit can flag a fault.
 
-A control is a mechanism that was broken on purpose. An audit that does not flag it proves nothing, so a report with an
-unflagged control fails, and a report without any control does not call itself passed.
+A control is a mechanism that was broken on purpose. A report fails without any control, or if one is not flagged.
 """
 
 from __future__ import annotations
@@ -33,25 +32,25 @@ __all__ = ["AuditReport", "AuditRow", "Concern", "Control", "Finding", "Mutant",
 
 
 class Concern(StrEnum):
-    """The concern of a promise, in the order in which a report shows them."""
+    """The concern of a promise. A report shows concerns in this order."""
 
     PRIVACY = "privacy"
-    """what others can learn"""
+    """information that others can learn about a participant"""
     INCENTIVES = "incentives"
-    """what a lie gains"""
+    """largest gain of a participant's lie"""
     ACCURACY = "accuracy"
-    """how good the result is, and that everybody gets what it says"""
+    """error of the result, and delivery of the stated result to every participant"""
     PARTICIPATION = "participation"
-    """what taking part is worth"""
+    """utility of taking part"""
     BUDGET = "budget"
-    """what is paid, and what the ledger is charged"""
+    """payments, and the charge of the ledger"""
 
     @classmethod
     def of(cls, promise: Guarantee) -> Concern:
         """The concern of a guarantee.
 
         Raises:
-            InvalidInput: a guarantee of another type than those of the contract.
+            InvalidInput: the guarantee has a type that the contract does not define.
 
         Example:
             >>> from confide.contract import Budget, Source
@@ -77,19 +76,19 @@ class Verdict(StrEnum):
     """The verdict of an audit about one promise."""
 
     KEPT = "kept"
-    """measured, and nothing above the promise was found by the evidence named"""
+    """the promise was measured, and the stated evidence found nothing above it"""
     BROKEN = "broken"
-    """measured above the promise"""
+    """a number was measured above the promise"""
     VACUOUS = "vacuous"
-    """the promise says nothing at these sizes"""
+    """the promise states nothing at these sizes"""
     NOT_MEASURED = "not measured"
-    """nothing was measured of a promise; the note says why"""
+    """the promise was not measured; the note says why"""
     NO_PROMISE = "no promise"
-    """nothing is promised about this concern, so that there is nothing to measure; the note says why"""
+    """nothing is promised about this concern, so there is nothing to measure; the note says why"""
 
 
 class Finding(Protocol):
-    """The common part of every audit's result: whether it flags what it was given."""
+    """The common part of every audit's result: whether the audit flags the audited object."""
 
     @property
     def flagged(self) -> bool: ...
@@ -103,30 +102,28 @@ def _plain(value: float | str | None) -> float | str | None:
 
 @dataclass(frozen=True)
 class AuditRow:
-    """One promise held against what was measured.
+    """One promise, compared with a measurement.
 
     Args:
-        promise: the promise, in words (for a `Guarantee`, its `sentence()`).
-        promised: the promised number, with its unit when it is a text.
+        promise: description of the promise (for a `Guarantee`, its `sentence()`).
+        promised: the promised number; a text includes its unit.
         measured: the measured number; None where nothing was measured.
-        evidence: how it was measured, and what that can and cannot see.
+        evidence: description of the measurement, and of the faults that it can and cannot find.
         verdict: kept, broken, vacuous, not measured or no promise.
-        note: further information for a reader; a vacuous row, one that was not measured, and one without a
-            promise do not pass without one.
-        false_alarm: probability that this row says "broken" of a kept promise; 0 for exact evidence.
+        note: further information for a reader. Rows that are vacuous, not measured or without a promise pass only with
+            a note.
+        false_alarm: probability that this row says "broken" although the promise is kept; 0 for exact evidence.
         concern: concern of the promise: privacy, incentives, accuracy, participation or budget.
-        holds: sentences of the guarantees that it is evidence for; see `holding`.
-        side: "at most", "at least" or "exactly", of the promised number; empty where it is none of them.
-        unit: unit of both numbers, such as "nats", a currency or "people"; or the whole that they are a share of, such
-            as "of the runs".
-        judged: the promise of privacy whose own number is the promised one, as `of_privacy` makes it; None where what
-            is promised is no loss.
-        among: the measured objects, where they are smaller than the campaign, such as "8 made-up bidders"; empty at
-            the campaign's own size. Such rows are counted apart.
+        holds: sentences of the guarantees for which the row is evidence; see `holding`.
+        side: direction of the promised number, "at most", "at least" or "exactly"; empty where none applies.
+        unit: unit of both numbers, such as "nats" or "people"; or the whole of which they are a share, "of the runs".
+        judged: the promise of privacy that gives the promised number, as `of_privacy` sets it; None for other numbers.
+        among: description of the measured objects, where they are smaller than the campaign, such as "8 made-up
+            bidders"; empty at the campaign's own size. Rows with such a description are counted separately.
 
     Raises:
-        InvalidInput: an unknown verdict or concern, or "kept" or "broken" without a measurement; or it is judged by a
-            promise that names another number.
+        InvalidInput: the verdict or the concern is unknown, the verdict is "kept" or "broken" without a measurement, or
+            `judged` names another number.
 
     Example:
         >>> AuditRow("privacy", 1.0, 0.98, "all 12 pairs of data sets enumerated", "kept", concern="privacy").flagged
@@ -170,18 +167,18 @@ class AuditRow:
         cls, promise: str, bound: float, measured: float, evidence: str, *, concern: Concern | str,
         vacuous: bool = False, note: str = "", false_alarm: float = 0.0, scale: float = 1.0, unit: str = "",
     ) -> AuditRow:
-        """The row of a promised upper bound: broken where `exceeds(measured, bound)`.
+        """The row of a promised upper bound. The verdict is "broken" where `exceeds(measured, bound)`.
 
         Args:
-            promise: the promise, in words.
-            bound: the promised bound; infinity is vacuous.
+            promise: description of the promise.
+            bound: the promised bound; an infinite bound is vacuous.
             measured: the measured number.
-            evidence: how it was measured.
+            evidence: description of the measurement.
             concern: concern of the promise.
-            vacuous: True where the bound says nothing although it is finite; needs a `note` to pass.
+            vacuous: True where the bound states nothing although it is finite; such a row needs a `note` to pass.
             note: further information for a reader.
             false_alarm: probability of a wrong "broken".
-            scale: size of the numbers that `measured` is a difference of.
+            scale: size of the numbers whose difference `measured` is.
             unit: unit of both numbers.
 
         Example:
@@ -201,7 +198,8 @@ class AuditRow:
     def at_least(
         cls, promise: str, bound: float, measured: float, evidence: str, *, concern: Concern | str, unit: str = ""
     ) -> AuditRow:
-        """The row of a promised lower bound, judged as the upper bound on its negative, on the measured scale.
+        """The row of a promised lower bound. The verdict is that of an upper bound on minus the measured number, with
+        the measured number as the scale of rounding.
 
         Example:
             >>> AuditRow.at_least("utility", 1.0, 0.5, "the exact expectation", concern="participation").verdict
@@ -218,14 +216,14 @@ class AuditRow:
         """The row of a privacy audit that has already decided whether the loss is above the promise.
 
         Args:
-            promise: the promise, in words.
-            claim: the promised loss; the row is vacuous where it is.
-            promised: its parameter that was measured.
+            promise: description of the promise.
+            claim: the promised loss; the row is vacuous if the loss is.
+            promised: the promised value of the measured parameter.
             measured: the measured number.
-            evidence: how it was measured.
+            evidence: description of the measurement.
             flagged: whether the audit refutes the claim.
             false_alarm: probability of a wrong "broken".
-            unit: unit of both numbers, where it is not that of the loss's parameter.
+            unit: unit of both numbers, where it differs from the unit of the loss's parameter.
         """
         verdict, note = Verdict.BROKEN if flagged else Verdict.KEPT, ""
         if claim.vacuous:
@@ -238,15 +236,17 @@ class AuditRow:
         cls, promise: Privacy, measured: float, evidence: str, *, named: str = "", note: str = "",
         flagged: bool | None = None, false_alarm: float = 0.0,
     ) -> AuditRow:
-        """The row of a loss that was measured, against the number of a promise itself.
+        """The row of a measured loss, compared with the number of a promise of privacy.
 
         Args:
-            promise: promise of a plan, or of the small mechanism that was measured; the row is vacuous where it is.
+            promise: promise of a plan, or of the small mechanism that was measured; the row is vacuous if the promise
+                is.
             measured: the measured number, in the parameter of the promise's loss.
-            evidence: how it was measured.
-            named: name of the row, in words; the promise's sentence if left out.
+            evidence: description of the measurement.
+            named: name of the row; the promise's sentence if left out.
             note: further information for a reader.
-            flagged: whether the audit refutes it; where the measured number exceeds the promised one, if left out.
+            flagged: whether the audit refutes the promise; if left out, whether the measured number exceeds the
+                promised one.
             false_alarm: probability of a wrong "broken".
 
         Example:
@@ -273,7 +273,7 @@ class AuditRow:
 
         Args:
             concern: a concern about which nothing is promised.
-            reason: why, in words.
+            reason: reason why nothing is promised.
 
         Example:
             >>> AuditRow.unpromised("participation", "nobody is invited: a custodian holds the table").verdict
@@ -283,11 +283,11 @@ class AuditRow:
 
     @classmethod
     def unmeasured(cls, promise: Guarantee, reason: str) -> AuditRow:
-        """The row of a promise that was not measured; vacuous where it says nothing.
+        """The row of a promise that was not measured. The row is vacuous if the promise states nothing.
 
         Args:
             promise: a promise of a plan.
-            reason: why nothing was measured, in words.
+            reason: reason why the promise was not measured.
         """
         verdict = Verdict.VACUOUS if promise.vacuous else Verdict.NOT_MEASURED
         side: Side = "at least" if isinstance(promise, Participation) else "at most"
@@ -297,14 +297,15 @@ class AuditRow:
     def holding(self, *promises: Guarantee) -> AuditRow:
         """The same row as evidence for guarantees of its concern.
 
-        A row about privacy is evidence for what follows from the promise whose number it was held against, and for no
-        other: a smaller loss, another step, another part of the outcome, or more eyes do not follow from it.
+        A row about privacy is evidence only for promises that follow from the promise with which it was compared: not
+        for a smaller loss, another neighbour step, another part, or an audience that sees more.
 
         Args:
-            promises: promises of a plan; none changes nothing.
+            promises: promises of a plan; without any, the row stays as it is.
 
         Raises:
-            InvalidInput: one of another concern, or a promise of privacy that does not follow from the row's.
+            InvalidInput: a promise has another concern, or is a promise of privacy that does not follow from the row's
+                promise.
 
         Example:
             >>> from confide.contract import Participation, Source
@@ -322,10 +323,10 @@ class AuditRow:
         return replace(self, holds=(*self.holds, *(promise.sentence() for promise in promises)))
 
     def smaller(self, among: str) -> AuditRow:
-        """The same row, measured on something smaller than the campaign.
+        """The same row, marked as measured on something smaller than the campaign.
 
         Args:
-            among: the smaller objects, in words; "" changes nothing.
+            among: description of the smaller objects; "" leaves the row as it is.
 
         Example:
             >>> row = AuditRow.at_most("privacy", 1.0, 0.98, "all pairs enumerated", concern="privacy")
@@ -339,7 +340,7 @@ class AuditRow:
 
     @property
     def flagged(self) -> bool:
-        """True where the promise is broken."""
+        """Whether the promise is broken."""
         return self.verdict is Verdict.BROKEN
 
     def to_dict(self) -> dict[str, Any]:
@@ -359,18 +360,18 @@ class AuditRow:
 
     @property
     def found(self) -> float | str | None:
-        """The measured number as a table shows it, with its unit: "1.47 nats"; None where there is none."""
+        """The measured number as a table shows it, with its unit: "1.47 nats"; None where nothing was measured."""
         shown = _plain(self.measured)
         return shown if shown is None or not self.unit else f"{number(shown)} {self.unit}"
 
     @property
     def named(self) -> str:
-        """The promise without the name of its concern, which a table shows beside it."""
+        """The promise without the name of its concern."""
         return self.promise.removeprefix(f"{self.concern}: ")
 
     @property
     def reading(self) -> str:
-        """The evidence, what it is of, and the note, as a table shows them."""
+        """The evidence, the measured objects and the note, as a table shows them."""
         where = f"measured among {self.among}, which is smaller than the campaign" if self.among else ""
         return "; ".join(part for part in (self.evidence, where, self.note) if part)
 
@@ -378,11 +379,11 @@ class AuditRow:
 @renamed(planted_bug="mutant")
 @dataclass(frozen=True)
 class Control:
-    """A mechanism broken on purpose, which the audit must flag.
+    """A mechanism that was broken on purpose, which the audit must flag.
 
     Args:
-        name: name of the audit that it tests.
-        mutant: the fault, in words.
+        name: name of the audit that the control tests.
+        mutant: description of the fault.
         flagged: whether the audit flagged it.
     """
 
@@ -400,9 +401,9 @@ class Mutant:
     """A broken mechanism for a gallery of controls.
 
     Args:
-        name: name of the audit that it tests.
-        bug: the fault, in words.
-        mechanism: object that the attack takes in place of the sound mechanism.
+        name: name of the audit that the mutant tests.
+        bug: description of the fault.
+        mechanism: object that the attack receives in place of the correct mechanism.
     """
 
     name: str
@@ -415,10 +416,11 @@ def controls(bugs: Iterable[Mutant], attack: Callable[[Any], Finding]) -> tuple[
 
     Args:
         bugs: the broken mechanisms.
-        attack: the same function that audits the sound mechanism; returns any audit of this package or an `AuditRow`.
+        attack: the function that also audits the correct mechanism; it returns any audit of this package or an
+            `AuditRow`.
 
     Returns:
-        One control per bug.
+        One control for each mutant.
 
     Example:
         >>> attack = lambda scale: AuditRow.at_most("privacy", 1.0, 1.0 / scale, "closed form", concern="privacy")
@@ -433,11 +435,11 @@ _LONGEST = 72  # letters of a promise, or of a bug, in a line of plain text
 
 @dataclass(frozen=True)
 class AuditReport:
-    """Promised against measured, with the controls that show that the audit has teeth.
+    """Promised numbers beside measured ones, with the controls, which show that the audit can flag a fault.
 
     Args:
-        rows: one per promise; they are kept by concern, and within one in the order in which they were given.
-        controls: mechanisms broken on purpose; at least one, or the report does not pass.
+        rows: one row for each promise; they are grouped by concern, and keep their order within a concern.
+        controls: mechanisms that were broken on purpose; without any, the report does not pass.
 
     Example:
         >>> row = AuditRow.at_most("privacy", 1.0, 0.98, "all pairs enumerated", concern="privacy")
@@ -466,7 +468,7 @@ class AuditReport:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Why the report does not pass, one sentence each; empty when it passes."""
+        """Reasons why the report does not pass, one sentence each; empty when it passes."""
         found = [] if self.rows else ["no promise was audited"]
         for row in self.rows:
             if row.verdict is Verdict.BROKEN:
@@ -484,8 +486,8 @@ class AuditReport:
 
     @property
     def passed(self) -> bool:
-        """True when every row is kept, or has a note that says why it says nothing or was not measured, there is a
-        control, and every control was flagged. How many promises were not measured, `unmeasured` tells.
+        """Whether the report passes: every row is kept, or has a note that says why it is not, there is a control, and
+        every control was flagged. `unmeasured` lists the promises that were not measured.
         """
         return not self.problems
 
@@ -496,13 +498,12 @@ class AuditReport:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many promises were measured, and what came of them.
+        """Numbers of promises by the outcome of their audit.
 
         Returns:
-            By name. "measured": rows that are kept or broken, at the campaign's own size; "smaller": the same of
-            something smaller; "kept", "broken": of both; "vacuous": of promises that say nothing at these sizes;
-            "not_measured": of promises that nothing was measured of; "unpromised": concerns about which nothing is
-            promised.
+            Mapping from name to number. "measured": rows that are kept or broken at the campaign's own size; "smaller":
+            on something smaller; "kept" and "broken": at any size; "vacuous": promises that state nothing at these
+            sizes; "not_measured": promises that were not measured; "unpromised": concerns without a promise.
 
         Example:
             >>> row = AuditRow.at_most("privacy", 1.0, 0.98, "all pairs enumerated", concern="privacy")
@@ -518,7 +519,7 @@ class AuditReport:
 
     @property
     def false_alarm(self) -> float:
-        """Probability that any row says "broken" of a kept promise, at most: the sum over the rows."""
+        """Upper bound of the probability that any row says "broken" of a kept promise."""
         return min(1.0, math.fsum(row.false_alarm for row in self.rows))
 
     def to_dict(self) -> dict[str, Any]:
@@ -532,7 +533,7 @@ class AuditReport:
         """The report as a section of a page.
 
         Args:
-            title: the heading.
+            title: heading of the section.
             study: True where the audit ran on private data under simulated noise.
         """
         blocks: list[Block] = [
@@ -547,8 +548,8 @@ class AuditReport:
         return Section(title=title, blocks=tuple(blocks), study=study)
 
     def __str__(self) -> str:
-        """As `print` shows it: a line for each promise and each control, whether it passed, and the evidence of what is
-        broken; `to_section` has that of all rows.
+        """The report as `print` shows it, with the evidence for broken promises only; `to_section` shows the evidence
+        for all rows.
         """
         named = (f"{row.concern}: " * (row.verdict is Verdict.NO_PROMISE) + row.promise for row in self.rows)
         rows = tuple((str(row.verdict), printable(promise, _LONGEST), row.bound, row.found)
@@ -592,7 +593,7 @@ class AuditReport:
                 f"{'was' if n['not_measured'] == 1 else 'were'} not measured{about}")
 
     def _repr_html_(self) -> str:
-        """As a notebook shows it: the rows, the controls, and whether it passed."""
+        """The report as a notebook shows it: the rows, the controls, and whether the report passed."""
         parts = [block.to_html() if isinstance(block, Table) else
                  "".join(f"<p>{html.escape(words)}</p>" for words in getattr(block, "paragraphs", ()))
                  for block in self.to_section().blocks]

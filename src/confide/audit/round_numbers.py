@@ -1,7 +1,8 @@
-"""Round numbers of a column, numbers beside them, and numbers that often say "no answer".
+"""Round numbers of a column, numbers near them that are not round, and numbers that often code "no answer".
 
-People round what they are asked for, and forms write 99 where nothing was said. A rule about the share of such numbers
-shows only among people who gave other ones: beside a round number these lie where each usual grid rounds towards it.
+People round their answers, and forms write 99 where no answer was given. A rule about the share of such numbers is
+visible only among people with other answers. Such an answer lies beside a round number, at a place from which each
+usual grid rounds towards that number.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ _SPECIAL = (99, 999, 9, 9999, -1, -9, -99, 0, 98, 88, 8, 77, 7, 97, 999_999)  # 
 
 
 def off_grids(role: Role) -> list[tuple[float, float]]:
-    """Cells of a number on no round grid, each with that of a round number near it; none of levels.
+    """Pairs of cells: a number that is not round, and a round number near it. The list is empty for a column with
+    levels.
 
-    The round number is a multiple of 2, 5 and 10, if the column has one, and of a larger power of ten. A shorter column
-    has one for each of these.
+    The round number is a multiple of 2, 5 and 10, if the column has one, and of a larger power of ten. If the column's
+    range is too short for such a multiple, there is one round number for each of these grids.
 
     Args:
         role: role of the column.
@@ -53,7 +55,8 @@ def off_grids(role: Role) -> list[tuple[float, float]]:
 
 
 def special(role: Role) -> list[tuple[float, float]]:
-    """Cells of a number on no round grid, each with that of one that often says "no answer"; none of levels.
+    """Pairs of cells: a number that is not round, and a number that often codes "no answer". The list is empty for a
+    column with levels.
 
     Args:
         role: role of the column.
@@ -72,7 +75,9 @@ def special(role: Role) -> list[tuple[float, float]]:
 
 
 def _beside(power: float, *, fine: bool) -> list[float]:
-    """How far from a round number; of whole numbers by a whole number and a fraction."""
+    """Distances of numbers from a round number. If the grid consists of whole numbers, each distance is a whole number
+    plus a fraction.
+    """
     if fine:
         return [share * power for share in _BESIDE[:2]]
     whole = max(power, float(_GRIDS[0]))
@@ -80,7 +85,7 @@ def _beside(power: float, *, fine: bool) -> list[float]:
 
 
 def _bounds(role: Role) -> tuple[float, float]:
-    """In units of the column."""
+    """Least and largest number of a column, in its own units."""
     if isinstance(role, Numeric):
         return role.lower, role.upper
     return float(corners([role])[0][0]), float(ends_moved([role], [0])[0])

@@ -1,4 +1,6 @@
-"""Whether a source of noise draws the law that was asked for; the other half of a fixed-transcript audit."""
+"""Test of whether a source of noise draws from the requested distribution. The test complements the fixed-transcript
+audit, which takes the distribution for granted.
+"""
 
 from __future__ import annotations
 
@@ -26,19 +28,20 @@ _COORDINATES = 8  # of a vector, whose marginal laws are looked at
 
 
 def sampler_audit(noise: Noise, request: Draw, count: int, alpha: float) -> AuditRow:
-    """Whether a source draws the law that was asked for: a goodness-of-fit test on fresh draws of one request.
+    """Goodness-of-fit test of whether a source draws from the requested distribution, on fresh draws of one request.
 
-    Kolmogorov-Smirnov for real numbers and for lattices that are fine against their scale; else exact binomial tests
-    of single outcomes and thresholds. Two streams that repeat each other are no fresh draws, whatever their law.
+    The test is Kolmogorov-Smirnov for real numbers, and for whole numbers on a grid that is fine compared with their
+    scale. In all other cases exact binomial tests of single outcomes and thresholds are made. Two streams with equal
+    draws also fail the test, whatever their distribution, because they are not independent.
 
     Args:
         noise: the source, for instance `Noise.secure()`.
-        request: a draw as it was recorded; its streams are used with a number added.
-        count: how many fresh draws at least.
-        alpha: probability of calling a right sampler broken.
+        request: recorded draw with the request to repeat; a number is added to its stream's name.
+        count: least number of fresh draws.
+        alpha: probability that the test flags a correct sampler.
 
     Returns:
-        A row with the p-value as measured and alpha as promised least.
+        A row with the p-value as the measured number, and alpha as its promised lower bound.
     """
     fraction("alpha", alpha)
     name = (*request.stream, "audit")
@@ -67,18 +70,20 @@ def sampler_audit(noise: Noise, request: Draw, count: int, alpha: float) -> Audi
 
 
 def _together(found: Sequence[float]) -> float:
-    """One p-value of several (Bonferroni)."""
+    """One p-value from several, by Bonferroni's correction."""
     return min(1.0, len(found) * min(found, default=1.0))
 
 
 def _repeated(first: NDArray[Any], second: NDArray[Any], largest: float) -> float:
-    """The p-value of two streams that are equal throughout, if their likeliest value has this probability."""
+    """The p-value of two streams with equal draws throughout. `largest` is the probability of their likeliest value."""
     size = min(len(first), len(second))
     return largest**size if np.array_equal(first[:size], second[:size]) else 1.0
 
 
 def _binomial(hits: NDArray[np.int64], runs: int, rates: NDArray[np.float64]) -> float:
-    """Of several counts, each binomial with a known rate: exact and two-sided, together."""
+    """The joint p-value of several counts, each of which is binomial with a known rate; the tests are exact and
+    two-sided.
+    """
     from scipy.stats import binom
 
     tails = np.minimum(binom.cdf(hits, runs, rates), binom.sf(hits - 1, runs, rates))
@@ -86,7 +91,7 @@ def _binomial(hits: NDArray[np.int64], runs: int, rates: NDArray[np.float64]) ->
 
 
 def _numbers(noise: Noise, request: Draw, count: int, name: StreamName) -> tuple[NDArray[np.float64], float]:
-    """What was added to the center in fresh draws of two streams, and the p-value of their being the same."""
+    """Noise of fresh draws of two streams, without the center, and the p-value of the streams' equality."""
     size = request.shape or (1,)
     rounds = -(-count // (2 * math.prod(size)))
     center: Any = np.array([request.center] * rounds, dtype=object)
@@ -100,7 +105,7 @@ def _numbers(noise: Noise, request: Draw, count: int, name: StreamName) -> tuple
 
 
 def likeliest(request: Draw) -> float:
-    """Bound the probability of the likeliest number that a draw adds, from 0 to 1."""
+    """Upper bound, between 0 and 1, of the probability of the likeliest number that a draw adds."""
     scale = float(request.scale)
     match request.law:
         case "discrete_laplace":
@@ -113,7 +118,9 @@ def likeliest(request: Draw) -> float:
 
 
 def _lattice(values: NDArray[np.float64], request: Draw) -> float:
-    """How many draws are at most each of some thresholds, and how many are that near to 0, against the exact law."""
+    """The p-value of whole-number noise. The numbers of draws up to each of several thresholds, and the numbers of
+    draws within that distance of 0, are compared with the exact distribution.
+    """
     reach = np.arange(-math.ceil(_REACH * float(request.scale)) - 1, math.ceil(_REACH * float(request.scale)) + 2)
     scale = float(request.scale)
     logs = -np.abs(reach) / scale if request.law == "discrete_laplace" else -(reach**2) / (2 * scale**2)
@@ -130,7 +137,7 @@ def _lattice(values: NDArray[np.float64], request: Draw) -> float:
 
 
 def _of_choices(noise: Noise, request: Draw, count: int, name: StreamName) -> float:
-    """The law of a channel at each of its inputs, or of a selection."""
+    """The p-value of a channel at each of its inputs, or of a selection."""
     half = -(-count // 2)
     if request.law == "selection":
         logits = [float(c) for c in request.center]
@@ -160,14 +167,15 @@ def _selected(logits: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def shows_selection(request: Draw, factor: float, count: int, alpha: float) -> bool:
-    """Whether a test is sure to tell a selection at another scale from the one that was asked for: some number of hits
-    is then as far off as the test allows, by Bernstein's inequality, and six deviations more.
+    """Whether a test is almost certain to distinguish a selection at another scale from the requested one. The number
+    of hits of some option must differ by more than the test allows, by Bernstein's inequality, plus six standard
+    deviations.
 
     Args:
-        request: the selection as it was recorded.
-        factor: the other scale, as a share of the one that was asked for.
+        request: recorded selection.
+        factor: the other scale, as a share of the requested scale.
         count: number of fresh draws.
-        alpha: probability with which the test calls a right sampler broken.
+        alpha: probability that the test flags a correct sampler.
     """
     logits = np.array([float(each) for each in request.center])
     asked, wrong = _selected(logits), _selected((logits - logits.max()) / factor)
@@ -178,7 +186,7 @@ def shows_selection(request: Draw, factor: float, count: int, alpha: float) -> b
 
 
 def _of_raw_draws(noise: Noise, request: Draw, count: int, name: StreamName) -> float:
-    """Standard exponentials, or uniform words."""
+    """The p-value of standard exponential draws, or of uniform words."""
     from scipy import stats
 
     halves = [getattr(noise, request.law)(-(-count // 2), stream=(*name, k)) for k in (0, 1)]
@@ -188,12 +196,14 @@ def _of_raw_draws(noise: Noise, request: Draw, count: int, name: StreamName) -> 
 
 
 def _moved(values: NDArray[Any], request: Draw) -> NDArray[np.float64]:
-    """What was added to the center, exactly before the last rounding."""
+    """Noise without the center, exact up to the draw's own rounding."""
     return np.array([float(Fraction(v) - c) for v, c in zip(values.reshape(-1).tolist(), request.center, strict=True)])
 
 
 def _symmetric(values: NDArray[np.float64], *, normal: bool) -> float:
-    """The p-value of standard normal or Laplace numbers: sizes, which show a wrong scale best, and signs."""
+    """The p-value of standard normal or Laplace numbers: of their absolute values, which show a wrong scale best, and
+    of the signed numbers.
+    """
     from scipy import stats
 
     whole, half = (stats.norm, stats.halfnorm) if normal else (stats.laplace, stats.expon)
@@ -202,7 +212,7 @@ def _symmetric(values: NDArray[np.float64], *, normal: bool) -> float:
 
 
 def _of_vectors(noise: Noise, request: Draw, count: int, name: StreamName) -> float:
-    """The law of vector Laplace noise: its length, and its direction; in one dimension, the number itself."""
+    """The p-value of vector Laplace noise: of its length and direction, or in one dimension of the number itself."""
     from scipy import stats
 
     d, scale = len(request.stretch), float(request.scale)

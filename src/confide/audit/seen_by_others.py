@@ -1,4 +1,6 @@
-"""Everything that all others see of an outcome together, and what a collector receives of one device, as bytes."""
+"""Bytes of everything that all other people see of an outcome together, and of everything that a collector receives
+from one device.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +24,12 @@ _WHOLE = ("mechanism", "guarantees", "provenance")  # what the manifest says of 
 
 
 def published(outcome: Any, index: int | None = None) -> bytes:
-    """The public manifest and its columns, whatever else the outcome, its billboard or its certificate hold, all shares
-    but one, and how shares are laid out.
+    """Bytes of the published outcome: the public manifest and its columns, all other contents of the outcome, its
+    billboard and its certificate, all shares but one, and the layout of the shares.
 
     Args:
         outcome: outcome of a run.
-        index: place of the person whose share is left out; None where nobody has one.
+        index: place of the person whose share is left out; None where there are no shares.
     """
     shares = outcome.shares
     others = {name: _but_one(shares.column(name), index) for name in shares.column_names}
@@ -38,7 +40,9 @@ def published(outcome: Any, index: int | None = None) -> bytes:
 
 
 def _but_one(column: pa.ChunkedArray, index: int | None) -> Any:
-    """Values of all but one, to be compared: quickly where they are numbers, and none is missing."""
+    """Values of a column without one place, in a form that can be compared. The comparison is fast for numbers without
+    missing entries.
+    """
     if column.null_count or not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
         values = column.to_pylist()
         return values if index is None else values[:index] + values[index + 1:]
@@ -49,14 +53,14 @@ def _but_one(column: pa.ChunkedArray, index: int | None) -> Any:
 
 
 def received(report: Any) -> bytes:
-    """The bytes that one device sends, by its values: how it shows itself in Python, or of which type of number it is,
-    is not sent.
+    """The bytes that one device sends, by the values in its report. The Python representation of a value, and the type
+    of a number, are not sent.
 
     Args:
-        report: a report of numbers, texts and bytes; or several of them, by place or by name.
+        report: a report of numbers, texts and bytes; or several reports, by place or by name.
 
     Raises:
-        InvalidInput: something else, of which nobody knows what is sent.
+        InvalidInput: the report holds another type of value, of which the sent bytes are unknown.
 
     Example:
         >>> received(np.int64(3)) == received(3), received((3, True)) == received((3, False))

@@ -1,13 +1,15 @@
-"""The side channels of a run: how it fails, what it warns of, prints and logs, at any level.
+"""The side channels of a run: how it fails, and its warnings, printed text and logs at any level.
 
-The threads that it starts are heard, too, as long as it is waited for. Of the standard streams, as they are now and as
-Python found them, text and bytes are heard. Files, the network and the time that a run takes are not, nor is what other
-processes say, what a compiled library writes by itself, what goes to a file descriptor past the streams (`os.write`,
-`/dev/stdout`), or what is said through a stream or a handler that was set up before and is no standard one.
+Threads that the run starts are recorded too, as long as the audit waits for them. On the standard streams, both the
+current ones and the ones that Python started with, text and bytes are recorded. The following are not recorded: files,
+the network, the duration of a run, output of other processes, and output of compiled libraries. Output to a file
+descriptor past the streams (`os.write`, `/dev/stdout`) is not recorded either, nor output through a stream or handler
+that was set up before the run and is not a standard one.
 
-Progress that a run reports, which a terminal and the service show: it must be the same of two neighbours.
+`run_with_steps` records the progress that a run reports. A terminal and the service show progress, so it must be equal
+for two neighbours.
 
-A run of an audit as a settlement makes it: records and noise are of the very types that settlement gives.
+`settled_run` makes a run in the way of a settlement: records and noise have the same types as in a settlement.
 """
 
 from __future__ import annotations
@@ -40,12 +42,13 @@ _STEPS: ContextVar[_Steps | None] = ContextVar("steps", default=None)
 
 
 def run_with_steps(mechanism: Mechanism, data: Any, noise: Any) -> Any:
-    """The run of a mechanism as settlement makes it; what it tells meanwhile is heard by the audit that runs it.
+    """The run of a mechanism in the way of a settlement. The progress that it reports is recorded by the surrounding
+    audit.
 
     Args:
         mechanism: the mechanism to run.
-        data: data as its `run` takes them.
-        noise: noise as its `run` takes it.
+        data: data in the form that the mechanism's `run` expects.
+        noise: noise in the form that the mechanism's `run` expects.
     """
     observed = _STEPS.get()
     return ran(mechanism, data, noise, None if observed is None else lambda *step: observed.append(step))
@@ -53,7 +56,7 @@ def run_with_steps(mechanism: Mechanism, data: Any, noise: Any) -> Any:
 
 @contextmanager
 def telling() -> Iterator[_Steps]:
-    """Around a run: what `run_with_steps` hears in it, one after the other.
+    """Context around a run, which yields the list of progress reports that `run_with_steps` records in it, in order.
 
     Example:
         >>> with telling() as steps:
@@ -73,12 +76,12 @@ def telling() -> Iterator[_Steps]:
 
 
 def settled_run(data: Sequence[SlotRows], noise: Noise, mechanism: Mechanism) -> Any:
-    """The outcome of a mechanism on made-up records. It calls itself what the noise calls itself, and is no release: it
+    """The outcome of a mechanism on synthetic records. The outcome has the noise's own label, and is no release: it
     never leaves the audit.
 
     Args:
-        data: batches. The run gets copies of them at each pass, as a store gives them, and none without anybody; what
-            it does to one, neither the next pass nor the next run finds.
+        data: batches. The run gets copies of the batches at each pass, as a store supplies them, and no empty batch.
+            Changes that the run makes to a batch affect neither the next pass nor the next run.
         noise: noise of the audit.
         mechanism: the mechanism to run.
     """
@@ -86,7 +89,7 @@ def settled_run(data: Sequence[SlotRows], noise: Noise, mechanism: Mechanism) ->
 
 
 class _Copies:
-    """Batches as they are read anew."""
+    """Batches that are copied each time they are read."""
 
     def __init__(self, data: Sequence[SlotRows]) -> None:
         self._data = data
@@ -107,7 +110,7 @@ class Failed:
     """A failure in place of an outcome.
 
     Args:
-        how: the type of what was raised; its words may quote records.
+        how: type of the exception; its message is left out, as it may quote records.
     """
 
     how: str
@@ -115,12 +118,12 @@ class Failed:
 
 @dataclass
 class SideChannelOutput:
-    """Everything that one run said.
+    """Everything that one run wrote, logged or warned.
 
     Args:
-        said: one after the other, each with the way in which it was said.
-        beside: the same of threads that it started, in no order that would mean anything.
-        left: how many of them went on when nobody waited for them any longer.
+        said: messages of the run's own thread in order, each with its kind, such as "print".
+        beside: messages of threads that the run started, in arbitrary order.
+        left: number of these threads that still ran when the audit stopped waiting for them.
     """
 
     said: list[tuple[str, str]] = field(default_factory=list)
@@ -129,12 +132,13 @@ class SideChannelOutput:
 
     @property
     def words(self) -> tuple[tuple[str, str], ...]:
-        """All of it, to be compared."""
+        """All messages in a form that can be compared."""
         return (*self.said, *sorted(self.beside))
 
 
 def side_channel_output(run: Callable[[], Any]) -> tuple[Any, SideChannelOutput]:
-    r"""The outcome of a run, or `Failed`; and what it said meanwhile, which goes nowhere else.
+    r"""The outcome of a run, or `Failed`, and everything that the run wrote, logged or warned. These messages go
+    nowhere else.
 
     Args:
         run: function to call.
@@ -157,7 +161,9 @@ def side_channel_output(run: Callable[[], Any]) -> tuple[Any, SideChannelOutput]
 
 @contextmanager
 def _listening(observed: SideChannelOutput) -> Iterator[None]:
-    """Whatever this thread and those that it starts say is heard, and nothing else is: others may listen, too."""
+    """Context that records all messages of the current thread and of threads that it starts, and of no other threads.
+    Several contexts may record different threads at the same time.
+    """
     own = threading.get_ident()
     started: list[threading.Thread] = []
     with warnings.catch_warnings():
@@ -178,7 +184,7 @@ def _listening(observed: SideChannelOutput) -> Iterator[None]:
 
 
 def _waited(started: list[threading.Thread]) -> int:
-    """How many threads go on after some patience."""
+    """Number of threads that still run after a waiting time."""
     end = time.monotonic() + _PATIENCE
     for thread in started:
         thread.join(max(0.0, end - time.monotonic()))
@@ -191,8 +197,8 @@ _STREAMS = ("stdout", "stderr", "__stdout__", "__stderr__")
 
 
 class _Listeners:
-    """Who is listened to, by thread. While there is anybody, each line that is logged, each thread that is started and
-    what is written to a standard stream is looked at; what others log, start and write is as it was.
+    """The recorded threads. While there are any, every log line, every thread start and every write to a standard
+    stream is checked for its thread. Log lines, starts and writes of other threads work as usual.
     """
 
     def __init__(self) -> None:
@@ -202,14 +208,14 @@ class _Listeners:
         self._streams: dict[str, Any] = {}
 
     def tell(self, how: str, words: str) -> bool:
-        """Note what the current thread says, if it is one that is listened to."""
+        """Record a message of the current thread, and return whether this thread is recorded."""
         ears = self._observed.get(threading.get_ident())
         if ears is not None:
             ears[0].append((how, words))
         return ears is not None
 
     def listen(self, ident: int, ears: _Ears) -> _Ears | None:
-        """Begin with a thread; who listened to it before."""
+        """Begin to record a thread, and return the thread's previous recorder."""
         with self._lock:
             before = self._observed.get(ident)
             self._observed[ident] = ears
@@ -218,7 +224,7 @@ class _Listeners:
         return before
 
     def leave(self, ident: int, before: _Ears | None = None) -> None:
-        """End with it, and let those go on who listened to it before."""
+        """Stop the recording of a thread, and restore the thread's previous recorder."""
         with self._lock:
             self._observed.pop(ident, None)
             if before is not None:
@@ -275,7 +281,7 @@ _EARS = _Listeners()
 
 
 class _Ear:
-    """A stream of which threads that are listened to are heard, and the others write where they wrote."""
+    """A text stream that records the writes of recorded threads, and passes the writes of all other threads on."""
 
     def __init__(self, beside: Any) -> None:
         self._beside = beside
@@ -301,7 +307,7 @@ class _Ear:
 
 
 class _ByteEar(_Ear):
-    """The same of the bytes below a stream of text."""
+    """The binary stream below a text stream, which records bytes in the same way."""
 
     def write(self, text: Any) -> int:
         said = bytes(text)

@@ -1,8 +1,9 @@
-"""Statistical audit: samples of a statistic under two neighbouring data sets, and a lower confidence bound on epsilon.
+"""The statistical audit takes samples of a statistic under two neighbouring data sets, and computes a lower confidence
+bound on epsilon.
 
-The event is chosen on the first half of the samples and tested on the second, which knows nothing of the choice, so
-one pair of Clopper-Pearson bounds pays for everything: the audit says "broken" of a kept promise with probability at
-most alpha. What it can miss: a loss that this statistic, or a threshold of it, does not show; see `detectable`.
+The first half of the samples chooses the tested event, and the second half, which is independent of the choice, tests
+it. So one pair of Clopper-Pearson bounds suffices: the audit says "broken" of a kept promise with probability at most
+alpha. The audit can miss a loss that neither this statistic nor a threshold of it shows; see `detectable`.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ def clopper_pearson(hits: ArrayLike, runs: ArrayLike, alpha: float) -> tuple[_Ar
     """Exact one-sided confidence bounds of a probability, each wrong with probability at most alpha.
 
     Args:
-        hits: how often the event happened, in [0, runs].
-        runs: independent runs, >= 1; broadcasts with `hits`.
+        hits: number of runs with the event, in [0, runs].
+        runs: number of independent runs, >= 1; broadcasts with `hits`.
         alpha: failure probability of each bound, in (0, 1).
 
     Returns:
-        The lower and the upper bound; as a two-sided interval they hold together with probability 1 - 2 alpha.
+        The lower and the upper bound. The two bounds form a two-sided interval with confidence 1 - 2 alpha.
 
     Source: Clopper and Pearson 1934.
 
@@ -55,20 +56,21 @@ def clopper_pearson(hits: ArrayLike, runs: ArrayLike, alpha: float) -> tuple[_Ar
 def epsilon_lower_bound(
     hits: ArrayLike, runs: ArrayLike, other_hits: ArrayLike, other_runs: ArrayLike, alpha: float, *, delta: float = 0.0
 ) -> _Array:
-    """Lower confidence bound on epsilon from how often one event, fixed beforehand, happened under two data sets.
+    """Lower confidence bound on epsilon from the numbers of runs with one event under two data sets. The event must be
+    fixed before the runs.
 
-    ln((lower bound of P(S) - delta) / upper bound of P'(S)), each bound at alpha/2.
+        ln((lower bound of P(S) - delta) / upper bound of P'(S)), each bound at alpha/2.
 
     Args:
-        hits: how often the event happened under the data set that favours it.
-        runs: runs there.
-        other_hits: how often it happened under the neighbour.
-        other_runs: runs there.
+        hits: number of runs with the event under the data set that favours it.
+        runs: number of runs under this data set.
+        other_hits: number of runs with the event under the neighbour.
+        other_runs: number of runs under the neighbour.
         alpha: probability that the bound is above the true epsilon, in (0, 1).
-        delta: the delta that is granted, in [0, 1).
+        delta: failure probability that the claim allows, in [0, 1).
 
     Returns:
-        nats; -infinity where nothing is shown.
+        The bound in nats; -infinity where the counts show no loss.
 
     Example:
         >>> round(float(epsilon_lower_bound(900, 1000, 100, 1000, 1e-6)), 3)
@@ -86,9 +88,9 @@ class ThresholdEvent:
     """An event about a scalar statistic.
 
     Args:
-        threshold: where the event starts.
+        threshold: value of the statistic at which the event starts or ends.
         above: True for "statistic >= threshold", False for "statistic < threshold".
-        favours_first: True where it is more likely under the first data set than under the second.
+        favours_first: True where the event is likelier under the first data set than under the second.
     """
 
     threshold: float
@@ -96,7 +98,7 @@ class ThresholdEvent:
     favours_first: bool
 
     def hits(self, samples: _Array) -> int:
-        """How many of the samples are in the event."""
+        """Number of the samples that are in the event."""
         return int(np.count_nonzero((samples >= self.threshold) == self.above))
 
     def __str__(self) -> str:
@@ -109,16 +111,16 @@ class StatisticalAudit:
 
     Args:
         claim: the promised loss.
-        promised: the epsilon it promises at `delta`, in nats.
+        promised: the promised epsilon at `delta`, in nats.
         epsilon_lower: lower confidence bound on the true epsilon at `delta`, in nats, at least 0.
         log_odds: point estimate ln((hits/runs - delta) / (other_hits/other_runs)), in nats; may be infinite.
-        delta: the delta that is granted.
-        alpha: false-alarm probability: how often `epsilon_lower` is above the true epsilon, at most.
+        delta: failure probability that the claim allows.
+        alpha: false-alarm probability: upper bound of the probability that `epsilon_lower` is above the true epsilon.
         event: the event that was tested.
-        hits: how often it happened under the data set it favours, in the second half.
-        runs: runs there.
-        other_hits: how often it happened under the neighbour, in the second half.
-        other_runs: runs there.
+        hits: number of runs with the event under the data set that favours it, in the second half.
+        runs: number of runs under this data set, in the second half.
+        other_hits: number of runs with the event under the neighbour, in the second half.
+        other_runs: number of runs under the neighbour, in the second half.
         flagged: True where `epsilon_lower` is above the promise.
     """
 
@@ -136,7 +138,7 @@ class StatisticalAudit:
     flagged: bool
 
     def row(self, promise: str = "privacy") -> AuditRow:
-        """The result as a row of an `AuditReport`; measured is the lower confidence bound."""
+        """The result as a row of an `AuditReport`; the measured number is the lower confidence bound."""
         evidence = (f"{self.event} in {self.hits}/{self.runs} runs against {self.other_hits}/{self.other_runs} "
                     f"(log-odds {self.log_odds:.3g}); measured is a lower bound at delta = {self.delta:g}, wrong with "
                     f"probability at most {self.alpha:.2g}")
@@ -150,17 +152,18 @@ def statistical_audit(
     """Test a promised loss on samples of a statistic of the output under two neighbouring data sets.
 
     Args:
-        first: independent samples under one data set, shape (runs,), at least 2, in the order they were drawn (never
-            sorted: the first half chooses the event, the second half tests it). Project vectors beforehand, for
-            instance on the direction in which the data sets differ; the direction must not come from these samples.
+        first: independent samples under one data set, shape (runs,), at least 2, in the order in which they were drawn
+            (never sorted: the first half chooses the event, the second half tests it). Vectors must be projected to
+            numbers before, for instance on the direction in which the data sets differ; the direction must not come
+            from these samples.
         second: independent samples under a neighbour, shape (runs,), at least 2.
         claim: the promised loss.
         alpha: false-alarm probability, in (0, 1).
-        delta: the delta at which epsilon is tested, in [0, 1); default: that of the claim (0 unless `ApproxDP`).
-            `ZCDP`, `GDP` and `RenyiDP` promise no epsilon at 0 and need one.
+        delta: the delta at which epsilon is tested, in [0, 1); if left out, the delta of the claim (0 unless
+            `ApproxDP`). `ZCDP`, `GDP` and `RenyiDP` promise no epsilon at 0 and need one.
 
     Raises:
-        InvalidInput: too few samples, a sample that is not a number, or a delta at which nothing is promised.
+        InvalidInput: there are too few samples, a sample is NaN, or nothing is promised at this delta.
 
     Source: Jagielski, Ullman and Oprea 2020 (Clopper-Pearson bounds on epsilon); the split is ours.
 
@@ -206,7 +209,9 @@ def _samples(field: str, value: ArrayLike) -> _Array:
 
 
 def _choose(one: _Array, two: _Array, alpha: float, delta: float) -> ThresholdEvent:
-    """The threshold and side whose bound on these samples is highest: the event that is likely to show the most."""
+    """The threshold and side with the highest lower bound on these samples: the event that probably shows the largest
+    loss.
+    """
     points = np.unique(np.concatenate([one, two]))
     if points.size > 1:
         points = points[1:]  # at the least value the event is certain under both

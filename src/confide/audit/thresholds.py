@@ -1,19 +1,21 @@
-"""Neighbours between which a run begins to do another thing, or one record weighs more than others do.
+"""Search for neighbours between which a run changes its behaviour, or between which one record weighs more than other
+records.
 
-A run that says "high" once a mean is above .5 does so between one count of people and the next. A run that drops what
-lies beyond three standard deviations drops a whole cluster of people, or none of it, as one more record joins them; and
-where its noise is the same, nothing but the noise's center tells. Among five hundred invited nobody goes through all
-counts. So a run is done at few places of some paths (`confide.audit.crowd_paths`), each time with the noisy answers of
-one history. Where what it shows differs between two places, halving finds two neighbours between which it does, in as
-many runs as there are digits in the number of people.
+A run that says "high" once a mean is above .5 changes between one count of people and the next. A run that drops values
+beyond three standard deviations drops a whole cluster of people, or none of it, as one more record joins them. If the
+noise stays the same, only the center of the noise shows the change. With five hundred invited people, not all counts
+can be tried. So the search makes runs at a few places of several paths (`confide.audit.crowd_paths`), each time with
+the noisy answers of one history. Where the runs at two places differ, bisection finds two neighbours between which they
+differ. Bisection takes as many runs as the number of people has binary digits.
 
-Where the centers do not move in proportion to the records that moved, some records weigh more than others. Then halving
-goes on where a record weighs most on average, so that the neighbours in the end lose no less than that; and it stops
-where all records weigh the same.
+Where the centers do not move in proportion to the number of changed records, some records weigh more than others.
+Bisection then follows the part in which a record weighs most on average, so that the final neighbours lose at least
+this average. Bisection stops where all records have equal weight.
 
-What is compared is the billboard, what is said besides, what noise is asked for and what it is added to; not the
-shares, which follow from records that differ. The search judges nothing: an audit measures the loss between the two
-neighbours, along a history of their own. What comes and goes again between two places beside each other is not found.
+A comparison covers the billboard, all other messages, the noise requests and the centers. A comparison leaves out the
+shares, which follow from records that differ. The search passes no judgement: an audit measures the loss between the
+two neighbours, along a history of their own. A change that appears and disappears again between two neighbouring places
+is not found.
 """
 
 from __future__ import annotations
@@ -48,16 +50,17 @@ Run = Callable[[Any, Noise], Any]
 def stepping(
     run: Run, roles: Sequence[Role], people: int, unit: Relation, seed: int, part: str = ""
 ) -> Iterator[Neighbours]:
-    """Neighbours along some paths between which what is shown changes, or else those of the heaviest record, if it is
-    heavier than any before; none where a crowd is too large to be made up (`confide.audit.full_size_pairs`).
+    """Pairs of neighbours along several paths between which the output of a run changes. On a path without such a
+    change, the pair is that of the heaviest record, if this record is heavier than any before. There are no pairs where
+    a population is too large to be built (`confide.audit.full_size_pairs`).
 
     Args:
         run: the mechanism itself.
         roles: roles of the columns.
-        people: invited slots.
+        people: number of invited slots.
         unit: neighbouring relation of the promise.
         seed: seed of the noise.
-        part: first words of the streams that the promise is about; "" for all.
+        part: prefix of the streams that the promise is about; "" for all.
     """
     if not built(people, len(roles)):
         return
@@ -76,12 +79,13 @@ def stepping(
 
 
 def places(path: CrowdPath) -> list[int]:
-    """How many have moved where a path is looked at: equal parts of it, and its first and its last step.
+    """Numbers of changed records at which a path is examined: the ends of equal parts, and the first and the last step.
 
-    Where it is looked at closely, the first part is cut into smaller and smaller ones, too: rules about few people and
-    small shares change there.
+    If a path is examined closely, its first part is divided into smaller and smaller parts, because rules about few
+    people and small shares change near the start of a path.
 
-    One of many paths has parts of its own number; where records are added, no places but its ends and its first step.
+    A path with a shared history is divided into its own number of parts. If records are added on such a path, only its
+    ends and its first step are examined.
 
     Args:
         path: a path of one person or more.
@@ -105,7 +109,7 @@ def places(path: CrowdPath) -> list[int]:
 
 
 class _History:
-    """The noisy answers of a run, and what runs of other crowds show with the same ones."""
+    """The noisy answers of one run, and the outputs of runs on other populations with the same answers."""
 
     def __init__(self, run: Run, crowd: list[SlotRows], seed: int, part: str) -> None:
         self._run, self._part = run, part
@@ -114,11 +118,11 @@ class _History:
         self._draws, self._seen = history.draws, dict[Hashable, Shown]()
 
     def known(self, path: CrowdPath, moved: int) -> None:
-        """That the first crowd is that of a path."""
+        """Record that the first population is the one of a path after the given number of changes."""
         self._seen[path.reported(moved)] = self.first
 
     def at(self, path: CrowdPath, moved: int) -> Shown:
-        """What the run shows of a crowd of a path, which is run once."""
+        """Everything that the run shows on a population of a path. Each population is run once."""
         reported = path.reported(moved)
         if reported not in self._seen:
             self._seen[reported] = shown(self._run, path.crowd(moved), ForcedNoise(self._draws), self._part)
@@ -126,8 +130,8 @@ class _History:
 
 
 class _Replayed:
-    """One path: the run at some places of it, with the noisy answers of many paths, or of the middle of this one, or of
-    where it does not fail.
+    """One path, with runs at some of its places. All runs share the noisy answers of one history. The history belongs
+    to many paths, to the middle of this path, or to the first place where the run does not fail.
     """
 
     def __init__(self, run: Run, path: CrowdPath, seed: int, part: str, common: _History | None) -> None:
@@ -148,22 +152,24 @@ class _Replayed:
         return self._at(low).seen == self._at(high).seen
 
     def _weight(self, low: int, high: int) -> float:
-        """Of one record, on average."""
+        """Average weight of one record between two places."""
         return apart(self._at(low), self._at(high)) / (high - low)
 
     def other(self) -> int:
-        """How many have moved where the run first shows another thing; 0 where it does not."""
+        """Number of changed records at which the run first shows something else; 0 where it never does."""
         return next((self._changed(low, high) for low, high in pairwise(self._places) if not self._alike(low, high)), 0)
 
     def _changed(self, low: int, high: int) -> int:
-        """Between two places that differ."""
+        """Number of changed records, between two places with different outputs, at which the output changes."""
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if not self._alike(low, middle) else (middle, high)
         return high
 
     def heaviest(self) -> tuple[float, int]:
-        """The largest weight of one record, and how many have moved with it; (0, 0) where all weigh the same."""
+        """The largest weight of one record, and the number of changed records once this record has changed; (0, 0)
+        where all records have equal weight.
+        """
         parts = list(pairwise(self._places))
         weights = [self._weight(*part) for part in parts]
         middle = sorted(range(len(parts)), key=weights.__getitem__)[len(parts) // 2]
@@ -177,12 +183,16 @@ class _Replayed:
         return max(self._descended(*parts[k]) for k in dict.fromkeys([steepest, *odd[:_HALVED]]))
 
     def _off(self, part: tuple[int, int], other: tuple[int, int]) -> float:
-        """How far a part moves the centers from where another part would, were it as long."""
+        """Distance between the move of the centers along one part of the path and the move along another part, scaled
+        to the same length.
+        """
         (low, high), (start, end) = part, other
         return uneven((self._at(low), self._at(high)), (self._at(start), self._at(end)), (high - low) / (end - start))
 
     def _descended(self, low: int, high: int) -> tuple[float, int]:
-        """Halves a part until all of it weighs the same, and says how many have moved with its heaviest record."""
+        """Halve a part of the path until all its records have equal weight. The result is the weight of its heaviest
+        record, and the number of changed records once this record has changed.
+        """
         while high - low > 1:
             middle = (low + high) // 2
             if not self._alike(low, middle):  # and is as before at the end

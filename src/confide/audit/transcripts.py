@@ -1,4 +1,6 @@
-"""A mechanism's own run, audited over pairs of neighbours: what it publishes, how it fails, and what else it says."""
+"""Audit of a mechanism's own run over pairs of neighbours: its published output, its failures, and all other messages
+that it writes.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
 __all__ = ["Run", "Walk", "walk"]
 
 Run = Callable[[Any, Noise], Any]
-"""What is walked: (data, noise) -> what is published."""
+"""Run that a fixed-transcript audit examines: a function from data and noise to the published part of the outcome."""
 
 _ANOTHER = "the warnings, prints or logs of the run differ although all noisy answers are the same"
 _HIDEABLE = (DIFFERS, _ANOTHER)  # by noise that a mechanism adds itself
@@ -43,18 +45,18 @@ class Walk:
 
     Args:
         claim: the promised loss.
-        promised: its parameter.
+        promised: parameter of the promised loss.
         measured: the worst loss over the pairs, in that parameter.
-        leaks: differences that tell two neighbours apart whatever is drawn, and so ended the audit; empty for a sound
-            mechanism.
-        failure: how the run failed on both of two neighbours; "" where it did not.
+        leaks: differences that distinguish two neighbours whatever the noise is, and so ended the audit; empty for a
+            correct mechanism.
+        failure: description of a failure of the run on both of two neighbours; "" where there was none.
         pairs: number of pairs that were audited.
         worst: the pair with the worst loss; None where every loss is 0.
-        shown: the pair that tells of the leak, or else of the failure; None where there is neither.
-        spoke: whether the run said something besides, the same for the two of every pair.
-        unknown: why the loss of what is published is not known; "" where it is.
-        alone: streams that were drawn without a center where what is published, or said, differs.
-        formulas: hidden streams whose loss is computed by a formula of the mechanism's own.
+        shown: the pair with the leak, or else with the failure; None where there is neither.
+        spoke: whether the run wrote other messages, equal for both data sets of every pair.
+        unknown: reason why the loss of the published output is unknown; "" where it is known.
+        alone: streams that were drawn without a center, where published output or messages differ.
+        formulas: unreleased streams with a loss by the mechanism's own formula.
     """
 
     claim: Loss
@@ -72,20 +74,22 @@ class Walk:
 
     @property
     def flagged(self) -> bool:
-        """A leak, a loss above the promise, or a failure."""
+        """Whether there is a leak, a loss above the promise, or a failure."""
         return bool(self.leaks or self.failure) or (not self.unknown and exceeds(self.measured, self.promised))
 
     @property
     def refuted(self) -> bool:
-        """The same without failures, which a control may not owe its flag to."""
+        """Whether there is a leak or a loss above the promise. Failures do not count, because a control should not be
+        flagged for a failure.
+        """
         return bool(self.leaks) or exceeds(self.measured, self.promised)
 
     def row(self, promise: Privacy, words: Callable[[Neighbours], str]) -> AuditRow:
-        """The result as a row of a report, judged by the promise that was put to it, or not measured.
+        """The result as a row of a report, judged by the given promise, or not measured.
 
         Args:
             promise: the promise.
-            words: function from a made-up pair to its description.
+            words: function from a synthetic pair to its description.
         """
         measured, evidence = self.measured, (f"its own run on {self.pairs:,} pairs of neighbours: published alike on "
                                              f"equal noise, {exactly(self.formulas)}")
@@ -107,21 +111,21 @@ def walk(
     unreleased: Mapping[str, UnreleasedIntermediate] | None = None, named: bool = True, probed: bool = True,
     paid: PaidFor | None = None,
 ) -> Walk:
-    """Audit a run until something tells two neighbours apart whatever is drawn, or to the end of the pairs.
+    """Audit a run until some output distinguishes two neighbours whatever the noise is, or until the pairs end.
 
     Args:
         run: the mechanism itself.
-        pairs: pairs of made-up neighbours.
+        pairs: pairs of synthetic neighbours.
         claim: the promised loss.
-        seed: seed of the made-up noise; every pair has a history of its own.
-        part: first words of the streams that the promise is about; "" for all.
-        unreleased: streams whose noisy answers are not published, as `fixed_transcript_audit` takes them.
-        named: False where the promise is about a part of the noise, and nobody says which.
-        probed: whether to ask, above the promise, whether that is the loss of what is published.
-        paid: receives what each pair's runs drew; None where nobody asks whether it was paid for.
+        seed: seed of the simulated noise; every pair has a history of its own.
+        part: prefix of the streams that the promise is about; "" for all.
+        unreleased: streams with noisy answers that are not published, in the form for `fixed_transcript_audit`.
+        named: False where the promise is about a part of the noise whose streams are not named.
+        probed: whether to check, where the loss is above the promise, that the noisy answers are published at all.
+        paid: recorder of the draws of each pair's runs; None where payments are not checked.
 
     Raises:
-        InvalidInput: no pair, or draws of hidden streams that are not what they are said to be.
+        InvalidInput: there is no pair, or draws of unreleased streams contradict their declaration.
     """
     found = _Found(run, claim, part, unreleased or {}, paid)
     for number, pair in enumerate(pairs):
@@ -138,7 +142,7 @@ def walk(
 
 
 class _Found:
-    """What was found so far."""
+    """Results of an audit so far."""
 
     def __init__(
         self, run: Run, claim: Loss, part: str, unreleased: Mapping[str, UnreleasedIntermediate], paid: PaidFor | None
@@ -156,8 +160,8 @@ class _Found:
         self.formulas: tuple[str, ...] = ()
 
     def meet(self, pair: Neighbours, seed: int) -> None:
-        """The two runs of a pair; a second time where they say different things: what is compiled or read for the first
-        time says so once.
+        """Run the mechanism on both data sets of a pair. If their messages differ, the runs are repeated, because code
+        that is compiled or read for the first time writes its messages only once.
         """
         self.count += 1
         steps, found = self._both(pair, seed)
@@ -200,14 +204,14 @@ class _Found:
                                f"declaration ({type(error).__name__})") from error
 
     def repeat(self, pair: Neighbours, seed: int) -> None:
-        """The first run of a pair once more, with the answers that it had."""
+        """Repeat the first run of a pair with the same noisy answers, and record a leak if the two outputs differ."""
         steps, history = _Steps(self._run, pair.published), RecordingNoise(Noise.simulated(seed))
         first = steps.published(steps.run(pair.first, history))
         if steps.published(steps.run(pair.first, ForcedNoise(history.draws))) != first:
             self.leaks[_AGAIN], self.shown = None, pair
 
     def unknown(self, *, named: bool) -> str:
-        """Why a loss that is above the promise is none of what is published."""
+        """Reason why a measured loss above the promise may exceed the loss of the published output."""
         if self.left:
             return _LEFT
         if self.doubts:
@@ -225,7 +229,7 @@ class _Found:
 
 
 class _Steps:
-    """The runs of a pair: fixed_transcript_audit is given what each published, or how it failed."""
+    """The runs of a pair. `fixed_transcript_audit` receives the published output of each run, or its failure."""
 
     def __init__(self, run: Run, published: Callable[[Any], bytes]) -> None:
         self._run, self._published = run, published
@@ -250,7 +254,7 @@ class _Steps:
 
     @property
     def another(self) -> bool:
-        """Whether what was said differs: of the two, or with other hidden answers."""
+        """Whether messages differ, between the two runs or under replaced unreleased answers."""
         return len(set(self._said)) > 1
 
     @property
@@ -261,7 +265,7 @@ class _Steps:
 
     @property
     def failure(self) -> str:
-        """Where both failed alike."""
+        """Description of a failure that both runs share; "" where there is none."""
         first, second = self._failed[:2]
         return f"the run fails on made-up neighbours ({first}), on both alike" if first and first == second else ""
 

@@ -1,8 +1,9 @@
-"""Noisy answers that a run does not publish: changed alone, they change nothing that anybody sees.
+"""Search for noisy answers that a run does not publish: if such an answer alone changes, no visible output changes.
 
-Along a history an audit counts each noisy answer as published. Of a run that publishes less, such as which of them is
-the largest, that count is no measurement. So where it is above the promise, some answers are changed by about their
-noise, one by one: what is published as it is, or rounded to less than that, shows it.
+Along a history, an audit counts each noisy answer as published. For a run that publishes less, such as only which
+answer is the largest, this count overstates the loss. So where it is above the promise, some answers are changed one by
+one by about the size of their noise. An answer that is published exactly, or with finer rounding than this change, then
+shows in the output.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from confide.privacy.noise.arguments import StreamName
 __all__ = ["RAW", "unpublished"]
 
 RAW = ("exponential", "words")
-"""Laws of which nobody at the door hears what they protect."""
+"""Distributions of raw draws, of which the audit cannot see the protected values."""
 
 _ENTRIES = 8  # of one draw that are changed
 _DRAWS = 8  # that are looked at
@@ -34,13 +35,13 @@ def unpublished(
     run: Callable[[Any, Noise], Any], histories: Sequence[tuple[Neighbours, int]], unreleased: Unreleased,
     streams: Collection[StreamName] | None = None,
 ) -> list[str]:
-    """Streams of which some answer is not seen in most of the histories, nor where it is larger nor where it is less.
+    """Streams with an answer that most histories do not show, neither when it is raised nor when it is lowered.
 
     Args:
         run: the mechanism itself.
-        histories: pairs of neighbours, of which the first is run, each with the seed of its noise.
-        unreleased: streams that are known to be hidden.
-        streams: streams that are looked at; all, where it is left out.
+        histories: pairs of neighbours, each with the seed of its noise; only the first data set of a pair is run.
+        unreleased: streams that are known to be unreleased.
+        streams: streams that are examined; all if left out.
     """
     unseen: Counter[str] = Counter()
     for pair, seed in histories:
@@ -62,7 +63,7 @@ def unpublished(
 
 
 def _changed(draw: Draw) -> Iterator[list[Draw]]:
-    """For each of some entries, the draw with another answer there."""
+    """For each of some entries, copies of the draw in which this entry has another answer."""
     flat = draw.value.reshape(-1)
     for entry in np.unique(np.linspace(0, flat.size - 1, min(flat.size, _ENTRIES)).astype(int)) if flat.size else ():
         found = []

@@ -1,8 +1,9 @@
-"""Any value as bytes that tell all of it: where they are alike two values are, to the last bit and element.
+"""Conversion of any value into bytes that contain all of it. Two values have equal bytes exactly if they agree in every
+bit of every element.
 
-What a class holds outside of its attributes, in code that is not Python's, is taken from how it would be copied
-(`__reduce_ex__`). What cannot be copied, such as a generator, cannot be compared either: that is an error, and never
-"alike".
+If a class keeps contents outside its attributes, in code that is not Python's, these contents are read from the way in
+which the object would be copied (`__reduce_ex__`). An object that cannot be copied, such as a generator, cannot be
+compared either: it raises an error, and never counts as equal.
 """
 
 from __future__ import annotations
@@ -29,16 +30,16 @@ _COPIED = 4  # protocol of `__reduce_ex__`: lists and mappings come as iterators
 
 
 def exact_bytes(value: Any) -> bytes:
-    """All that a value holds. How it prints plays no part: not the digits of a number, the length of an array, or the
-    fields that an object shows.
+    """Bytes of all contents of a value. The way in which the value prints plays no part: neither the printed digits of
+    a number, nor the abbreviation of an array, nor the fields that an object shows.
 
     Args:
-        value: numbers, texts, arrays with their masks, tables, mappings, sequences, functions with what they closed
-            over, and objects of any class, by their attributes and by what a copy would hold. NaN is one value,
-            whatever its bits.
+        value: numbers, texts, arrays with their masks, tables, mappings, sequences, functions with their closures, and
+            objects of any class, by their attributes and by the contents of a copy. NaN is one value, whatever its
+            bits.
 
     Raises:
-        InvalidInput: it holds something that cannot be compared, such as a generator or an open file.
+        InvalidInput: the value contains something that cannot be compared, such as a generator or an open file.
 
     Example:
         >>> import numpy as np
@@ -56,7 +57,9 @@ def exact_bytes(value: Any) -> bytes:
 
 
 def _pieces(value: Any, above: tuple[int, ...]) -> Iterable[bytes]:
-    """One after the other; each begins with its kind and its length, so that no two values have the same."""
+    """Pieces of the bytes in order. Each piece begins with its kind and its length, so that no two values have the same
+    bytes.
+    """
     if id(value) in above:
         return [_piece("above", b"%d" % above.index(id(value)))]
     inside = (*above, id(value))
@@ -105,7 +108,7 @@ def _several(value: Mapping[Any, Any], above: tuple[int, ...]) -> list[bytes]:
 
 
 def _beside(value: Any, above: tuple[int, ...]) -> list[bytes]:
-    """What an object of a class of its own holds besides the number, text, array or sequence that it is."""
+    """Contents of an object besides its number, text, array or sequence, if its class is derived from such a type."""
     if type(value) in _PLAIN:
         return []
     held = attributes(value)
@@ -144,7 +147,9 @@ def _numbers(value: np.ndarray, kind: str, above: tuple[int, ...]) -> list[bytes
 
 
 def _code(value: Any, above: tuple[int, ...]) -> list[bytes]:
-    """What a function, a class or a module is: by its name where a module has it, and by all that it closed over."""
+    """Bytes of a function, a class or a module: its name, if a module holds it under this name, and everything in its
+    closure.
+    """
     match value:
         case ModuleType():
             return [_piece("module", value.__name__.encode())]
@@ -181,7 +186,7 @@ def _address(value: Any) -> str:
 
 
 def _found(value: Any) -> bool:
-    """Whether its module has just this one by its name."""
+    """Whether the object's module holds this very object under its name."""
     held: Any = sys.modules.get(value.__module__)
     for name in value.__qualname__.split("."):
         held = getattr(held, name, None)
@@ -221,7 +226,7 @@ def _object(value: Any, above: tuple[int, ...]) -> list[bytes]:
 
 
 def _hidden(kind: type) -> bool:
-    """Whether objects of a class hold more than their attributes: their size says so."""
+    """Whether objects of a class have more contents than their attributes, judged by their size."""
     attributed = len([name for each in kind.__mro__ for name in _names(vars(each).get("__slots__", ()))
                       if name not in ("__dict__", "__weakref__")])
     known = attributed + (kind.__dictoffset__ != 0) + (kind.__weakrefoffset__ != 0)
@@ -229,7 +234,9 @@ def _hidden(kind: type) -> bool:
 
 
 def attributes(value: Any) -> dict[str, Any]:
-    """The content of an object, fields, slots or neither, but for what it computed from the rest of it."""
+    """Mapping from name to value of an object's fields, whether in slots or not, without values that it computed and
+    cached from its other fields.
+    """
     known = {one.name: getattr(value, one.name, None) for one in fields(value)} if is_dataclass(value) else {}
     slots = (_mangled(each, name) for each in type(value).__mro__ for name in _names(vars(each).get("__slots__", ())))
     known |= {name: getattr(value, name) for name in slots if not _dunder(name) and hasattr(value, name)}
@@ -243,7 +250,7 @@ def _names(slots: Any) -> tuple[str, ...]:
 
 
 def _mangled(kind: type, name: str) -> str:
-    """As a private slot is called from outside of its class."""
+    """Name of a private slot as seen from outside its class."""
     return f"_{kind.__name__.lstrip('_')}{name}" if name.startswith("__") and not _dunder(name) else name
 
 

@@ -1,9 +1,10 @@
-"""Made-up neighbours that stretch a mechanism: which records, of which slot, in which crowd, in which order.
+"""Synthetic worst-case neighbours: choices of the changed record, its slot, the rest of the population, and the order
+of the rows.
 
-What goes wrong in a mechanism often goes wrong in one place alone: in one column, at one level, for who stands first on
-the list, once so many say yes. What is few is gone through: the ends of every column and values between, all levels,
-combinations of few columns, slots, and how many of the others say what. What is many is drawn by a public seed
-(`confide.audit.random_pairs`).
+Faults of a mechanism are often limited to one place: to one column, to one level, to the first person on a list, or to
+one count of "yes". Small sets of choices are enumerated: the ends of every column and values between, all levels,
+combinations in few columns, slots, and the numbers of other people with each record. From large sets, a public seed
+draws some choices (`confide.audit.random_pairs`).
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ __all__ = ["CELLS", "OTHERS", "Change", "changes", "changes_between", "corners",
            "neighbours", "records", "together"]
 
 OTHERS = 40
-"""Made-up people in a crowd that is not everybody."""
+"""Largest number of other people in a synthetic population that is smaller than the campaign."""
 
 CELLS = 1_000_000
-"""Of a crowd of everybody, at most."""
+"""Largest number of cells of a full synthetic population."""
 
 _CORNERS = 8  # records that stretch all columns together, at most; and levels of one column
 _LEVELS = 200  # of one column that are gone through
@@ -46,11 +47,11 @@ _Row = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """One person's record in one data set, and in its neighbour.
+    """One person's record in a data set, and in its neighbour.
 
     Args:
-        first: (c,) the person's record.
-        second: (c,) another record; None where they have none there.
+        first: the person's record in the first data set, shape (c,).
+        second: the person's record in the second data set; None where the person has none.
     """
 
     first: _Row
@@ -68,10 +69,11 @@ def _ends(role: Role) -> tuple[float, ...]:
 
 
 def corners(roles: Sequence[Role]) -> list[_Row]:
-    """Records at the ends of what columns may hold: (c,) each. The first has the first end of every column.
+    """Records with every column at an end of its range, shape (c,) each. The first record has the first end of every
+    column.
 
-    All of them where that is few; of many the one with all last ends, too, and those that differ from either in one
-    column alone.
+    If there are few such records, all are returned. If there are many, the result also has the record with all last
+    ends, and the records that differ from either of these two in one column alone.
 
     Args:
         roles: roles of the columns.
@@ -94,11 +96,11 @@ def corners(roles: Sequence[Role]) -> list[_Row]:
 
 
 def ends_moved(roles: Sequence[Role], moved: Iterable[int]) -> _Row:
-    """The record with the first end of every column, but for some columns with the last one, (c,).
+    """The record with the first end of every column, except for some columns with their last end, shape (c,).
 
     Args:
         roles: roles of the columns.
-        moved: places of those columns.
+        moved: places of the columns with their last end.
 
     Example:
         >>> ends_moved([Numeric(column=name, lower=20, upper=60) for name in "abc"], [1]).tolist()
@@ -109,7 +111,7 @@ def ends_moved(roles: Sequence[Role], moved: Iterable[int]) -> _Row:
 
 
 def interior(roles: Sequence[Role], seed: int) -> list[_Row]:
-    """Some records between the ends, at random; none where no column holds numbers.
+    """Some random records inside the ranges of the columns; empty where no column holds numbers.
 
     Args:
         roles: roles of the columns.
@@ -133,8 +135,9 @@ def _inside(role: Role, draw: Any) -> float:
 
 
 def records(roles: Sequence[Role]) -> list[_Row]:
-    """Records between the ends and at them: all combinations of few columns' values; of many, every value of each
-    column among the first ends of the others, and among the last ones.
+    """Records inside and at the ends of the ranges. If the columns have few combinations of values, all are returned.
+    If there are many, every value of each column is combined with the first ends, and with the last ends, of all other
+    columns.
 
     Args:
         roles: roles of the columns.
@@ -157,7 +160,7 @@ def records(roles: Sequence[Role]) -> list[_Row]:
 
 
 def _values(role: Role) -> tuple[float, ...]:
-    """Of one column: all levels, or its ends and numbers between."""
+    """Values of one column: its levels, or the ends of its range and numbers between the ends."""
     if isinstance(role, Category):
         return tuple(map(float, range(min(len(role.levels), _LEVELS))))
     low, high = _ends(role)
@@ -167,12 +170,14 @@ def _values(role: Role) -> tuple[float, ...]:
 
 
 def changes(roles: Sequence[Role], unit: Relation) -> list[Change]:
-    """The changes of one record by a neighbour step: any two corners of few, one column's end for another of many, and
-    a record for none.
+    """The changes of one record by a neighbour step. The record of a corner is removed or, if replacement is a
+    neighbour step, replaced by another corner. If there are many corners, replacements start only from the first
+    corner.
 
     Args:
         roles: roles of the columns.
-        unit: neighbouring relation of the promise; where a record is added or removed, none is replaced by another.
+        unit: neighbouring relation of the promise. If a step adds or removes a record, no record is replaced by
+            another.
     """
     records = corners(roles)
     found = [Change(row, None) for row in records]
@@ -185,12 +190,13 @@ def changes(roles: Sequence[Role], unit: Relation) -> list[Change]:
 
 
 def crowds(roles: Sequence[Role], people: int) -> list[_Row]:
-    """The records of everybody else, (m, c) with m < people: nobody, all alike at either end, some of each, and
-    everybody, unless these would be more than a million cells: of such `confide.audit.full_size_pairs` has a few pairs.
+    """The records of everybody else in several populations, shape (m, c) with m < people each. The populations are:
+    nobody, everybody alike at either end, and a mixture of records. A full population is added unless it has more than
+    a million cells; for larger ones `confide.audit.full_size_pairs` has a few pairs.
 
     Args:
         roles: roles of the columns.
-        people: invited slots.
+        people: number of invited slots.
     """
     records = corners(roles)
     some = min(people - 1, OTHERS)
@@ -202,18 +208,19 @@ def crowds(roles: Sequence[Role], people: int) -> list[_Row]:
 
 
 def neighbours(roles: Sequence[Role], people: int, unit: Relation) -> Iterator[Neighbours]:
-    """Pairs of data sets that differ in one record, those first that stretch furthest.
+    """Pairs of data sets that differ in one record, the worst cases first.
 
-    - every change between ends in the last slot among every small crowd, some of the changes in other slots, and among
-      everybody;
-    - every record of `records` in place of the first one, or of none, beside nobody and beside some of each;
-    - every slot of a hundred, in one batch with the others;
-    - of a hundred invited, how many of the others say what: every count of everybody, every split of a dozen or fewer,
-      and halves of every size.
+    - Every change between ends in the last slot, among every small population. Some changes between ends are also made
+      in other slots, and in the full population.
+    - Every record of `records` in place of the first record, or of no record, among nobody and among a mixture of
+      records.
+    - If at most a hundred people are invited: every slot for the changed record, in one batch with the other rows.
+    - If at most a hundred people are invited, splits of the other people into two kinds of records. The splits are
+      every split of everybody, every split of a dozen people or fewer, and halves of every number of people.
 
     Args:
         roles: roles of the columns.
-        people: invited slots.
+        people: number of invited slots.
         unit: neighbouring relation of the promise: one record replaced, or added or removed.
     """
     moves, others = changes(roles, unit), crowds(roles, people)
@@ -240,7 +247,7 @@ def neighbours(roles: Sequence[Role], people: int, unit: Relation) -> Iterator[N
 
 
 def _counted(people: int, move: Change, first: _Row) -> Iterator[Neighbours]:
-    """How many of the others have the last end of every column, and the rest the first one."""
+    """Pairs in which some of the other people have the last end of every column, and the rest have the first end."""
     few = people <= _SLOTS
     sizes: dict[tuple[int, int], None] = {}
     for others in range(1, min(people, _SMALL + 1 if few else 4)):
@@ -254,7 +261,8 @@ def _counted(people: int, move: Change, first: _Row) -> Iterator[Neighbours]:
 
 
 def changes_between(roles: Sequence[Role], unit: Relation) -> list[Change]:
-    """Every record of `records` for none or for the first one, but for what `changes` has.
+    """Every record of `records`, in place of no record or of the first record, without the changes that `changes`
+    returns.
 
     Args:
         roles: roles of the columns.
@@ -268,19 +276,19 @@ def changes_between(roles: Sequence[Role], unit: Relation) -> list[Change]:
 
 
 def _cells(move: Change) -> tuple[tuple[float, ...], ...]:
-    """To be compared: the two records, in some order."""
+    """The two records of a change, in a fixed order, in a form that can be compared."""
     return tuple(sorted(() if row is None else tuple(row.tolist()) for row in (move.first, move.second)))
 
 
 def _far(roles: Sequence[Role], unit: Relation) -> Change:
-    """The last end of every column for the first one, or for none."""
+    """Change to the record with the last end of every column, from the record with all first ends or from no record."""
     ends = [_ends(role) for role in roles]
     first, last = (np.array([each[place] for each in ends]) for place in (0, -1))
     return Change(last, None if unit is Relation.ADD_OR_REMOVE else first)
 
 
 def _few(roles: Sequence[Role], unit: Relation) -> list[Change]:
-    """One record for none, and the last end of each column by itself for its first."""
+    """The removal of the first corner, and changes of one column at a time from its first to its last end."""
     first = corners(roles)[0]
     found = [Change(first, None)]
     for place in range(len(roles)):
@@ -290,14 +298,14 @@ def _few(roles: Sequence[Role], unit: Relation) -> list[Change]:
 
 
 def _everybody_else(slot: int, count: int) -> NDArray[np.int64]:
-    """The slots beside hers, in order."""
+    """Slots of the other people in order, which leave out the given slot."""
     index = np.arange(count)
     index[index >= slot] += 1
     return index
 
 
 def _pair(crowd: _Row, slot: int, move: Change) -> Neighbours:
-    """The others in one batch, and she in one of her own."""
+    """A pair with the other people in one batch, and the changed person in a batch of their own."""
     index = _everybody_else(slot, len(crowd))
 
     def data(own: _Row | None) -> list[SlotRows]:
@@ -311,15 +319,15 @@ def together(
     index: NDArray[np.int64], crowd: _Row, slot: int, move: Change, order: NDArray[np.int64] | None = None,
     batches: int = 1,
 ) -> Neighbours:
-    """A pair in which one person stands among the others, in batches of about one size.
+    """A pair in which one person's row stands among the rows of the other people, in batches of about equal size.
 
     Args:
-        index: (m,) the others' slots.
-        crowd: (m, c) their records.
-        slot: slot of that person.
-        move: change of their record.
-        order: (m + 1,) order in which all rows come, theirs counted last; by slot where it is left out.
-        batches: number of batches into which they are cut.
+        index: slots of the other people, shape (m,).
+        crowd: records of the other people, shape (m, c).
+        slot: slot of the person with the changed record.
+        move: change of that person's record.
+        order: order of all rows, in which the changed row has number m, shape (m + 1,); ordered by slot if left out.
+        batches: number of batches into which the rows are divided.
     """
     slots = np.append(index, slot)
     order = np.argsort(slots) if order is None else order

@@ -1,15 +1,22 @@
-"""Finite channels: how private is a randomisation, in three notions, and how private could it be at its usefulness?
+"""Finite channels: how private is a randomisation in three notions of privacy, and how private could it be at its
+usefulness?
 
     >>> from confide.channels import analyse
     >>> report = analyse([[0.6, 0.4], [0.4, 0.6]], [0.55, 0.45])
     >>> round(report.dp, 4), round(report.identifiability, 4), round(report.bits, 4)
     (0.4055, 0.6061, 0.0288)
 
-Differential privacy bounds what a release adds to what was known; identifiability bounds what is known afterwards;
-mutual information is the average. `analyse` measures any channel in all of them; `RandomizedResponse`, `TopK`,
-`WaterFilling`, `KernelMechanism` and `TableMechanism` are channels to release from, in whole numbers. The least level
-of all releases at a distortion, and the mechanism that has it, is what `privacy_distortion` finds. What a survey learns
-through a channel is `survey_shares`, and how well, before any data, `survey_errors`.
+A database has n rows, and every row holds one of m values, called letters. A channel gives the probability of each
+output for each database. The distortion of a channel is the expected number of rows that it changes.
+
+Differential privacy bounds how much a release adds to an attacker's knowledge. Identifiability bounds the attacker's
+knowledge after the release. Mutual information is the average amount that a release reveals.
+
+`analyse` measures any channel in all three notions. `RandomizedResponse`, `TopK`, `WaterFilling`, `KernelMechanism` and
+`TableMechanism` are channels that draw releases, with whole numbers as probabilities. `privacy_distortion` finds the
+least privacy level of all releases at a given distortion, and the mechanism that reaches it. `survey_shares` estimates
+the shares of a population from a survey's reports, and `survey_errors` gives the errors of these estimates before there
+are any data.
 """
 
 from confide._lazy import doors

@@ -1,8 +1,10 @@
-"""The analyser: every level of a channel under a prior, and the relations between them, asserted.
+"""The analyser computes every privacy level of a channel under a prior, and checks that the levels do not contradict
+each other.
 
 Source: Wang 2016, Definitions 1 to 4; spec privacy_notions 1.1.
 
-All rows through the same table, under an exchangeable prior: levels from types of letter counts, without joint types.
+If all rows go through the same table and the prior is exchangeable, the levels are computed from the numbers of rows
+with each letter, without tables of joint types.
 
 Source: spec privacy_notions 1.1 (structured channels).
 """
@@ -39,18 +41,20 @@ __all__ = [
 # ---- alike rows
 
 LARGEST_ALIKE = 6000
-"""Most rows whose outputs' law is computed: some 10^10 products."""
+"""Largest number of rows for which the distribution of the output is computed; the computation takes some 10^10
+products.
+"""
 
 _Vector = NDArray[np.float64]
 _AT_ONCE = 2**21  # pairs of an input and an output: 16 MiB for each of their numbers
 
 
 def letter_posteriors(table: _Vector, prior: Exchangeable) -> _Vector:
-    """Logarithms of p(x) Q(y|x) by one row's letter and output, given the other rows, up to a factor of each line,
-    shape (l, k, m).
+    """Logarithms of p(x) Q(y|x) by one row's letter and that row's output, given the other rows, shape (l, k, m). Each
+    of the l lines is correct up to a factor of its own.
 
     Args:
-        table: (m, k) of one row.
+        table: probabilities of one row's outputs for each of its letters, shape (m, k).
         prior: prior of all rows.
     """
     with np.errstate(divide="ignore"):
@@ -58,12 +62,12 @@ def letter_posteriors(table: _Vector, prior: Exchangeable) -> _Vector:
 
 
 def output_logs(table: _Vector, prior: Exchangeable) -> tuple[_Vector, _Vector]:
-    """Logarithm of the probability of one output with k ones, shape (n + 1,), and probability of each k, shape (n +
-    1,).
+    """Logarithm of the probability of one particular output with k ones, shape (n + 1,), and total probability of all
+    outputs with k ones, shape (n + 1,).
 
     Args:
-        table: (2, 2) of one row.
-        prior: over two letters.
+        table: probabilities of one row's outputs for each of its letters, shape (2, 2).
+        prior: exchangeable prior over two letters.
 
     Raises:
         Unsupported: more than 6,000 rows.
@@ -84,12 +88,15 @@ def output_logs(table: _Vector, prior: Exchangeable) -> tuple[_Vector, _Vector]:
 
 
 def largest_change(table: _Vector, prior: Exchangeable, outputs: _Vector) -> float:
-    """The largest |ln Q(y|x)/p_Y(y)|: of an input with a ones and an output with b, at the fewest and most in common.
+    """The largest |ln Q(y|x)/p_Y(y)| over all inputs x and outputs y.
+
+    For an input with a ones and an output with b ones, the largest change occurs where the two have the fewest or the
+    most ones in common.
 
     Args:
-        table: (2, 2) of one row.
-        prior: over two letters.
-        outputs: (n + 1,) ln of the probability of one output with b ones.
+        table: probabilities of one row's outputs for each of its letters, shape (2, 2).
+        prior: exchangeable prior over two letters.
+        outputs: logarithm of the probability of one particular output with b ones, for b = 0..n, shape (n + 1,).
     """
     n = prior.records
     inputs, b = prior.types[np.isfinite(prior.log_sequence), 1], np.flatnonzero(outputs > -np.inf)[None]
@@ -121,17 +128,17 @@ _Index = NDArray[np.int64]
       "prior_level")
 @dataclass(frozen=True, kw_only=True)
 class ChannelReport:
-    """How private and how useful one channel is under one prior. Levels in nats.
+    """How private and how useful one channel is under one prior. All levels are in nats.
 
     Args:
-        dp: differential privacy: the largest log ratio of the probabilities of an output under neighbours.
-        identifiability: the largest log ratio of the posterior probabilities of neighbours.
-        mutual_information: I(X;Y), in nats.
-        distortion: expected number of changed rows; None where outputs are no databases.
-        adversary_success: the best that somebody who knows all rows but one can do: the largest posterior probability
-            of a letter of that row.
-        information_privacy: the largest |ln Q(y|x)/p_Y(y)|.
-        prior_level: eps_X of the prior.
+        dp: differential privacy: the largest log ratio of the probabilities of one output under neighbouring databases.
+        identifiability: the largest log ratio of the posterior probabilities of two neighbouring databases.
+        mutual_information: I(X;Y), mutual information of the database X and the output Y, in nats.
+        distortion: expected number of changed rows; None where outputs are not databases.
+        adversary_success: largest probability with which an attacker who knows all rows but one guesses that row's
+            letter, over all outputs.
+        information_privacy: the largest |ln Q(y|x)/p_Y(y)| over inputs x and outputs y.
+        prior_level: eps_X of the prior, the largest log ratio of the prior probabilities of neighbouring databases.
     """
 
     dp: float
@@ -144,27 +151,28 @@ class ChannelReport:
 
     @property
     def bits(self) -> float:
-        """I(X;Y) in bits."""
+        """Mutual information I(X;Y) in bits."""
         return self.mutual_information / math.log(2.0)
 
     def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready dictionary."""
+        """A JSON-ready dictionary of all levels and the mutual information in bits."""
         return {**parts_of(self), "bits": self.bits}
 
 
 def analyse(channel: FiniteChannel | ArrayLike, prior: Prior | ArrayLike) -> ChannelReport:
-    """Measure a channel.
+    """Measure a channel under a prior: privacy levels, mutual information and distortion.
 
     Args:
-        channel: in any form, or a table for one row.
-        prior: a prior; or what `as_prior` makes one of, with the channel's m and n.
+        channel: channel in any form, or the table of one row, shape (m, outputs).
+        prior: prior of the database, or anything that `as_prior` accepts for the channel's m and n.
 
     Returns:
-        All levels. Columns that no input reaches are ignored; 0 beside a positive probability is an infinite level.
+        All levels. Outputs that no input produces are ignored. If an output has probability 0 under one input and a
+        positive probability under a neighbour, the level is infinite.
 
     Raises:
-        InvalidInput: not a channel, not a law, or of different sizes.
-        SolverFailed: two of the numbers contradict each other, which no correct analysis does.
+        InvalidInput: the channel is no channel, the prior is no probability distribution, or their sizes differ.
+        SolverFailed: two of the computed numbers contradict each other, which happens in no correct analysis.
 
     Example:
         >>> report = analyse([[0.6, 0.4], [0.4, 0.6]], [0.55, 0.45])
@@ -223,7 +231,7 @@ def _of_table(table: _Vector, prior: Prior) -> ChannelReport:
 
 
 def _spread(view: _Vector) -> float:
-    """The largest difference of logs along axis 1; lines that are impossible throughout are skipped."""
+    """The largest difference of two logarithms along axis 1. Lines with minus infinity throughout are skipped."""
     top, bottom = view.max(axis=1), view.min(axis=1)
     if bottom.min(initial=0.0) == -np.inf:
         possible = top > -np.inf
@@ -244,7 +252,7 @@ def _of_rows(channel: RowProduct, prior: Prior) -> ChannelReport:
 
 
 def _of_letters(prior: IndependentRows, channel: RowProduct, pairs: _Index, counts: _Index) -> ChannelReport:
-    """Of rows that are independent: worst cases of one row, sums of averages."""
+    """Report for independent rows: worst cases are those of single rows, and averages add up over the rows."""
     dp = ident = success = high = low = 0.0
     information, kept = [], []
     for which, tables in _stacks(channel, pairs):
@@ -270,7 +278,9 @@ def _of_letters(prior: IndependentRows, channel: RowProduct, pairs: _Index, coun
 
 
 def _stacks(channel: RowProduct, pairs: _Index) -> Iterator[tuple[_Index, _Vector]]:
-    """Which pairs have tables of one shape, not too many at once, and these tables."""
+    """Batches of (law, table) pairs: the places of pairs with tables of one shape, and these tables as one array. The
+    size of a batch is limited.
+    """
     widths = np.array([table.shape[1] for table in channel.tables])[pairs[1]]
     for width in np.unique(widths).tolist():
         alike = np.flatnonzero(widths == width)
@@ -281,7 +291,7 @@ def _stacks(channel: RowProduct, pairs: _Index) -> Iterator[tuple[_Index, _Vecto
 
 
 def row_pairs(prior: IndependentRows, channel: RowProduct) -> tuple[_Index, _Index]:
-    """Pairs of a law and a table that the rows have, shape (2, u), and how often each occurs, shape (u,)."""
+    """Distinct pairs of a row's law and its table, shape (2, u), and the number of rows with each pair, shape (u,)."""
     many = len(channel.tables)
     codes, counts = np.unique(prior.law_of_row() * many + channel.which, return_counts=True)
     return np.stack([codes // many, codes % many]), counts
@@ -351,7 +361,12 @@ def _of_alike_bits(table: _Vector, prior: Exchangeable) -> ChannelReport:
 
 
 def _of_exponential(channel: ExponentialForm, prior: Prior) -> ChannelReport:
-    """ln Q(y|x) - ln Q(y|x') = ln Z(x') - ln Z(x) + lambda (d(x',y) - d(x,y)): Z and which letters are used decide."""
+    """Report for an exponential form Q(y|x) = q(y) r^d(x,y) / Z(x), where d counts changed rows and lambda = -ln r.
+
+        ln Q(y|x) - ln Q(y|x') = ln Z(x') - ln Z(x) + lambda (d(x',y) - d(x,y))
+
+    By this identity, the levels depend only on Z and on the letters that outputs of positive weight have in each row.
+    """
     m, n, law, q, level = prior.letters, prior.records, prior.vector(), channel.weights, channel.level
     r, normaliser = ratio(level), channel.normaliser
     if not (normaliser > 0).all():
@@ -379,14 +394,15 @@ def _of_exponential(channel: ExponentialForm, prior: Prior) -> ChannelReport:
 
 
 def _used(weights: _Vector, row: int, letters: int) -> NDArray[np.bool_]:
-    """(m,) which letters an output may have in a row."""
+    """Whether each letter occurs in the given row of some output of positive weight, shape (m,)."""
     used: NDArray[np.bool_] = weights.reshape(letters**row, letters, -1).max(axis=(0, 2)) > 0
     return used
 
 
 def _edges(view: _Vector, used: NDArray[np.bool_], level: float) -> float:
-    """The largest difference along a row: from letter a to b, with lambda, 0 or -lambda as outputs may have a, another
-    letter, or b alone.
+    """The largest difference between the entries of letters a and b in one row, plus an allowance that depends on the
+    possible outputs. The allowance is lambda if some output has letter a in this row, 0 if none has a but some has a
+    letter other than b, and -lambda if all outputs have b.
     """
     letters, worst = view.shape[1], 0.0
     if (view.min() == -np.inf) and (view.max() > -np.inf):
@@ -410,7 +426,9 @@ def _edges(view: _Vector, used: NDArray[np.bool_], level: float) -> float:
 
 
 def _best_guess(view: _Vector, used: NDArray[np.bool_], r: float) -> float:
-    """The largest posterior of a letter, over outputs that may have letter c in this row: weights times r off c."""
+    """The largest posterior probability of a letter in one row. For an output with letter c in this row, the weights of
+    all letters other than c are multiplied by r.
+    """
     best = 0.0
     for c in np.flatnonzero(used):
         scale = np.full(view.shape[1], r)
@@ -424,7 +442,9 @@ def _best_guess(view: _Vector, used: NDArray[np.bool_], r: float) -> float:
 
 
 def _changed(left: _Vector, right: _Vector, r: float, letters: int, rows: int) -> float:
-    """sum over x, y of left(x) r^d d right(y): the derivative of the kernel sum, by one sweep that carries both."""
+    """Sum over x and y of left(x) r^d(x,y) d(x,y) right(y). The sum is r times the derivative of the kernel sum in r,
+    and one sweep of the vector carries both the sum and the derivative.
+    """
     value, slope = np.array(right), np.zeros_like(right)
     for view, derivative in zip(axes(value, letters, rows), axes(slope, letters, rows), strict=True):
         total, moved = view.sum(axis=1, keepdims=True), derivative.sum(axis=1, keepdims=True)
@@ -455,14 +475,16 @@ def _of_types(channel: JointTypeChannel, prior: Exchangeable) -> ChannelReport:
 
 
 def _steps(logs: _Vector, first: NDArray[np.int64], second: NDArray[np.int64]) -> float:
-    """The largest difference between neighbours; pairs that are both impossible are skipped."""
+    """The largest difference between neighbours. Pairs in which both databases are impossible are skipped."""
     a, b = logs[first], logs[second]
     with np.errstate(invalid="ignore"):
         return float(np.nanmax(np.abs(a - b), initial=0.0))
 
 
 def _types_guess(channel: JointTypeChannel, joint: _Vector) -> float:
-    """The largest posterior of a letter given the other rows: over their joint types and the letter that came out."""
+    """The largest posterior probability of one row's letter given the other rows, over the other rows' joint types and
+    the letter that was released for the row.
+    """
     m, best = channel.letters, 0.0
     for b in range(m):
         codes, logs = [], []
@@ -486,7 +508,7 @@ def _types_guess(channel: JointTypeChannel, joint: _Vector) -> float:
 
 
 def _check(found: ChannelReport, prior: Prior) -> None:
-    """Raise where two of the numbers contradict each other."""
+    """Raise `SolverFailed` where two numbers of a report contradict each other."""
     if not prior.positive:
         return
     m, n, eps = prior.letters, prior.records, found.prior_level

@@ -1,4 +1,4 @@
-"""How private is this randomisation? One page of words, numbers and pictures for a channel of one's own."""
+"""How private is a given randomisation? The answer is one page of words, numbers and pictures."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ class ChannelAnswer:
         records: number of rows, n.
         letters: number of letters, m.
         report: levels of the channel.
-        risk: success of the strongest attacker.
+        risk: success probability of the strongest attacker.
         constants: constants of the prior.
-        steps: bounds in the other notions that follow from its differential privacy alone.
+        steps: bounds in the other notions that follow from the channel's differential privacy alone.
         prior: prior of the database.
-        prior_given: whether the prior was given; otherwise it is uniform.
+        prior_given: whether the caller gave a prior; if not, the prior is uniform.
         channel: the randomisation.
-        names: names of the letters, where they have some.
-        outputs: names of the outputs of one row, where they have some.
+        names: names of the letters; empty if they have none.
+        outputs: names of the outputs of one row; empty if they have none.
         groups: number of independent copies of these rows that a survey asks.
     """
 
@@ -78,8 +78,8 @@ class ChannelAnswer:
     groups: int = 1
 
     def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready dictionary. Infinite levels stay floats, which JSON has not: the command line writes them as
-        "Infinity".
+        """A JSON-ready dictionary. Infinite levels stay floats, although JSON has no infinity; the command line writes
+        them as "Infinity".
         """
         return {
             "title": self.title, "letters": self.letters, "records": self.records, "prior_given": self.prior_given,
@@ -99,10 +99,11 @@ class ChannelAnswer:
 
     @cached_property
     def least(self) -> dict[Notion, PrivacyDistortion | None]:
-        """The least level of each notion at this distortion; None where it is infinite or outputs are no databases.
+        """The least level of each notion at this channel's distortion. A notion's entry is None where the level is
+        infinite or outputs are not databases.
 
-        Solved where a program takes a moment: for few databases, and for exchangeable rows. For others by formulas, or
-        bounds where none is known.
+        A linear or convex program is solved where the solution takes a moment: for few databases, and for exchangeable
+        rows. In all other cases formulas give the level, or bounds where no formula is known.
         """
         spent = self.report.distortion
         if spent is None:
@@ -117,7 +118,9 @@ class ChannelAnswer:
 
     @cached_property
     def usefulness(self) -> Usefulness | None:
-        """How well shares can be estimated; None where not each row goes through one table by itself."""
+        """Accuracy with which the population's shares can be estimated; None unless every row goes through one common
+        table by itself.
+        """
         if shared_table(self.channel) is None:
             return None
         least = {notion: (_reached(found), found.channel) for notion, found in self.least.items()
@@ -126,7 +129,7 @@ class ChannelAnswer:
 
     @cached_property
     def reports(self) -> ReportMeanings | None:
-        """Evidence of each report about one person; None where not each row goes through one table by itself."""
+        """Evidence of each report about one person; None unless every row goes through one common table by itself."""
         if self.records > 1 and shared_table(self.channel) is None:
             return None
         return report_meanings(self.channel, self.prior, names=self.names, outputs=self.outputs)
@@ -136,7 +139,7 @@ class ChannelAnswer:
         return isinstance(self.prior, IndependentRows) or program_seconds(as_exchangeable(self.prior)) <= _MOMENT
 
     def sections(self) -> list[Section]:
-        """The page."""
+        """Sections of the page."""
         found = [
             Section(title="How private it is", blocks=(Text(tuple(self._words())), self._levels())),
             *([] if self.reports is None else [self.reports.section()]),
@@ -187,7 +190,9 @@ class ChannelAnswer:
         return words
 
     def _alike(self) -> list[str]:
-        """Values that give every report alike, by name."""
+        """Sentences about groups of letters under which every output has the same probability, so that no number of
+        reports distinguishes the letters of a group.
+        """
         if self.reports is None:
             return []
         names, found = self.reports.names, []
@@ -265,8 +270,8 @@ class ChannelAnswer:
         return [table, Text((*unknown, *ruled, _TRUST)), *self._curves(spent)]
 
     def _known(self, notion: Notion, last: float) -> list[tuple[float, float]]:
-        """Distortions and least levels, up to where neither a formula nor a quick program goes on: a line from there to
-        the next known point would be a claim.
+        """Pairs of distortion and least level, up to the distortion beyond which neither a formula nor a quick program
+        gives the level. No further point follows, as a line across such a gap would claim values that nobody computed.
         """
         found, solved = [], self.prior.cells <= _DRAWN and not isinstance(self.prior, IndependentRows)
         points = _POINTS // 3 if solved else _POINTS
@@ -325,22 +330,24 @@ _TOGETHER = ("Here rows depend on each other: somebody who does not know the oth
 def how_private(channel: FiniteChannel | ArrayLike, prior: Prior | ArrayLike | None = None, *,
                 title: str = "A channel", names: Sequence[str] = (), outputs: Sequence[str] = (),
                 groups: int = 1) -> ChannelAnswer:
-    """Everything about one channel: levels, risk, usefulness, and bounds in other notions.
+    """Everything about one channel: levels, risk, usefulness, and bounds in the other notions.
 
     Args:
-        channel: an object of this package, or the table of one row: probabilities of outputs, one row for each letter.
+        channel: a channel object of this package, or the table of one row: probabilities of the outputs, one table row
+            for each letter.
         prior: prior of the database; uniform if left out.
         title: title of the page.
-        names: names of the letters; their numbers if left out.
-        outputs: names of the outputs of one row; those of the letters if left out, where there are as many.
-        groups: number of independent copies of these rows, such as households, that a survey asks. Its errors fall with
-            it; levels and risk are those of one.
+        names: names of the letters; the numbers of the letters if left out.
+        outputs: names of the outputs of one row; if left out and there are as many outputs as letters, the names of the
+            letters.
+        groups: number of independent copies of these rows, such as households, that a survey asks. Errors of the
+            survey's estimates fall with this number; levels and risk are those of one copy.
 
     Returns:
         An answer with `.report`, `.risk`, `.sections()` for a page, and `.to_dict()`.
 
     Raises:
-        InvalidInput: not a channel, not a law, or of different sizes.
+        InvalidInput: the channel is no channel, the prior is no probability distribution, or their sizes differ.
 
     Example:
         >>> answer = how_private([[0.6, 0.4], [0.4, 0.6]], [0.9, 0.1])
@@ -366,7 +373,9 @@ def _shown(found: PrivacyDistortion | None) -> str | float | None:
 
 
 def _reached(found: PrivacyDistortion | None) -> str:
-    """What can be released from; of an interval, its upper end."""
+    """Name of the mechanism that reaches a level; where only an interval is known, of the mechanism that reaches its
+    upper end. The text is empty where there is no such mechanism.
+    """
     if found is None or math.isinf(found.upper):
         return ""
     if found.upper == 0.0 and found.notion != "identifiability":

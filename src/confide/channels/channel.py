@@ -1,15 +1,16 @@
-"""Finite channels: laws of the release, given the truth. There are three forms, each as small as its structure allows.
+"""Finite channels: probabilities of each release given the true database. Channels have several forms, each as small as
+its structure allows.
 
-`Channel` is a table, `RowProduct` one small table for each row, `ExponentialForm` one weight for each output and a
-level. Rows of a table are inputs; probabilities of a row sum to 1.
+`Channel` is a full table, `RowProduct` one small table for each row, and `ExponentialForm` one weight for each output
+and a privacy level. The rows of a table are inputs, and the probabilities in a row sum to 1.
 
 Source: spec privacy_notions sections 1.1 and 8.
 
-Channels that treat rows alike: only the joint type of (input, output) counts, the m x m table of how often letter a
-became letter b.
+`JointTypeChannel` is a channel that treats all rows alike. Its probabilities depend only on the joint type of input and
+output: the m x m table that counts how often letter a became letter b.
 
-For an exchangeable prior some optimal channel is of this kind, as averaging over row permutations keeps objective and
-constraints of every notion.
+For an exchangeable prior, some optimal channel treats all rows alike. Averaging a channel over all permutations of the
+rows keeps the objective and the constraints of every notion.
 
 Source: spec privacy_notions 6 ("exchangeable prior").
 """
@@ -51,10 +52,10 @@ _DENSE = 2**26  # cells of a table that is built from another form
 
 
 def as_table(field: str, value: ArrayLike) -> NDArray[np.float64]:
-    """A table of conditional probabilities, one row an input.
+    """A table of conditional probabilities, with one row for each input.
 
     Raises:
-        InvalidInput: not a table of probabilities whose rows sum to 1 within 1e-9.
+        InvalidInput: the value is no table of probabilities whose rows sum to 1 within 1e-9.
     """
     try:
         table = as_probabilities(value)
@@ -73,16 +74,16 @@ def as_table(field: str, value: ArrayLike) -> NDArray[np.float64]:
 
 @renamed(rows="records")
 class FiniteChannel:
-    """Common base of all forms, with `letters` m, `records` n, and a table if it is small enough."""
+    """Common base class of all forms of a channel, with `letters` m, `records` n, and a table if it is small enough."""
 
     letters: int = 2
     records: int = 1
 
     def table(self) -> NDArray[np.float64]:
-        """Probabilities of the outputs, shape (m^n, outputs).
+        """Probabilities of the outputs for each database, shape (m^n, outputs).
 
         Raises:
-            Unsupported: too large to build.
+            Unsupported: the table is too large to build.
         """
         raise NotImplementedError
 
@@ -91,16 +92,17 @@ class FiniteChannel:
 @wire("Channel", "probabilities letters records")
 @dataclass(init=False, eq=False, repr=False)
 class Channel(FiniteChannel):
-    """A channel as a table.
+    """A channel as a full table.
 
     Args:
-        probabilities: (m^n, outputs) a row for each database, in C order, first row slowest. With as many outputs
-            as databases, outputs are databases too, and there is a distortion.
-        letters: m; default the number of rows of the table, for one row.
-        records: n.
+        probabilities: (m^n, outputs), one row for each database in C order, so that the first row of the database
+            varies slowest. If there are as many outputs as databases, outputs are databases too, and the channel has a
+            distortion.
+        letters: number of letters, m; if left out, the number of rows of the table, for a database of one row.
+        records: number of rows of the database, n.
 
     Raises:
-        InvalidInput: not a table of probabilities, or not m^n rows.
+        InvalidInput: the value is no table of probabilities, or has not m^n rows.
 
     Example:
         >>> Channel([[0.6, 0.4], [0.4, 0.6]])
@@ -131,11 +133,12 @@ class Channel(FiniteChannel):
 @wire("RowProduct", "tables which")
 @dataclass(init=False, eq=False, repr=False)
 class RowProduct(FiniteChannel):
-    """Every row goes through a small table of its own; equal ones are kept once.
+    """A channel in which every row of the database goes through a small table of its own, independently. Equal tables
+    are stored once.
 
     Args:
-        tables: (u, m, outputs) the tables.
-        which: (n,) which of them each row goes through; default one each.
+        tables: the distinct tables, shape (u, m, outputs).
+        which: position in `tables` of the table that each row goes through, shape (n,); if left out, row i has table i.
 
     Example:
         >>> RowProduct([[[0.6, 0.4], [0.4, 0.6]]], np.zeros(10**6, dtype=int))
@@ -173,16 +176,17 @@ class RowProduct(FiniteChannel):
 @wire("ExponentialForm", "weights level letters records")
 @dataclass(init=False, eq=False, repr=False)
 class ExponentialForm(FiniteChannel):
-    """Q(y|x) = q(y) r^d(x,y) / Z(x), r = e^-level: the generic form of optimal channels.
+    """The generic form of optimal channels: Q(y|x) = q(y) r^d(x,y) / Z(x) with r = e^-level, where d counts the rows in
+    which x and y differ.
 
     Args:
-        weights: (m^n,) q >= 0, not all 0.
-        level: lambda >= 0, in nats.
-        letters: m.
-        records: n.
+        weights: weights q of the outputs, at least 0 and not all 0, shape (m^n,).
+        level: level lambda >= 0, in nats.
+        letters: number of letters, m.
+        records: number of rows, n.
 
     Raises:
-        InvalidInput: negative weights, or not m^n of them.
+        InvalidInput: some weight is negative, or there are not m^n of them.
     """
 
     weights: NDArray[np.float64]
@@ -230,15 +234,16 @@ _TABLE = 2**20  # cells of a channel that is listed
 @wire("JointTypes", "letters records counts inputs outputs log_sequences")
 @dataclass(frozen=True, eq=False)
 class JointTypes:
-    """All joint types of n rows over m letters, by output type, then input type.
+    """All joint types of n rows over m letters, ordered by output type and then by input type. A joint type is the m x
+    m table that counts how often input letter a goes with output letter b.
 
     Args:
-        letters: m.
-        records: n.
-        counts: (k, m, m) the tables; inputs are rows.
-        inputs: (k,) which composition the input is.
-        outputs: (k,) which composition the output is.
-        log_sequences: (k,) ln M, the number of outputs that have this joint type with one input.
+        letters: number of letters, m.
+        records: number of rows, n.
+        counts: the joint types, shape (k, m, m); the rows of each table are input letters.
+        inputs: position of each joint type's input composition among all compositions, shape (k,).
+        outputs: position of each joint type's output composition among all compositions, shape (k,).
+        log_sequences: ln M, where M is the number of outputs that have the joint type with one given input, shape (k,).
     """
 
     letters: int
@@ -250,7 +255,7 @@ class JointTypes:
 
     @cached_property
     def changed(self) -> _Vector:
-        """Number of rows that differ between input and output, shape (k,)."""
+        """Number of rows that differ between input and output, for each joint type, shape (k,)."""
         return np.asarray(self.records - self.counts.trace(axis1=1, axis2=2), dtype=np.float64)
 
     @cached_property
@@ -258,15 +263,15 @@ class JointTypes:
         return _coded(self.counts.reshape(len(self.counts), -1), self.records)
 
     def place(self, counts: _Index) -> _Index:
-        """Places of tables (j, m, m) among the joint types, shape (j,)."""
+        """Positions of the given tables, shape (j, m, m), among the joint types, shape (j,)."""
         order = np.argsort(self._codes)
         found = np.searchsorted(self._codes[order], _coded(counts.reshape(len(counts), -1), self.records))
         return np.asarray(order[found])
 
     @cached_property
     def neighbours(self) -> tuple[_Index, _Index, _Index, _Index]:
-        """Pairs (first, second, over, under) of joint types that differ by one row's input letter, in the order of
-        blocks, with M(first)/M(second) = over/under.
+        """Pairs (first, second, over, under) of joint types that differ by the input letter of one row, in the order of
+        blocks. The numbers M of outputs satisfy M(first)/M(second) = over/under.
         """
         m, first, second, over, under = self.letters, [], [], [], []
         tau = self.counts.sum(axis=2)
@@ -292,17 +297,19 @@ class JointTypes:
 
 
 def _coded(counts: _Index, rows: int) -> _Index:
-    """One whole number for each line of counts; the last count follows from the others."""
+    """One whole number for each line of counts. The last count of a line is left out, as it follows from the other
+    counts.
+    """
     powers = (rows + 1) ** np.arange(counts.shape[1] - 1, dtype=np.int64)
     return np.asarray(counts[:, :-1] @ powers)
 
 
 @cache
 def joint_types(letters: int, rows: int, most: int = 2**17) -> JointTypes:
-    """All joint types.
+    """All joint types of the given numbers of letters and rows.
 
     Raises:
-        Unsupported: more than `most`.
+        Unsupported: there are more than `most` joint types.
 
     Example:
         >>> found = joint_types(2, 40)
@@ -332,14 +339,15 @@ def joint_types(letters: int, rows: int, most: int = 2**17) -> JointTypes:
 @wire("JointTypeChannel", "types probabilities")
 @dataclass(init=False, eq=False, repr=False)
 class JointTypeChannel(FiniteChannel):
-    """A channel that treats rows alike.
+    """A channel that treats all rows alike: its probabilities depend only on the joint type of input and output.
 
     Args:
         types: all joint types.
-        probabilities: (k,) u(T) = Pr[joint type T | an input of its type]; sums to 1 over each input type.
+        probabilities: u(T) = Pr[joint type T | an input of T's input type], shape (k,); the probabilities of each input
+            type sum to 1.
 
     Raises:
-        InvalidInput: not probabilities.
+        InvalidInput: the values are not probabilities.
     """
 
     types: JointTypes
@@ -360,7 +368,7 @@ class JointTypeChannel(FiniteChannel):
 
     @cached_property
     def log_sequence(self) -> _Vector:
-        """Logarithm ln q of one output sequence of each joint type, shape (k,)."""
+        """Logarithm ln q of the probability of one output sequence of each joint type, shape (k,)."""
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.probabilities) - self.types.log_sequences)
 

@@ -1,9 +1,9 @@
-"""A channel file: a user's own randomisation as JSON. Either a table, or the design of a survey.
+"""A channel file describes a user's own randomisation as JSON, either as a table or as the design of a survey.
 
 ::
 
-    {"format": 1, "title": "Smoking",                            what it is called
-     "response": {"letters": ["never", "sometimes", "often"],    or their number
+    {"format": 1, "title": "Smoking",                            title of the page
+     "response": {"letters": ["never", "sometimes", "often"],    names of the letters, or their number
                   "truth": 0.7,                                  probability that the truth is reported
                   "otherwise": "another"},                       another letter; or "any": the truth may come up again
      "records": 1000,                                            people; 1 if left out
@@ -20,15 +20,15 @@ Other designs of a response have a name. Lists are in the order of the letters::
      "sensitive": 0.7,              probability that the sensitive question is put, otherwise an unrelated one
      "unrelated": [0.25, 0.75]}     shares of the answers to the unrelated question
 
-A prior under which people have to do with each other, but can change places::
+A prior may correlate the rows and yet be exchangeable, so that its probabilities stay the same if rows change places::
 
-    {"mixture": {"weights": [0.5, 0.5], "laws": [[0.8, 0.2], [0.3, 0.7]]}}     of laws that all rows share
-    {"counts": [0.5, 0.2, 0.3]}     two letters: that 0, 1, ... of the rows have the second letter
+    {"mixture": {"weights": [0.5, 0.5], "laws": [[0.8, 0.2], [0.3, 0.7]]}}     mixture of laws that all rows share
+    {"counts": [0.5, 0.2, 0.3]}     two letters: probability that 0, 1, ... of the rows have the second letter
 
-In place of `response`, `channel` gives the probabilities of the outputs, one row for each letter, and `outputs` may
-name them. With `letters` m and
-m^rows table rows, it is the channel of the whole database, first row slowest; `prior` may then list all m^rows
-probabilities, or one law for each row.
+A file may have `channel` in place of `response`. `channel` lists the probabilities of the outputs, one table row for
+each letter, and `outputs` may name the outputs. If `channel` has m^n table rows, where m is the number of `letters` and
+n that of `records`, it is the channel of the whole database. The first row of the database then varies slowest. In that
+case `prior` may list all m^n probabilities, or one law for each row.
 """
 
 from __future__ import annotations
@@ -71,9 +71,9 @@ class ChannelFile:
         title: title of the page.
         channel: the randomisation.
         prior: prior of the database.
-        prior_given: whether the file has a prior; otherwise it is uniform.
-        names: names of the letters, where they have some.
-        outputs: names of the reports of one row, where they have some.
+        prior_given: whether the file has a prior; if not, the prior is uniform.
+        names: names of the letters; empty if they have none.
+        outputs: names of the reports of one row; empty if they have none.
         groups: number of independent copies of these rows that a survey asks.
     """
 
@@ -86,18 +86,20 @@ class ChannelFile:
     groups: int = 1
 
     def answer(self) -> ChannelAnswer:
-        """How private it is, and how useful: see `how_private`."""
+        """How private and how useful the file's channel is: see `how_private`."""
         return how_private(self.channel, self.prior if self.prior_given else None, title=self.title, names=self.names,
                            outputs=self.outputs, groups=self.groups)
 
     def mechanism(self) -> TableMechanism:
-        """The channel in whole numbers, to release from; its levels are stated under the file's prior."""
+        """Mechanism that draws releases from the file's channel, with whole numbers as probabilities. The mechanism's
+        levels are stated under the file's prior.
+        """
         return _FileMechanism(table=self.channel, stated_under=self.prior)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _FileMechanism(TableMechanism):
-    """A table with a prior that it was not fitted to."""
+    """A table mechanism with a prior to which its table was not fitted."""
 
     stated_under: Prior
 
@@ -110,7 +112,8 @@ def read_channel_file(path: str | os.PathLike[str]) -> ChannelFile:
     """Read a channel file.
 
     Raises:
-        InvalidInput: not there, no JSON, or not a channel file; names the key, the problem and what would be right.
+        InvalidInput: the file does not exist, is no JSON, or is no channel file. The message names the key, the problem
+            and a correct value.
     """
     where = as_path("file", path)
     document, _ = read_json("file", where)
@@ -118,11 +121,11 @@ def read_channel_file(path: str | os.PathLike[str]) -> ChannelFile:
 
 
 def read_channel(document: Any, *, title: str = "A channel") -> ChannelFile:
-    """The same from what the JSON says.
+    """The channel file that a JSON object describes.
 
     Args:
-        document: the object.
-        title: used where the object has none.
+        document: object that was read from JSON.
+        title: title of the page if the object has none.
 
     Raises:
         InvalidInput: see `read_channel_file`.
@@ -241,7 +244,7 @@ def _probability(key: str, response: Mapping[str, Any]) -> float:
 
 
 def _alike(prior: Mapping[str, Any], m: int, rows: int) -> Exchangeable:
-    """A prior that does not change when rows change places."""
+    """An exchangeable prior: its probabilities stay the same if rows change places."""
     _known("prior", prior, ("mixture", "counts"))
     if len(prior) != 1:
         raise InvalidInput("prior", "give a mixture or counts, and not both")
@@ -277,7 +280,7 @@ def _letters(field: str, value: Any) -> tuple[int, tuple[str, ...]]:
 
 
 def _numbers(field: str, value: Any) -> NDArray[np.float64]:
-    """A list of numbers, or of such lists of one length; texts and booleans are no numbers."""
+    """A list of numbers, or a list of such lists of equal length. Texts and booleans do not count as numbers."""
 
     def plain(part: Any) -> bool:
         return isinstance(part, int | float) and not isinstance(part, bool)

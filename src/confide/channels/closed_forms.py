@@ -1,8 +1,9 @@
-"""The least level at a distortion, where a formula gives it: for independent rows always, for all priors at small ones.
+"""The least privacy level at a distortion, where a formula gives it: at all distortions for independent rows, at small
+distortions for all priors.
 
 Source: spec privacy_notions 5 (table, items 1, 3, 5).
 
-The source's own bounds on privacy at a distortion, for comparison with the exact values.
+The module also has the published bounds on privacy at a distortion, for comparison with the exact values.
 
 Source: Wang 2016, Theorems 1 and 2, Corollary 1.
 """
@@ -31,13 +32,13 @@ _END = 1e-12  # of n, where a range ends
 def closed_form(
     notion: Notion, prior: Prior | ArrayLike, distortion: float, constants: PriorConstants | None = None
 ) -> float | None:
-    """The least level of any release that changes this many rows, in nats; None where no formula is known.
+    """The least privacy level of any release with the given distortion, in nats; None where no formula is known.
 
     Args:
         notion: "dp", "identifiability" or "mutual-information".
         prior: prior of the database, or anything that `as_prior` accepts.
         distortion: expected number of changed rows, in [0, n].
-        constants: constants of the prior, if they are at hand.
+        constants: constants of the prior, if they were computed before.
 
     Example:
         >>> from confide.channels import IndependentRows
@@ -73,16 +74,20 @@ def closed_form(
 
 @dataclass(frozen=True, kw_only=True)
 class PrintedBounds:
-    """The source's bounds on the least levels at one distortion, in nats.
+    """Wang's published bounds on the least privacy levels at one distortion, in nats. The function h maps a level to
+    the distortion of the kernel at that level.
 
     Args:
         distortion: distortion D.
-        identifiability: (lower, upper) bounds of eps_i*(D), by (2.12); equal up to h(eps~_X). The source has no upper
-            bound beyond: infinity.
-        dp: (lower, upper) bounds of eps_d*(D), by (2.13).
-        kernel_dp: the upper bound of the differential privacy of the mechanism that is optimal for identifiability and
-            information, above eps_d*(D): 2 eps_X by Corollary 1; nan beyond h(eps~_X), where the source says nothing.
-        exact_kernel_dp: the exact value of the same: eps_X (spec 5.4); nan beyond.
+        identifiability: (lower, upper) bounds of eps_i*(D), the least identifiability, by (2.12). The lower and the
+            upper bound are equal up to D = h(eps~_X). Beyond it the source has no upper bound, and the upper bound is
+            infinity.
+        dp: (lower, upper) bounds of eps_d*(D), the least differential privacy, by (2.13).
+        kernel_dp: largest amount by which the differential privacy of the kernel mechanism exceeds eps_d*(D), in nats:
+            2 eps_X by Corollary 1. The kernel mechanism is optimal for identifiability and information. Beyond D =
+            h(eps~_X), where the source says nothing, the value is nan.
+        exact_kernel_dp: exact amount by which the differential privacy of the kernel mechanism exceeds eps_d*(D), in
+            nats: eps_X (spec 5.4); nan beyond D = h(eps~_X).
     """
 
     distortion: float
@@ -95,12 +100,12 @@ class PrintedBounds:
 def printed_bounds(
     prior: Prior | ArrayLike, distortion: float, constants: PriorConstants | None = None
 ) -> PrintedBounds:
-    """The source's bounds at one distortion.
+    """Wang's published bounds on the least privacy levels at one distortion.
 
     Args:
-        prior: prior with all databases possible, or anything that `as_prior` accepts.
+        prior: prior under which all databases are possible, or anything that `as_prior` accepts.
         distortion: distortion D in [0, n].
-        constants: constants of the prior, if they are at hand.
+        constants: constants of the prior, if they were computed before.
 
     Example:
         >>> from confide.channels import IndependentRows

@@ -1,15 +1,16 @@
-"""Constants of a prior before any release: how far apart neighbours are, and the level from which the kernel is the
-posterior.
+"""Constants of a prior before any release. The constants say how much the probabilities of neighbouring databases
+differ, and from which level on the symmetric kernel can be the posterior.
 
-eps_X <= eps^_X <= eps~_X always; all three are 0 for the uniform prior.
+The constants satisfy eps_X <= eps^_X <= eps~_X for every prior; all three are 0 for the uniform prior.
 
 Source: Wang 2016, Section 2.3 (eps_X, eps~_X); spec privacy_notions 2 (algorithm, eps^_X, D_0).
 
-The kernel's inverse on exchangeable priors over two letters, where doubles lose all digits.
+For exchangeable priors over two letters, the inverse of the kernel needs more digits than doubles have.
 
-With Q(z) = sum C(n,k) g(k) z^k, the mass of an output with w ones is the coefficient of t^w in the sum of
-C(n,k) g(k) (t - r)^k (1 - r t)^(n-k), over C(n,w) (1-r)^n: an alternating sum. It is taken with so many bits that its
-sign is certain.
+Let g(k) be the probability of one sequence with k ones, and r = e^-epsilon. The mass of all outputs with w ones is the
+coefficient of t^w in the sum over k of C(n,k) g(k) (t - r)^k (1 - r t)^(n-k), divided by (1-r)^n. A further division by
+C(n,w) gives the mass of one output. The sum alternates in sign, and is computed with so many bits that its sign is
+certain.
 
 Source: spec privacy_notions 2 ("exchangeable m=2, large n").
 """
@@ -37,15 +38,15 @@ _MOST_BITS = 1 << 15
 
 
 def alternating_sums(log_sequence: NDArray[np.float64], epsilon: float) -> tuple[NDArray[np.float64], bool]:
-    """Masses p_Y of one sequence with w ones, for w = 0..n, and whether they are a law.
+    """Masses p_Y of one sequence with w ones, for w = 0..n, and whether these masses form a probability distribution.
 
     Args:
-        log_sequence: (n + 1,) ln g(k), the probability of one sequence with k ones.
-        epsilon: level of the kernel, > 0.
+        log_sequence: ln g(k), where g(k) is the probability of one sequence with k ones, shape (n + 1,).
+        epsilon: level of the kernel in nats, > 0.
 
     Returns:
-        The masses, (n + 1,) doubles, and whether none is negative. A mass that cannot be distinguished from 0 counts as
-            0.
+        The masses as doubles, shape (n + 1,), and whether no mass is negative. A mass that cannot be distinguished from
+        0 counts as 0.
     """
     n = len(log_sequence) - 1
     if epsilon <= 0:
@@ -94,16 +95,16 @@ _EXPANDED = 2**20  # exchangeable priors over three letters and more are listed 
 @wire("PriorConstants", "prior_level row_level kernel_level constant_distortion")
 @dataclass(frozen=True, kw_only=True)
 class PriorConstants:
-    """The constants of a prior; levels in nats, infinite where some database is impossible.
+    """The constants of a prior. Levels are in nats, and infinite where some database is impossible.
 
     Args:
-        prior_level: eps_X, the largest log ratio of the probabilities of neighbours: what somebody who knows all rows
-            but one knows of it before the release.
-        row_level: eps^_X = ln(1/c - (m-1)), c the least conditional probability of a letter given all other rows.
-            From here on the differential privacy of the kernel is optimal.
-        kernel_level: eps~_X, the least level at which the kernel can be the posterior. From here on the kernel
-            mechanism is optimal for identifiability and information.
-        constant_distortion: D_0, expected changed rows of the best release that ignores the data.
+        prior_level: eps_X, the largest log ratio of the prior probabilities of two neighbouring databases. The constant
+            bounds the knowledge about one row, before the release, of an attacker who knows all other rows.
+        row_level: eps^_X = ln(1/c - (m-1)), where c is the least conditional probability of a letter given all other
+            rows. At this level and above, the kernel has the best differential privacy at its distortion.
+        kernel_level: eps~_X, the least level at which the kernel can be the posterior. At this level and above, the
+            kernel mechanism is optimal for identifiability and information.
+        constant_distortion: D_0, expected number of changed rows of the best release that ignores the data.
 
     Example:
         >>> from confide.channels import FullPrior
@@ -119,7 +120,7 @@ class PriorConstants:
 
     @classmethod
     def of(cls, prior: Prior | ArrayLike) -> PriorConstants:
-        """The constants of a prior, or of what `as_prior` makes one of."""
+        """The constants of a prior, or of anything that `as_prior` accepts."""
         prior = as_prior(prior)
         laws, counts = prior.marginals()
         return cls(prior_level=prior_level(prior), row_level=row_level(prior), kernel_level=kernel_level(prior),
@@ -127,7 +128,7 @@ class PriorConstants:
 
 
 def prior_level(prior: Prior) -> float:
-    """Level of the prior, eps_X = max over neighbours of ln p(x)/p(x')."""
+    """Level of the prior: eps_X, the maximum of ln p(x)/p(x') over neighbouring databases x and x'."""
     if not prior.positive:
         return math.inf
     match prior:
@@ -143,7 +144,7 @@ def prior_level(prior: Prior) -> float:
 
 
 def row_level(prior: Prior) -> float:
-    """Level eps^_X of the rows, from the least conditional probability of a letter."""
+    """Level eps^_X of the rows, computed from the least conditional probability of a letter given all other rows."""
     if not prior.positive:
         return math.inf
     match prior:
@@ -161,10 +162,11 @@ def row_level(prior: Prior) -> float:
 
 
 def kernel_level(prior: Prior) -> float:
-    """Kernel level eps~_X, to 1e-12, by bisection: a law that is feasible at a level is feasible above it.
+    """Kernel level eps~_X, to 1e-12: the least level at which the symmetric kernel can be the posterior distribution of
+    the database. Bisection finds it, as every level above a feasible level is feasible.
 
     Raises:
-        Unsupported: an exchangeable prior over three letters and more with more than 2^20 databases.
+        Unsupported: an exchangeable prior over three or more letters with more than 2^20 databases.
     """
     if not prior.positive:
         return math.inf
@@ -184,8 +186,9 @@ def kernel_level(prior: Prior) -> float:
 
 
 def _least_by_cells(table: NDArray[np.float64], letters: int, rows: int, low: float) -> float:
-    """The least feasible level of a full vector: the worst cell at a level is followed to where it alone is feasible,
-    which is cheap, until no cell is negative. A few sweeps over the vector do in the place of one a bit.
+    """The least feasible level of a full vector. The search takes the worst cell at a level and finds the level at
+    which this cell alone is feasible, which is cheap; it repeats until no cell is negative. So a few sweeps over the
+    vector suffice, where bisection needs one sweep for each bit.
     """
     level, step = max(0.0, low, _STEP), _STEP
     while True:
@@ -200,23 +203,24 @@ def _least_by_cells(table: NDArray[np.float64], letters: int, rows: int, low: fl
 
 
 def kernel_inverse_law(prior: Prior, epsilon: float) -> NDArray[np.float64]:
-    """Law p_Y whose image under the kernel is the prior, shape (N,); negative masses that rounding made are set to 0.
+    """Distribution p_Y of the output whose image under the kernel is the prior, shape (N,). Masses that rounding made
+    negative are set to 0.
 
     Args:
         prior: prior with at most 2^24 databases.
-        epsilon: level of the kernel, at least eps~_X; not checked here.
+        epsilon: level of the kernel, at least eps~_X; the function does not check this condition.
     """
     found, _ = inverse_kernel(prior.vector(), ratio(epsilon), prior.letters, prior.records)
     return np.maximum(found, 0.0, out=found)
 
 
 def _level_of(least: float, letters: int) -> float:
-    """ln(1/c - (m-1)), 0 where rounding puts c above 1/m."""
+    """The level ln(1/c - (m-1)); 0 where rounding puts c above 1/m."""
     return math.log(max(1.0, 1.0 / least - (letters - 1)))
 
 
 def _least(feasible: Callable[[float], bool], low: float) -> float:
-    """The least feasible level: doubled until feasible, then halved down to 1e-12."""
+    """The least feasible level: the level is doubled until it is feasible, and bisection narrows it down to 1e-12."""
     low = max(0.0, low)
     step, high = max(low, 1e-3), low
     if low > 0 and feasible(low):

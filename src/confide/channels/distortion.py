@@ -1,8 +1,9 @@
-"""How private can a release be at a distortion? One function answers for the three notions, and for every prior.
+"""How private can a release be at a given distortion? One function answers for three notions of privacy and every
+prior.
 
-A formula where one is known (all distortions for independent rows, small ones for all priors), else a linear program or
-the slope solver with a certificate, else an interval that is certified and labelled as such: bounds are never passed
-off as the value.
+A formula gives the answer where one is known: at all distortions for independent rows, at small ones for all priors. If
+no formula is known, a linear program or the slope solver gives the answer with a certificate. If no program succeeds,
+the answer is a certified interval that is labelled as such. Bounds are never presented as the value.
 
 Source: Wang 2016, Theorem 1 and Theorem 2; spec privacy_notions 5, 6, 7.
 """
@@ -70,13 +71,13 @@ class PrivacyDistortion:
 
     Args:
         notion: "dp", "identifiability" or "mutual-information".
-        value: the answer, in nats or rows; None where only bounds are known.
-        lower: certified: nothing is below.
-        upper: reached by `mechanism`, or by a mechanism that a theorem names.
+        value: the answer, a level in nats or a distortion in rows; None where only bounds are known.
+        lower: certified lower bound of the answer.
+        upper: upper bound of the answer, reached by `mechanism` or by a mechanism that a theorem names.
         method: "closed form", "program" (a linear program with certificates), "slope" (a convex program with
             certificates) or "bounds".
-        channel: the probabilities that reach `upper`; None where no table of them would fit.
-        note: why only bounds are known, in words of public sizes; empty where there is a value.
+        channel: channel that reaches `upper`; None where its table would be too large.
+        note: reason why only bounds are known, in terms of public sizes; empty where there is a value.
     """
 
     notion: Notion
@@ -90,16 +91,18 @@ class PrivacyDistortion:
 
     @cached_property
     def mechanism(self) -> ChannelMechanism | None:
-        """Mechanism in whole numbers that reaches `upper`; None where neither a formula nor a table is known.
+        """Mechanism with whole-number probabilities that reaches `upper`; None where neither a formula nor a table is
+        known.
 
-        Its levels, and its distortion, are those of the whole numbers (`mechanism.levels()`). The distortion may be
-        above the requested one by rounding: by a part in 2^20 of the rows at the very most.
+        The levels and the distortion of the mechanism are those of its whole numbers (`mechanism.levels()`). Rounding
+        may put the distortion above the requested one, by at most a part in 2^20 of the rows.
         """
         return self._make()
 
     def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready dictionary: without the channel, with the name of the mechanism's class (None where there is
-        none). Infinite levels stay floats, which JSON has not: the command line writes them as "Infinity".
+        """A JSON-ready dictionary without the channel. The dictionary names the class of the mechanism, or None where
+        there is no mechanism. Infinite levels stay floats, although JSON has no infinity; the command line writes them
+        as "Infinity".
         """
         found = {name: getattr(self, name) for name in ("notion", "value", "lower", "upper", "method", "note")}
         return {**found, "mechanism": None if self.mechanism is None else wire_name(self.mechanism)}
@@ -111,22 +114,24 @@ def privacy_distortion(
     records: int | None = None, *, prior_provenance: PriorProvenance | None = None, solve: bool = True,
     progress: Progress | None = None
 ) -> PrivacyDistortion:
-    """The least level of any release that changes this many rows on average.
+    """The least privacy level of any release that changes at most the given number of rows on average.
 
     Args:
         notion: "dp", "identifiability" or "mutual-information".
-        prior: a prior, a list of row laws, one row law with `rows`, or a vector of all m^n databases.
+        prior: a prior, a list of row laws, one row law with `records`, or a vector of the probabilities of all m^n
+            databases.
         distortion: distortion D in [0, n], expected number of changed rows.
         letters: number of letters, m.
         records: number of rows, n.
         prior_provenance: source of the prior, "public" or "released privately"; needed for a release from `.mechanism`
             with secure noise.
-        solve: False answers at once: where no formula is known, by bounds.
-        progress: called with how far the solver is, as (done, all). Where that takes long and there is no such
-            function, a terminal shows a bar.
+        solve: whether to solve a program where no formula is known; False gives bounds at once in that case.
+        progress: function that is called with the solver's progress, as (done, all). If it is left out and the solver
+            takes long, a terminal shows a progress bar.
 
     Returns:
-        Levels in nats. At D = 0 the identity is the only release: its levels are infinite, its information H(X).
+        Levels in nats. At D = 0 the identity is the only release: its levels are infinite, and its information is the
+        entropy H(X) of the prior.
 
     Raises:
         InvalidInput: an invalid notion, prior or distortion.
@@ -158,12 +163,16 @@ def privacy_distortion(
 
 
 def _constants(notion: str, prior: Prior) -> PriorConstants:
-    """Without eps~_X where it is not needed."""
+    """The constants of a prior; eps~_X is left infinite for differential privacy of dependent rows, where it is not
+    needed.
+    """
     return known_constants(prior) if notion != "dp" or isinstance(prior, IndependentRows) else _without_kernel(prior)
 
 
 def known_constants(prior: Prior) -> PriorConstants:
-    """The constants; eps~_X is infinite (no closed form from it) where it takes minutes."""
+    """The constants of a prior. Where the computation of eps~_X would take minutes, eps~_X is infinite, and no closed
+    form uses it.
+    """
     return _without_kernel(prior) if _many(prior) else PriorConstants.of(prior)
 
 
@@ -220,7 +229,7 @@ def _by_rows(notion: Notion, prior: IndependentRows, distortion: float, level: f
 
 
 def _kernel_posterior(prior: Prior, epsilon: float) -> FiniteChannel | None:
-    """E_i: the release after which the truth is the kernel of the output."""
+    """Channel E_i: given its output, the true database is distributed like the kernel of the output."""
     if prior.cells > _MOST_LISTED:
         return None
     if epsilon <= 0:  # the prior is uniform, and any law of the output will do
@@ -276,7 +285,7 @@ def _reason(error: Unsupported | SolverFailed) -> str:
 
 
 def _left(prior: Prior) -> str:
-    """Why there is nothing but bounds where no program was asked for."""
+    """Reason why there are only bounds where the caller asked for no program."""
     try:
         check_size(prior)
     except Unsupported as error:
@@ -289,7 +298,7 @@ def _rough(seconds: float) -> str:
 
 
 def _note(reason: str, level: float, prior: Prior) -> str:
-    """The words, with the distortion at which a level's formula ends."""
+    """Text of why only bounds are known, with the distortion at which the formula for a level ends."""
     end = h(level, prior.letters, prior.records)
     formula = f"the formula ends at {number(end)} changed rows" if end > 0 else "no formula is known here"
     return f"only bounds are known: {formula}, and {reason}"
@@ -300,8 +309,9 @@ def _note(reason: str, level: float, prior: Prior) -> str:
 
 @contextmanager
 def _reported(seconds: float, progress: Progress | None, above: int) -> Iterator[Callable[[float], None] | None]:
-    """What is told which share is done; where that takes long, a bar on a terminal, and a warning before, of the caller
-    so many frames above; the door for old names is one of them.
+    """Function that the solver calls with the share of its work that is done. If the solver takes long, the caller gets
+    a warning first, and a terminal shows a progress bar. The warning points to the frame that is `above` frames up; the
+    wrapper for renamed arguments counts as one frame.
     """
     if seconds > _LONG:
         warnings.warn(f"this takes about {_rough(seconds)} seconds; privacy_distortion(..., solve=False) answers at "
@@ -341,8 +351,8 @@ def _formula_from(notion: Level, constants: PriorConstants) -> float:
 def _interval(
     notion: Level, prior: Prior, distortion: float, constants: PriorConstants
 ) -> tuple[float, float, FiniteChannel | None]:
-    """Certified levels below and above the least one, without a program: from rows one at a time, and the best channel
-    that is known.
+    """Certified lower and upper bounds of the least level, and a channel that reaches the upper bound, without a
+    program. The bounds come from single rows and from the best channel that is known.
     """
     m, n = prior.letters, prior.records
     # Differential privacy and distortion of a product of rows depend on the marginal laws only.
@@ -362,7 +372,9 @@ def _interval(
 
 
 class _Points:
-    """Points of D*, each solved from where the one before was midway, if that is near."""
+    """Points of D*, the least distortion as a function of the level. Each point is solved starting from the previous
+    point's solution midway, if the two levels are near.
+    """
 
     def __init__(self, prior: Prior, notion: Level, tell: Callable[[float], None] | None) -> None:
         self._prior, self._notion, self._tell, self._left = prior, notion, tell, 1.0
@@ -382,10 +394,12 @@ def _search(
     solve: Callable[[float, float], ProgramPoint], distortion: float, low: float, high: float,
     channel: FiniteChannel | None,
 ) -> tuple[float, float, FiniteChannel | None]:
-    """Narrow an interval of levels: tangents of D*, each tried a little beyond, so that both ends close in. A bound
-    from the prices of one level certifies the levels beside it, without another program. A program that fails ends it.
+    """Narrow an interval of levels that contains the least level at a distortion. Newton steps along tangents of D*
+    propose levels, each moved a little beyond the root so that both ends of the interval close in. The dual prices at
+    one level also bound D* at nearby levels, without another program. The search ends at the first program that fails.
 
-    Tangents close in quadratically: a point far away need not be solved to more digits than the next one can have.
+    Newton steps converge quadratically: a point far from the root need not be solved to more digits than the next point
+    can have.
     """
     epsilon, beyond, tolerance = 0.5 * (low + high), _STEP, _COARSE
     for _ in range(_STEPS):
@@ -424,19 +438,21 @@ def least_distortion(
     notion: Level, prior: Prior | ArrayLike, epsilon: float, letters: int | None = None, records: int | None = None, *,
     prior_provenance: PriorProvenance | None = None, progress: Progress | None = None
 ) -> PrivacyDistortion:
-    """The least distortion of any release of a level, D*(epsilon), in expected changed rows.
+    """The least distortion D*(epsilon) of any release with privacy level epsilon, in expected changed rows.
 
     Args:
         notion: "dp" or "identifiability".
-        prior: as in `privacy_distortion`.
-        epsilon: in nats, at least 0; for identifiability at least eps_X.
-        letters: m.
-        records: n.
-        prior_provenance: as in `privacy_distortion`.
-        progress: as in `privacy_distortion`.
+        prior: prior of the database, in the forms that `privacy_distortion` accepts.
+        epsilon: privacy level in nats, at least 0; for identifiability at least eps_X.
+        letters: number of letters, m.
+        records: number of rows, n.
+        prior_provenance: source of the prior, "public" or "released privately"; needed for a release from `.mechanism`
+            with secure noise.
+        progress: function that is called with the solver's progress, as (done, all). If it is left out and the solver
+            takes long, a terminal shows a progress bar.
 
     Returns:
-        Distortions, in changed rows; `.channel` and `.mechanism` have this level.
+        Distortions in changed rows. `.channel` and `.mechanism` have the privacy level epsilon.
 
     Raises:
         InvalidInput: a parameter out of range.
@@ -495,7 +511,7 @@ def least_distortion(
 
 
 def _coded(found: PrivacyDistortion) -> object:
-    """Its mechanism in whole numbers, which has to be there for a release."""
+    """The mechanism's whole-number form, which a release needs; None where there is no mechanism or no such form."""
     return None if found.mechanism is None else found.mechanism.coded
 
 

@@ -1,7 +1,9 @@
-"""The symmetric row kernel, its n-fold product on vectors of m^n cells, its inverse, and h, the distortion it costs.
+"""The symmetric row kernel, its n-fold product on vectors of m^n cells, the inverse of this product, and h, the
+kernel's distortion.
 
-A row keeps its letter with probability 1/(1 + (m-1) r) and takes each other letter with probability r/(1 + (m-1) r),
-r = e^-epsilon. All operations go along one row at a time: no matrix of m^n rows is ever built.
+Under the kernel, a row keeps its letter with probability 1/(1 + (m-1) r) and takes each other letter with probability
+r/(1 + (m-1) r), where r = e^-epsilon. All operations run along one row of the database at a time, so that no matrix
+with m^n rows is ever built.
 
 Source: Wang 2016, Chapter 2; spec privacy_notions sections 1 and 2.
 """
@@ -24,7 +26,7 @@ _BLOCK = 2**17  # cells
 
 
 def ratio(epsilon: float) -> float:
-    """Ratio r = e^-epsilon, the odds of one wrong letter against the right one."""
+    """Ratio r = e^-epsilon, the odds of one particular wrong letter against the right letter."""
     return math.exp(-epsilon)
 
 
@@ -32,9 +34,9 @@ def h(epsilon: float, letters: int, rows: int) -> float:
     """Expected number of changed rows when every row goes through the kernel: n/(1 + e^epsilon/(m-1)).
 
     Args:
-        epsilon: in nats, any sign, infinity included.
-        letters: m >= 2.
-        rows: n >= 1.
+        epsilon: level of the kernel in nats, of any sign; infinity is allowed.
+        letters: number of letters, m >= 2.
+        rows: number of rows, n >= 1.
 
     Example:
         >>> h(0.0, 5, 10), h(math.inf, 5, 10)
@@ -47,15 +49,15 @@ def h(epsilon: float, letters: int, rows: int) -> float:
 
 
 def h_inverse(distortion: float, letters: int, rows: int) -> float:
-    """The epsilon at which `h` is a distortion: ln(n - D) - ln D + ln(m-1).
+    """Level epsilon at which the kernel has a given distortion, the inverse of `h`: ln(n - D) - ln D + ln(m-1).
 
     Args:
-        distortion: D in [0, n].
-        letters: m.
-        rows: n.
+        distortion: distortion D in [0, n].
+        letters: number of letters, m.
+        rows: number of rows, n.
 
     Returns:
-        Infinity at 0, negative beyond n(m-1)/m, minus infinity at n.
+        The level in nats: infinity at D = 0, negative for D > n(m-1)/m, and minus infinity at D = n.
 
     Example:
         >>> h_inverse(4.0, 5, 10)
@@ -69,7 +71,7 @@ def h_inverse(distortion: float, letters: int, rows: int) -> float:
 
 
 def entropy_of_row(epsilon: float, letters: int) -> float:
-    """H of one row of the kernel, in nats; 0 at infinity."""
+    """Entropy of one row of the kernel, in nats; 0 at epsilon = infinity."""
     right = 1.0 / (1.0 + (letters - 1) * math.exp(-epsilon))
     wrong = right * math.exp(-epsilon)
     total = -right * math.log(right)
@@ -77,7 +79,7 @@ def entropy_of_row(epsilon: float, letters: int) -> float:
 
 
 def row_kernel(epsilon: float, letters: int) -> _Vector:
-    """Kernel of one row, shape (m, m); the identity at infinity."""
+    """Kernel of one row, shape (m, m); the identity at epsilon = infinity."""
     r = ratio(epsilon)
     table = np.full((letters, letters), r)
     np.fill_diagonal(table, 1.0)
@@ -85,28 +87,31 @@ def row_kernel(epsilon: float, letters: int) -> _Vector:
 
 
 def axes(vector: NDArray[_Number], letters: int, rows: int) -> list[NDArray[_Number]]:
-    """Views of a vector of m^n cells in which axis 1 is row i: shapes (m^i, m, m^(n-i-1))."""
+    """Views of a vector of m^n cells, one view for each row i of the database. Axis 1 of view i is row i, and its shape
+    is (m^i, m, m^(n-i-1)).
+    """
     return [vector.reshape(letters**i, letters, -1) for i in range(rows)]
 
 
 def column_blocks(table: NDArray[_Number]) -> Iterator[NDArray[_Number]]:
-    """Copies of a few columns of a table at a time, which a processor's cache holds while rows are compared."""
+    """Copies of a few columns of a table at a time. Each copy fits into a processor's cache while rows are compared."""
     step = max(1, _BLOCK // len(table))
     for start in range(0, table.shape[1], step):
         yield np.ascontiguousarray(table[:, start : start + step])
 
 
 def distances_sum(vector: _Vector, r: float, letters: int, rows: int) -> _Vector:
-    """Product (r^d) v: the sum over y of r^d(x,y) v[y], for all x, in n sweeps.
+    """Product (r^d) v: the sum over y of r^d(x,y) v[y] for every database x, where d(x,y) counts the rows in which x
+    and y differ. The computation takes n sweeps over the vector.
 
     Args:
-        vector: (N,) with N = m^n.
+        vector: the vector v, shape (N,) with N = m^n.
         r: weight of one changed row, in [0, 1].
         letters: number of letters, m.
         rows: number of rows, n.
 
     Returns:
-        A new (N,) array.
+        A new array, shape (N,).
 
     Example:
         >>> distances_sum(np.array([1.0, 0.0, 0.0, 0.0]), 0.5, 2, 2).tolist()
@@ -122,20 +127,22 @@ def distances_sum(vector: _Vector, r: float, letters: int, rows: int) -> _Vector
 
 
 def inverse_kernel(vector: _Vector, r: float, letters: int, rows: int) -> tuple[_Vector, int | None]:
-    """The p_Y with K p_Y = p_X, and the cell that is negative beyond rounding the most; None where p_Y is a law.
+    """Vector p_Y with K p_Y = p_X, where K is the kernel, and the cell that is negative beyond rounding the most. The
+    cell is None if p_Y is a probability distribution.
 
-    Cells of product-like priors have roots of high order at the threshold, so that a strict test of signs would be off
-    in the sixth digit; a slack relative to the largest cell hides violated cells in the tail. Each cell therefore has
-    its own slack, (m + 6) n 2^-53 times the same transform with absolute values.
+    For priors that are close to products, cells of p_Y have roots of high order at the threshold level. A strict test
+    of signs would therefore be wrong in the sixth digit. One slack relative to the largest cell would overlook violated
+    cells in the tail. So every cell has a slack of its own: (m + 6) n 2^-53 times the same transform with absolute
+    values.
 
     Args:
-        vector: (N,) p_X.
-        r: in [0, 1).
-        letters: m.
-        rows: n.
+        vector: the vector p_X, shape (N,) with N = m^n.
+        r: ratio e^-epsilon, in [0, 1).
+        letters: number of letters, m.
+        rows: number of rows, n.
 
     Returns:
-        (p_Y, cell); p_Y sums to 1 by itself.
+        (p_Y, cell). The entries of p_Y sum to 1 without normalisation.
 
     Source: spec privacy_notions 2.
     """
@@ -167,7 +174,7 @@ def _slack(letters: int, rows: int) -> float:
 
 
 def masses_by_distance(vector: _Vector, cell: int, letters: int, rows: int) -> _Vector:
-    """Mass of a vector of m^n cells at each distance from one cell, shape (n + 1,).
+    """Total mass of the cells at each distance 0..n from one cell, for a vector of m^n cells, shape (n + 1,).
 
     Example:
         >>> masses_by_distance(np.array([0.4, 0.3, 0.2, 0.1]), 1, 2, 2).tolist()
@@ -185,12 +192,12 @@ def masses_by_distance(vector: _Vector, cell: int, letters: int, rows: int) -> _
 
 
 def inverse_cell(masses: _Vector, r: float, letters: int) -> bool:
-    """Whether one cell of `inverse_kernel` is not negative beyond rounding.
+    """Whether one cell of `inverse_kernel` is at least 0 up to rounding.
 
     Args:
-        masses: (n + 1,) of `masses_by_distance`.
-        r: in [0, 1).
-        letters: m.
+        masses: result of `masses_by_distance` for the cell, shape (n + 1,).
+        r: ratio e^-epsilon, in [0, 1).
+        letters: number of letters, m.
     """
     n = len(masses) - 1
     d = np.arange(n + 1)

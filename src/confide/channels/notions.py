@@ -1,6 +1,7 @@
-"""The notions of privacy by name: two levels, which are worst cases, and mutual information, an average.
+"""The notions of privacy by name: differential privacy and identifiability, which are worst cases, and mutual
+information, which is an average.
 
-`Infeasible` is the error for levels that no channel of a kind can reach under a prior.
+`Infeasible` is the error for levels that no channel of some kind can reach under a prior.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ class Infeasible(InvalidInput):
         field: name of the level.
         level: requested level, in nats.
         threshold: the least level that can be reached, in nats; infinite where the prior has impossible databases.
-        why: description of the threshold; where it is infinite, the reason.
+        why: description of the threshold; if the threshold is infinite, the reason.
         do: remedy.
         attempt: function that makes the same request at another level, its one argument.
-        small: whether that takes less than a second.
+        small: whether a call of `attempt` takes less than a second.
     """
 
     def __init__(
@@ -56,14 +57,16 @@ NOTIONS: tuple[Notion, ...] = ("dp", "identifiability", "mutual-information")
 
 
 def as_notion(notion: str) -> Notion:
-    """The notion of this name; `mutual_information` will do.
+    """The notion with the given name. `mutual_information` is accepted in place of "mutual-information".
 
     Raises:
-        InvalidInput: there is none.
+        InvalidInput: no notion has this name.
     """
     return cast("Notion", one_of("notion", str(notion).replace("_", "-"), NOTIONS))
 
 
 def as_measure(notion: str) -> Measure:
-    """The same, with the largest change of an output's probability, which is measured and bounded but not optimised."""
+    """The notion with the given name, or the largest change of an output's probability. This largest change is measured
+    and bounded, but never optimised.
+    """
     return cast("Measure", one_of("notion", str(notion).replace("_", "-"), (*NOTIONS, "information-privacy")))

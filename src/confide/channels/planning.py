@@ -1,5 +1,5 @@
-"""Choice of the randomisation for a release, from the prior and one question: usefulness at an epsilon, or privacy at
-an error.
+"""Choice of the randomisation for a release from the prior and one requirement: a privacy level epsilon, or a largest
+error.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class ChannelPlan(Plan[ChannelMechanism]):
     """The best mechanism that is known for a prior, at an epsilon or at an error.
 
     Args:
-        mechanism: to release from, in whole numbers.
+        mechanism: mechanism in whole numbers, from which releases are drawn.
         notion: the notion of privacy: "dp", "identifiability" or "mutual-information".
-        prior: the law of the rows that the mechanism was found for.
-        level: the level that it has in this notion, in nats.
-        changed: the expected number of rows that it changes.
+        prior: the distribution of the rows for which the mechanism was found.
+        level: the mechanism's level in this notion, in nats.
+        changed: the expected number of rows that the mechanism changes.
         found: the solver's or the formula's answer, with certified bounds on both sides.
         baseline: randomised response at the same level, or with as many changed rows; it needs no prior.
     """
@@ -86,7 +86,7 @@ class ChannelPlan(Plan[ChannelMechanism]):
                 "found": self.found.to_dict()}
 
     def plot(self) -> Picture:
-        """The least level that is known at each error, with the plan marked."""
+        """Picture of the least level that is known at each error, with the plan marked."""
         rows = [(float(error), found.upper, "best known") for error, found in self._curve()]
         (picture,) = curves(
             rows, title="Privacy against error", x="expected number of changed rows",
@@ -106,23 +106,25 @@ def plan(
     letters: int | None = None, records: int | None = None, prior_provenance: PriorProvenance | None = None,
     progress: Progress | None = None,
 ) -> ChannelPlan:
-    """The mechanism that changes the fewest rows at an epsilon, or that tells the least at an error.
+    """The mechanism that changes the fewest rows at an epsilon, or that has the least privacy level at an error.
 
     Args:
-        prior: a prior, a list of row laws, one row law with `records`, or a vector of all m^n databases; public.
-        epsilon: the level in nats, >= 0; of differential privacy, or of identifiability under the prior. Give this or
-            `error`. Mutual information is an average and bounds no single release, so it is planned by `error` alone.
+        prior: public prior: a prior object, a list of row laws, one row law with `records`, or a vector of the
+            probabilities of all m^n databases.
+        epsilon: the level in nats, >= 0, of differential privacy or of identifiability under the prior. Exactly one of
+            `epsilon` and `error` is given. Mutual information is an average and bounds no single release, so it is
+            planned by `error` alone.
         error: the expected number of rows that may be changed, in [0, n].
         notion: "dp", "identifiability" or "mutual-information".
-        letters: m, for a vector of all databases.
-        records: n, for one row law.
-        prior_provenance: where the prior is from, "public" or "released privately"; needed for secure noise.
-        progress: called as a solver goes on.
+        letters: number of letters m, for a vector of all databases.
+        records: number of rows n, for one row law.
+        prior_provenance: source of the prior, "public" or "released privately"; needed for secure noise.
+        progress: function that is called while a solver runs.
 
     Raises:
-        InvalidInput: neither or both of epsilon and error, or one out of range.
-        Infeasible: an identifiability below the prior's own.
-        Refused: no table of probabilities of this size would fit.
+        InvalidInput: neither or both of epsilon and error are given, or one is out of range.
+        Infeasible: an identifiability below the prior's own level.
+        Refused: a table of probabilities of this size would be too large.
 
     Source: Wang 2016, Theorems 1 and 2; spec privacy_notions 5 to 7.
 
@@ -156,7 +158,9 @@ def plan(
 
 
 def _baseline(kind: Notion, law: Prior, level: float, changed: float, *, by_level: bool) -> RandomizedResponse | None:
-    """Randomised response at the same differential privacy, or with as many changed rows; None where there is none."""
+    """Randomised response at the same differential privacy, or with as many changed rows; None where no randomised
+    response fits.
+    """
     try:
         if by_level and kind == "dp":
             return RandomizedResponse(epsilon=level, letters=law.letters, records=law.records, prior=law)

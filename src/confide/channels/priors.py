@@ -1,13 +1,15 @@
-"""Priors: laws of a database of n rows over m letters, in the form that keeps computations small.
+"""Priors: distributions of a database of n rows over m letters, in the form that keeps computations small.
 
-`IndependentRows` never builds anything of size m^n and keeps equal rows once, `Exchangeable` holds one number for each
-composition of letter counts, `FullPrior` is a vector of m^n cells, first row slowest.
+`IndependentRows` never builds anything of size m^n, and stores equal row laws once. `Exchangeable` stores one number
+for each composition of letter counts. `FullPrior` is a vector of m^n cells in which the first row of the database
+varies slowest.
 
 Source: spec privacy_notions sections 1, 2 and 8.
 
-Compositions: numbers of times that each letter occurs among n rows, in a fixed order.
+A composition says how often each letter occurs among n rows. Compositions have a fixed order.
 
-Letters of people: positions in a list of answers, from any object that holds a column of whole numbers.
+`as_letters` reads people's letters, which are positions in a list of answers, from any object that holds a column of
+whole numbers.
 """
 
 from __future__ import annotations
@@ -52,11 +54,11 @@ _MOST = 2_000_000
 
 @cache
 def compositions(total: int, parts: int) -> NDArray[np.int64]:
-    """All ways to write n as m counts, shape (C(n+m-1, m-1), m); the last counts grow fastest. For two letters, row k
-    is (n - k, k).
+    """All ways to write n as m counts, shape (C(n+m-1, m-1), m), in an order in which the last counts grow fastest. For
+    two letters, row k is (n - k, k).
 
     Raises:
-        Unsupported: more than two million of them.
+        Unsupported: more than two million compositions.
 
     Example:
         >>> compositions(2, 3).tolist()
@@ -82,18 +84,18 @@ def compositions(total: int, parts: int) -> NDArray[np.int64]:
 
 
 def as_letters(values: Any, letters: int, *, field: str, kind: str) -> NDArray[np.int64]:
-    """Whole numbers below m, shape (n,); no message contains their values.
+    """Letters as whole numbers below m, shape (n,). No error message contains their values.
 
     Args:
         values: an array or a list; a column of pandas, Polars or Arrow; or a frame, an Arrow table, a mapping or a file
             with one column.
         letters: number of letters, m.
-        field: name of the letters, for errors.
-        kind: word for one of them, for errors.
+        field: name of the letters, for error messages.
+        kind: word for one letter, for error messages.
 
     Raises:
-        InvalidInput: a column of text, by its name; an entry that is missing, no whole number, or out of range; or true
-            and false, which are no positions.
+        InvalidInput: a column holds text (the message names the column), an entry is missing, no whole number or out of
+            range, or entries are true and false, which are no positions.
 
     Example:
         >>> import pyarrow as pa
@@ -113,36 +115,36 @@ def as_letters(values: Any, letters: int, *, field: str, kind: str) -> NDArray[n
 # ---- priors
 
 LARGEST_FULL = 2**24
-"""Cells of a full vector at most."""
+"""Largest number of cells of a full vector."""
 
 _SUM = 1e-9
 _ROUNDED = 0.01  # off 1 by less than what hand-written digits leave
 
 
 def _ways(records: int, types: NDArray[np.int64]) -> NDArray[np.float64]:
-    """(t,) ln of the number of sequences of each composition."""
+    """Logarithm of the number of sequences with each composition of letter counts, shape (t,)."""
     found: NDArray[np.float64] = gammaln(records + 1) - gammaln(types + 1).sum(axis=1)
     return found
 
 
 def must_sum(total: float) -> str:
-    """Remedy for probabilities that have this sum instead of 1."""
+    """Remedy for probabilities that sum to `total` instead of 1."""
     more = "; write more digits (0.3333333333, not 0.333), or each number over the sum" if abs(
         total - 1.0) < _ROUNDED else ""
     return f"must sum to 1 within {_SUM:g}{more}"
 
 
 def as_law(field: str, value: ArrayLike, *, normalise: bool = False) -> NDArray[np.float64]:
-    """A law over letters or cells.
+    """A probability distribution over letters or cells.
 
     Args:
-        field: its name, for the error.
-        value: (k,) probabilities.
-        normalise: divide by the sum instead of asking for 1.
+        field: name of the distribution, for error messages.
+        value: probabilities, shape (k,).
+        normalise: whether to divide by the sum; if not, the sum must be 1.
 
     Raises:
-        InvalidInput: not one-dimensional, fewer than two entries, negative, not finite, or a sum off 1 by more than
-            1e-9.
+        InvalidInput: the value is not one-dimensional, has fewer than two entries, a negative entry or an entry that is
+            not finite, or its sum differs from 1 by more than 1e-9.
     """
     try:
         law = as_probabilities(value)
@@ -162,14 +164,14 @@ def as_law(field: str, value: ArrayLike, *, normalise: bool = False) -> NDArray[
 
 @renamed(rows="records")
 class Prior(ABC):
-    """A law of a database; `letters` is m, `records` is n."""
+    """Distribution of a database with `records` rows, n, over `letters` letters, m."""
 
     letters: int = 2
     records: int = 1
 
     @property
     def cells(self) -> int:
-        """N = m^n, exactly."""
+        """Number of databases N = m^n, as an exact integer."""
         return int(self.letters**self.records)
 
     @property
@@ -184,11 +186,11 @@ class Prior(ABC):
     @property
     @abstractmethod
     def entropy(self) -> float:
-        """H(X) in nats."""
+        """Entropy H(X) of the database in nats."""
 
     @abstractmethod
     def vector(self) -> NDArray[np.float64]:
-        """Probabilities of all databases, first row slowest, shape (N,).
+        """Probabilities of all databases, shape (N,); the first row of the database varies slowest.
 
         Raises:
             Unsupported: more than 2^24 cells.
@@ -206,16 +208,16 @@ class Prior(ABC):
 @wire("IndependentRows", "laws counts order")
 @dataclass(init=False, eq=False, repr=False)
 class IndependentRows(Prior):
-    """Rows that are independent; equal laws are kept once.
+    """Prior under which the rows are independent; equal laws are stored once.
 
     Args:
-        laws: (u, m) row laws.
-        counts: (u,) how many rows have each; default one each.
-        order: (n,) which law each row has, from 0; default the rows of the first law, then those of the second, and so
-            on.
+        laws: the distinct distributions of single rows, shape (u, m).
+        counts: number of rows with each law, shape (u,); 1 for each if left out.
+        order: position in `laws` of each row's law, shape (n,); if left out, first come the rows of the first law,
+            followed by those of the second, and so on.
 
     Raises:
-        InvalidInput: no laws; not laws; an order with other counts.
+        InvalidInput: there are no laws, some are no probability distributions, or `order` contradicts `counts`.
 
     Example:
         >>> prior = IndependentRows([[0.3, 0.7]], [10**7])
@@ -266,7 +268,7 @@ class IndependentRows(Prior):
         return self.laws, self.counts
 
     def law_of_row(self) -> NDArray[np.int64]:
-        """Place in `laws` of each row's law, in the order in which the rows were given, shape (n,)."""
+        """Position in `laws` of each row's law, in the order in which the rows were given, shape (n,)."""
         if self.records > LARGEST_FULL:
             raise Unsupported("prior", f"a list of {self.records:,} rows", f"at most {LARGEST_FULL:,}")
         return np.repeat(np.arange(len(self.counts)), self.counts) if self.order is None else self.order
@@ -287,13 +289,13 @@ class IndependentRows(Prior):
 @wire("FullPrior", "table letters records")
 @dataclass(init=False, eq=False, repr=False)
 class FullPrior(Prior):
-    """Any law, as a vector of its m^n cells in C order (first row slowest).
+    """Any distribution of the database, as a vector of m^n cells in C order, so that the first row varies slowest.
 
     Args:
-        table: (m^n,) probabilities.
-        letters: m.
-        records: n.
-        normalise: divide by the sum.
+        table: probabilities of all databases, shape (m^n,).
+        letters: number of letters, m.
+        records: number of rows, n.
+        normalise: whether to divide the probabilities by their sum.
     """
 
     table: NDArray[np.float64]
@@ -331,17 +333,19 @@ class FullPrior(Prior):
 @wire("Exchangeable", "log_sequence letters records")
 @dataclass(init=False, eq=False, repr=False)
 class Exchangeable(Prior):
-    """A law that does not change when rows change places: one number for each composition of letter counts.
+    """Exchangeable prior: its probabilities stay the same if rows change places. The prior is stored as one number for
+    each composition of letter counts.
 
     Args:
-        log_sequence: (t,) ln of the probability of ONE sequence with these letter counts, for each composition in the
-            order of `types.compositions(records, letters)`; -inf for impossible ones. For two letters, entry k belongs
-            to sequences with k times letter 1.
-        letters: m.
-        records: n.
+        log_sequence: logarithm of the probability of ONE sequence with given letter counts, for each composition in the
+            order of `types.compositions(records, letters)`, shape (t,); -inf for impossible sequences. For two letters,
+            entry k belongs to sequences in which letter 1 occurs k times.
+        letters: number of letters, m.
+        records: number of rows, n.
 
     Raises:
-        InvalidInput: the wrong number of entries, or a sum off 1 by more than 1e-9.
+        InvalidInput: the number of entries is wrong, or the probabilities sum to a number that differs from 1 by more
+            than 1e-9.
 
     Example:
         >>> prior = Exchangeable.mixture([0.5, 0.5], [[0.8, 0.2], [0.2, 0.8]], 3)
@@ -371,7 +375,9 @@ class Exchangeable(Prior):
     @classmethod
     @renamed(rows="records")
     def mixture(cls, weights: ArrayLike, laws: Sequence[ArrayLike], records: int) -> Exchangeable:
-        """A mixture of independent, identically distributed rows."""
+        """A mixture of several distributions: one law is drawn by the weights, and all rows are drawn independently
+        from it.
+        """
         parts = [as_law("prior", law) for law in laws]
         shares = np.ones(1) if np.shape(weights) == (1,) and np.ravel(weights)[0] == 1 else as_law("weights", weights)
         if len(parts) != len(shares):
@@ -387,10 +393,11 @@ class Exchangeable(Prior):
 
     @classmethod
     def of_counts(cls, law: ArrayLike) -> Exchangeable:
-        """Two letters: how many of the rows have letter 1, all places of them being equally likely.
+        """Prior over two letters, from the distribution of the number of rows with letter 1. All places of these rows
+        are equally likely.
 
         Args:
-            law: (n + 1,) probabilities of 0, 1, ..., n rows.
+            law: probabilities that 0, 1, ..., n rows have letter 1, shape (n + 1,).
 
         Example:
             >>> Exchangeable.of_counts([0.5, 0.2, 0.3]).vector().round(4).tolist()
@@ -418,7 +425,7 @@ class Exchangeable(Prior):
 
     @cached_property
     def types(self) -> NDArray[np.int64]:
-        """Letter counts, shape (t, m)."""
+        """Compositions of letter counts, shape (t, m)."""
         return compositions(self.records, self.letters)
 
     @cached_property
@@ -432,15 +439,15 @@ class Exchangeable(Prior):
 
     @cached_property
     def other_types(self) -> NDArray[np.int64]:
-        """Letter counts of all rows but one, shape (l, m)."""
+        """Compositions of the letter counts of all rows but one, shape (l, m)."""
         if self.records == 1:
             return np.zeros((1, self.letters), np.int64)
         return compositions(self.records - 1, self.letters)
 
     @cached_property
     def last_row_logs(self) -> NDArray[np.float64]:
-        """Logarithm of the probability of one sequence by its last row's letter, shape (l, m), one line for each of
-        `other_types`.
+        """Logarithm of the probability of one sequence, by the composition of all rows but the last and by the last
+        row's letter, shape (l, m). Line i belongs to line i of `other_types`.
         """
         which = [[self._place[(*row[:a], row[a] + 1, *row[a + 1:])] for a in range(self.letters)]
                  for row in self.other_types.tolist()]
@@ -474,16 +481,17 @@ def entropy(law: NDArray[np.float64]) -> float:
 
 
 def as_prior(prior: object, letters: int | None = None, records: int | None = None) -> Prior:
-    """A prior from what people pass: a prior, a list of row laws, one row law with `records`, or a full vector.
+    """A prior from any form that callers pass: a prior, a list of row laws, one row law with `records`, or a full
+    vector.
 
     Args:
-        prior: see above; a vector of length m is the law of each of `records` independent rows, one of length m^n the
-            full law.
-        letters: m.
-        records: n.
+        prior: a prior object, or numbers. A vector of length m is the law of each of `records` independent rows, and
+            one of length m^n gives the probabilities of all databases.
+        letters: number of letters, m.
+        records: number of rows, n.
 
     Raises:
-        InvalidInput: what was passed fits neither, or contradicts m or n.
+        InvalidInput: the value has none of these forms, or contradicts m or n.
     """
     if isinstance(prior, Prior):
         for name, given, known in (("letters", letters, prior.letters), ("records", records, prior.records)):

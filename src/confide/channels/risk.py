@@ -1,18 +1,22 @@
-"""Success of an attacker with a release, who guesses a letter, or distinguishes two values of one row.
+"""Success of an attacker who sees a release, and guesses a letter or distinguishes two values of one row.
 
-The attacker is the strongest one of the notions, and knows the channel, the prior, and all rows but one. A test between
-two values of that row has a rate of false alarms and a rate of hits; the best hits at each rate of false alarms are the
-trade-off of the channel, exact for a finite one (Neyman and Pearson), bounded by its level otherwise. Hits less false
-alarms, at best, are the attacker's advantage: the total variation between neighbours.
+The attacker is the strongest one that the notions of privacy consider, and knows the channel, the prior, and all rows
+but one. A test between two values of that row has a rate of false alarms and a rate of hits. The trade-off of the
+channel is the best rate of hits at each rate of false alarms. For a finite channel it is computed exactly (Neyman and
+Pearson), and bounded by the channel's level where the channel is too large. The attacker's advantage is the largest
+difference between hits and false alarms. The advantage equals the total variation distance between the outputs under
+neighbours.
 
-Where rows depend on each other, their outputs give information about the row as well. An attacker who knows the prior,
-but none of the rows, tests with the law of all outputs given that row's value: exact for few databases.
+Where rows depend on each other, the outputs of other rows also give information about a row. An attacker who knows the
+prior, but no row, tests with the distribution of all outputs given that row's value. This attacker's success is
+computed exactly for few databases.
 
 Source: Dong, Roth and Su 2022; Kulynych et al. 2025 (the same bound for reconstruction, attributes and membership).
 
-Evidence of a report about one person: how often it comes, and how likely each true value is after it.
+The evidence of a report about one person consists of the report's probability, and of the posterior probability of each
+true value after it.
 
-The prior is that of one row, on average over the rows; the other rows are unknown.
+For this evidence the prior is that of one row, averaged over the rows; the other rows are unknown.
 """
 
 from __future__ import annotations
@@ -60,11 +64,12 @@ _RATES = np.concatenate([[0.0, 0.001], np.linspace(0.01, 0.09, 9), np.linspace(0
 @wire("OthersUnknown", "level advantage hits")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class OthersUnknown:
-    """Success of an attacker who knows the channel and the prior, and no row. The numbers are exact.
+    """Success of an attacker who knows the channel and the prior, but no row. The numbers are exact.
 
     Args:
-        level: the largest ln of the factor by which an output changes the odds between two values of a row.
-        advantage: advantage of the best test between two values of a row.
+        level: the largest logarithm of a factor by which an output changes the odds between two values of a row.
+        advantage: advantage of the best test between two values of a row: the largest difference between hits and false
+            alarms.
         hits: the best rate of hits at each rate of false alarms of `AttackRisk`.
     """
 
@@ -73,26 +78,27 @@ class OthersUnknown:
     hits: _Vector
 
     def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready dictionary."""
+        """A JSON-ready dictionary of the level, the advantage and the hits."""
         return {**parts_of(self), "hits": self.hits.tolist()}
 
 
 @wire("AttackRisk", "guess_before guess_after advantage false_alarms hits exact level others_unknown")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AttackRisk:
-    """Success of the strongest attacker.
+    """Success of the strongest attacker, who knows all rows but one.
 
     Args:
-        guess_before: best probability of guessing the unknown row before the release, for the row that is easiest.
-        guess_after: the same after the release that helps the attacker most.
-        advantage: hits less false alarms of the best test between two values of a row; 0 is no information, 1 is
-            certainty.
+        guess_before: largest probability of guessing the unknown row before the release, over all rows and all letters
+            of the others.
+        guess_after: largest probability of guessing the unknown row after the release that helps the attacker most.
+        advantage: largest difference between hits and false alarms of a test between two values of a row; 0 is no
+            information, 1 is certainty.
         false_alarms: rates of false alarms, rising from 0 to 1.
-        hits: the best rate of hits at each of them, over all pairs of neighbours.
-        exact: whether advantage and hits are exact; otherwise they are upper bounds from differential privacy.
+        hits: the best rate of hits at each rate of false alarms, over all pairs of neighbours.
+        exact: whether advantage and hits are exact; if not, they are upper bounds from differential privacy.
         level: the channel's differential privacy, in nats.
-        others_unknown: success of an attacker who knows no other row; None where rows are independent, which makes no
-            difference, and where there are more than 256 databases.
+        others_unknown: success of an attacker who knows no other row. The entry is None for independent rows, where
+            other rows do not matter, and for more than 256 databases.
     """
 
     guess_before: float
@@ -105,21 +111,23 @@ class AttackRisk:
     others_unknown: OthersUnknown | None = None
 
     def hits_at(self, false_alarms: float) -> float:
-        """The best rate of hits at a rate of false alarms; between the tabulated ones, a bound from above: that of the
-        next one, or of the level. `attack_risk` tabulates the rates in its argument `rates`.
+        """The best rate of hits at a rate of false alarms. Between two tabulated rates the result is an upper bound:
+        the hits of the next tabulated rate, or the bound from the channel's level. `attack_risk` tabulates the rates in
+        its argument `rates`.
         """
         rate = non_negative("false_alarms", false_alarms, at_most=1.0)
         following = int(np.searchsorted(self.false_alarms, rate))
         return min(float(self.hits[following]), float(best_hits(rate, self.level)))
 
     def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready dictionary."""
+        """A JSON-ready dictionary of all numbers."""
         return {**parts_of(self), "false_alarms": self.false_alarms.tolist(), "hits": self.hits.tolist(),
                 "others_unknown": None if self.others_unknown is None else self.others_unknown.to_dict()}
 
 
 def best_advantage(epsilon: float, delta: float = 0.0) -> float:
-    """The most that hits exceed false alarms under (epsilon, delta)-DP: (e^epsilon - 1 + 2 delta)/(e^epsilon + 1).
+    """Largest difference between hits and false alarms of any test under (epsilon, delta)-DP: (e^epsilon - 1 + 2
+    delta)/(e^epsilon + 1).
 
     Example:
         >>> round(best_advantage(1.0), 6)
@@ -130,7 +138,7 @@ def best_advantage(epsilon: float, delta: float = 0.0) -> float:
 
 
 def best_hits(false_alarms: ArrayLike, epsilon: float, delta: float = 0.0) -> _Vector:
-    """The best rate of hits at rates of false alarms under (epsilon, delta)-DP.
+    """The best rate of hits of any test at given rates of false alarms under (epsilon, delta)-DP.
 
     Example:
         >>> best_hits([0.05, 0.5], 1.0).round(4).tolist()
@@ -147,18 +155,19 @@ def best_hits(false_alarms: ArrayLike, epsilon: float, delta: float = 0.0) -> _V
 def attack_risk(
     channel: FiniteChannel | ArrayLike, prior: Prior | ArrayLike, *, rates: Sequence[float] = ()
 ) -> AttackRisk:
-    """Success of the strongest attacker with one release.
+    """Success of the strongest attacker, who sees one release and knows all rows but one.
 
     Args:
-        channel: in any form, or a table for one row.
+        channel: channel in any form, or the table of one row.
         prior: prior of the attacker.
-        rates: rates of false alarms to tabulate with the usual ones.
+        rates: rates of false alarms to tabulate in addition to the usual ones.
 
     Returns:
-        Exact where pairs of neighbours times outputs are at most 2^24; bounds from differential privacy beyond.
+        Exact numbers where the number of pairs of neighbours times the number of outputs is at most 2^24; bounds from
+        differential privacy for larger channels.
 
     Raises:
-        InvalidInput: as `analyse`.
+        InvalidInput: the channel is no channel, the prior is no probability distribution, or their sizes differ.
 
     Example:
         >>> found = attack_risk([[0.6, 0.4], [0.4, 0.6]], [0.55, 0.45])
@@ -186,7 +195,9 @@ def _level(epsilon: float) -> float:
 
 
 def _others_unknown(channel: FiniteChannel, prior: Prior, alarms: _Vector) -> OthersUnknown | None:
-    """The law of the output given one row's value is a mixture over the other rows."""
+    """Success of an attacker who knows no row. The distribution of the output given one row's value is a mixture over
+    the other rows.
+    """
     if isinstance(prior, IndependentRows) or prior.records == 1 or prior.records > 8 or prior.cells > _LISTED:
         return None
     outputs = (math.prod(channel.tables[k].shape[1] for k in channel.which.tolist())
@@ -227,7 +238,7 @@ def _guess_before(prior: Prior) -> float:
 
 
 def _pairs(channel: FiniteChannel) -> float:
-    """Pairs of neighbours times outputs."""
+    """Number of pairs of neighbours times number of outputs."""
     m, n = channel.letters, channel.records
     if isinstance(channel, RowProduct):
         return sum(table.size * (m - 1) for table in channel.tables)
@@ -238,7 +249,7 @@ def _pairs(channel: FiniteChannel) -> float:
 
 
 def _neighbours(channel: FiniteChannel) -> Iterator[tuple[_Vector, _Vector]]:
-    """Blocks of pairs of laws of the output under neighbours, both ways round."""
+    """Blocks of pairs of output distributions under neighbouring databases; every pair comes in both orders."""
     m = channel.letters
     views = ([table[None] for table in channel.tables] if isinstance(channel, RowProduct) else
              [np.moveaxis(view.reshape(view.shape[0], m, -1, channel.table().shape[1]), 2, 1).reshape(
@@ -252,7 +263,9 @@ def _neighbours(channel: FiniteChannel) -> Iterator[tuple[_Vector, _Vector]]:
 
 
 def _hits(p: _Vector, q: _Vector, rates: _Vector) -> _Vector:
-    """(rates,) the best hits over pairs: outputs in falling order of their likelihood ratio, the last one in part."""
+    """The best rate of hits over all pairs at each rate of false alarms, shape (rates,). The best test takes outputs in
+    falling order of their likelihood ratio, the last one with a probability below 1.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(p > 0, p / q, 0.0)
     order = np.argsort(-ratio, axis=1)
@@ -282,12 +295,15 @@ class ReportMeanings:
     """Evidence of each report about one person.
 
     Args:
-        names: (m,) names of the true values.
-        outputs: (k,) names of the reports.
-        probabilities: (k,) probability of each report.
-        posteriors: (k, m) probability of each value after it; not a number after a report that cannot come.
-        worst: (output, likelier value, less likely value) with the largest ratio of their probabilities of the output.
-        factor: that ratio: e^epsilon of differential privacy.
+        names: names of the true values, shape (m,).
+        outputs: names of the reports, shape (k,).
+        probabilities: probability of each report, shape (k,).
+        posteriors: probability of each true value after each report, shape (k, m); nan after a report with probability
+            0.
+        worst: (output, likelier value, less likely value) such that the ratio of the output's probabilities under the
+            two values is largest.
+        factor: largest ratio of the probabilities of one output under two values: e^epsilon for the epsilon of
+            differential privacy.
     """
 
     names: tuple[str, ...]
@@ -298,7 +314,7 @@ class ReportMeanings:
     factor: float
 
     def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready dictionary; what is no number stays a float."""
+        """A JSON-ready dictionary. Values that are nan stay floats."""
         output, high, low = self.worst
         return {"values": list(self.names), "outputs": list(self.outputs), "probabilities": self.probabilities.tolist(),
                 "posteriors": self.posteriors.tolist(),
@@ -306,7 +322,7 @@ class ReportMeanings:
                           "factor": self.factor}}
 
     def section(self) -> Section:
-        """Words and a table."""
+        """Section of the page with words and a table."""
         listed = np.argsort(-self.probabilities, kind="stable")[:_MOST_LISTED]
         listed.sort()
         shown = np.argsort(-(self.probabilities @ np.nan_to_num(self.posteriors)), kind="stable")[:_WIDE]
@@ -321,7 +337,7 @@ class ReportMeanings:
         return Section(title="What a report says", blocks=(Text((_ASKED, self.words())), table))
 
     def words(self) -> str:
-        """The report that tells two values apart best."""
+        """Sentences about the report that distinguishes two values best."""
         output, high, low = self.worst
         if self.factor <= 1.0 + 1e-12:
             return "Every report is equally likely from each value: it discloses nothing."
@@ -342,10 +358,11 @@ def report_meanings(
     """Evidence of each report about one person, by Bayes' rule.
 
     Args:
-        channel: channel that takes each row through one table.
-        prior: prior whose average row counts.
+        channel: channel that takes each row through one common table.
+        prior: prior of the database; its average row is the prior of the person.
         names: names of the values; their numbers if left out.
-        outputs: names of the reports; if left out, the values' where there are as many, else output 1, 2, ...
+        outputs: names of the reports; if left out, the names of the values if there are as many reports as values, and
+            output 1, 2, ... if not.
 
     Raises:
         InvalidInput: rows do not go through one table, or names are missing.

@@ -1,16 +1,18 @@
-"""One row at a time: the best channel of one row law, for differential privacy (top-k) and for information and
-identifiability (water-filling).
+"""The best channel of a single row for a given row law: top-k for differential privacy, water-filling for information
+and identifiability.
 
 Source: spec privacy_notions 4 and 5 (items 1, 3, 5): proved there, not in the source.
 
-For independent rows, row laws alone give all three trade-offs exactly, at any n.
+For independent rows, row laws alone give all three trade-offs between privacy level and distortion exactly, at any
+number of rows.
 
 Source: spec privacy_notions 5, item 5 (proved there).
 
 For priors that are too large for a program, single rows give lower bounds of the least distortion.
 
-Given all other rows, a row's output is a channel of one row; the cost of such a channel is known exactly. Averaged over
-the other rows this bounds the least distortion from below, for any prior; for independent rows it is exact.
+Given all other rows, a row's output is the output of a channel for one row, and the least distortion of such a channel
+is known exactly. The average of these distortions over the other rows is a lower bound of the least distortion for any
+prior. For independent rows the bound is exact.
 
 Source: spec privacy_notions 5 (items 1 and 5).
 """
@@ -56,25 +58,32 @@ _AT_ONCE = 2**22  # cells of tables that are made together
 
 
 def tails(laws: _Vector) -> _Vector:
-    """Mass 1 - P_k beyond the k likeliest letters of each law, for k = 1, ..., m, summed from the small end, shape (u,
-    m).
+    """Mass 1 - P_k beyond the k likeliest letters of each law, for k = 1, ..., m, summed from the smallest probability
+    on, shape (u, m).
     """
     rising = np.cumsum(np.sort(laws, axis=1), axis=1)[:, :-1]
     return np.concatenate([rising[:, ::-1], np.zeros((len(laws), 1))], axis=1)
 
 
 def top_letters(laws: _Vector, epsilon: float) -> NDArray[np.int64]:
-    """Number k of the likeliest letters that each law's best channel uses, shape (u,): argmax of P_k/(1 + (k-1) r)."""
+    """Number k of the likeliest letters that each law's best channel uses, shape (u,).
+
+    With P_k the mass of the k likeliest letters and r = e^-epsilon, the number is the k that maximises P_k/(1 + (k-1)
+    r).
+    """
     return np.asarray(np.argmin(_losses(tails(laws), epsilon), axis=1) + 1)
 
 
 def row_losses(left: _Vector, epsilon: float) -> _Vector:
-    """Least probability of losing a letter at this level, 1 - Theta(epsilon) = min_k (1 - P_k + (k-1) r)/(1 + (k-1) r),
-    shape (u,).
+    """Least probability that a row's letter is changed at a level of differential privacy, for each law, shape (u,).
+
+    With P_k the mass of the k likeliest letters and r = e^-epsilon, the least probability is
+
+        1 - Theta(epsilon) = min_k (1 - P_k + (k-1) r)/(1 + (k-1) r).
 
     Args:
-        left: (u, m) `tails` of the laws, which serve all levels.
-        epsilon: in nats.
+        left: `tails` of the laws, shape (u, m); the same array serves all levels.
+        epsilon: level in nats.
 
     Example:
         >>> row_losses(tails(np.array([[0.2, 0.3, 0.5]])), math.log(3)).round(12).tolist()
@@ -89,11 +98,12 @@ def _losses(left: _Vector, epsilon: float) -> _Vector:
 
 
 def least_row_level(law: _Vector, loss: float) -> float:
-    """The least epsilon at which the letter is lost with this probability: the inverse of `row_losses`.
+    """The least epsilon at which a row's letter is changed with at most the given probability: the inverse of
+    `row_losses`.
 
     Args:
-        law: (m,) of the row.
-        loss: in [0, 1].
+        law: law of the row, shape (m,).
+        loss: probability that the letter is changed, in [0, 1].
     """
     left = tails(law[None])[0]
     if left[0] <= loss:
@@ -107,8 +117,8 @@ def least_row_level(law: _Vector, loss: float) -> float:
 
 
 def top_tables(laws: _Vector, epsilon: float) -> list[_Vector]:
-    """Best row channel of a level for each law, shape (m, m): the kernel among the k likeliest letters, anything else
-    uniform on them.
+    """Best row channel at a level of differential privacy for each law, shape (m, m). The k likeliest letters go
+    through the kernel among themselves. Every other letter is replaced by one of these k, all equally likely.
     """
     found: list[_Vector] = []
     r, m = math.exp(-epsilon), laws.shape[1]
@@ -129,13 +139,14 @@ def _parts(laws: int, letters: int) -> list[slice]:
 
 @dataclass(frozen=True)
 class WaterLevel:
-    """Water level in each of u rows: its s likeliest letters are used, w is the mass below.
+    """Water level of each of u row laws. A row's channel uses the s likeliest letters, and w is the level below which
+    their probability does not count.
 
     Args:
-        order: (u, m) letters, likeliest first.
-        used: (u,) s, the number of used letters; 0 where a constant does as well.
-        level: (u,) w, posterior probability of each other used letter.
-        kept: (u,) theta = 1 - delta, posterior probability of the letter that was released.
+        order: letters of each law, likeliest first, shape (u, m).
+        used: number s of used letters, shape (u,); 0 where a constant output is as good.
+        level: w, the posterior probability of each used letter other than the released letter, shape (u,).
+        kept: theta = 1 - delta, the posterior probability of the released letter, shape (u,).
     """
 
     order: NDArray[np.int64]
@@ -147,7 +158,10 @@ class WaterLevel:
 def water_level(laws: _Vector, delta: _Vector) -> WaterLevel:
     """The water level at which each row is changed with probability delta.
 
-    p_(s) > w >= p_(s+1) with w = (delta - (1 - P_s))/(s - 1), over letters in falling order.
+    With letters in falling order of their probabilities p_(1), p_(2), ..., and P_s the sum of the first s, the level w
+    satisfies
+
+        p_(s) > w >= p_(s+1),  w = (delta - (1 - P_s))/(s - 1).
     """
     m, lines = laws.shape[1], np.arange(len(laws))
     order = np.argsort(-laws, axis=1, kind="stable")
@@ -162,11 +176,11 @@ def water_level(laws: _Vector, delta: _Vector) -> WaterLevel:
 
 
 def water_tables(laws: _Vector, delta: _Vector) -> list[_Vector]:
-    """Channel of each row with the least information and identifiability at its distortion, shape (m, m).
+    """Channel of each row with the least information and identifiability at the row's distortion, shape (m, m).
 
     Args:
-        laws: (u, m) laws of the rows.
-        delta: (u,) probabilities that a row is changed.
+        laws: laws of the rows, shape (u, m).
+        delta: probability that each row is changed, shape (u,).
     """
     found: list[_Vector] = []
     for part in _parts(*laws.shape):
@@ -194,7 +208,9 @@ def _water(laws: _Vector, delta: _Vector) -> _Vector:
 
 
 def water_information(laws: _Vector, delta: _Vector) -> _Vector:
-    """Information I(X;Y) of each row's water-filling channel in nats, its rate-distortion function, shape (u,)."""
+    """Information I(X;Y) of each row's water-filling channel in nats, which is the row's rate-distortion function,
+    shape (u,).
+    """
     found = water_level(laws, delta)
     law = np.take_along_axis(laws, found.order, axis=1)
     law = np.where(np.arange(law.shape[1]) < found.used[:, None], law, 0.0)
@@ -207,12 +223,17 @@ def water_information(laws: _Vector, delta: _Vector) -> _Vector:
 
 
 def dp_distortion(prior: IndependentRows, epsilon: float) -> float:
-    """D_d*(epsilon) = sum over rows of 1 - Theta(epsilon), the least distortion under epsilon-DP."""
+    """Least distortion D_d*(epsilon) under epsilon-DP: the sum over rows of 1 - Theta(epsilon), the least probability
+    that a row is changed.
+    """
     return float(prior.counts @ row_losses(tails(prior.laws), epsilon))
 
 
 def identifiability_distortion(prior: IndependentRows, epsilon: float) -> float:
-    """D_i*(epsilon) = sum over rows of max(1 - e^epsilon min p, h), for epsilon >= eps_X."""
+    """Least distortion D_i*(epsilon) at an identifiability epsilon >= eps_Xfor independent rows: the sum over rows of
+    max(1 - e^epsilon min p, h). Here min p is the row's smallest probability, and h is the kernel's distortion of one
+    row.
+    """
     return float(prior.counts @ _identifiable(prior, epsilon))
 
 
@@ -224,7 +245,9 @@ def _identifiable(prior: IndependentRows, epsilon: float) -> _Vector:
 
 
 def dp_level(prior: IndependentRows, distortion: float) -> float:
-    """Least level eps_d*(D) of differential privacy: 0 from D_0 on, the inverse of `dp_distortion` before."""
+    """Least level eps_d*(D) of differential privacy at distortion D: 0 for D >= D_0, and the inverse of `dp_distortion`
+    for smaller D.
+    """
     constant = float(prior.counts @ (1.0 - prior.laws.max(axis=1)))
     if distortion >= constant - 1e-12 * prior.records:
         return 0.0
@@ -236,7 +259,9 @@ def dp_level(prior: IndependentRows, distortion: float) -> float:
 
 
 def identifiability_level(prior: IndependentRows, distortion: float, prior_level: float) -> float:
-    """Least level eps_i*(D) of identifiability: eps_X from D_i*(eps_X) on."""
+    """Least identifiability eps_i*(D) at distortion D: eps_X for D >= D_i*(eps_X), and the inverse of
+    `identifiability_distortion` for smaller D.
+    """
     if distortion >= identifiability_distortion(prior, prior_level) - 1e-12 * prior.records:
         return prior_level
     if len(prior.laws) == 1:
@@ -249,7 +274,7 @@ def identifiability_level(prior: IndependentRows, distortion: float, prior_level
 
 
 def information(prior: IndependentRows, distortion: float) -> float:
-    """Least information eps_m*(D) in nats: water-filling in all rows at one slope, eps_d*(D)."""
+    """Least information eps_m*(D) in nats at distortion D: water-filling in all rows at one common slope, eps_d*(D)."""
     return float(prior.counts @ water_information(prior.laws, row_distortions(prior, distortion)))
 
 
@@ -264,7 +289,7 @@ def row_distortions(prior: IndependentRows, distortion: float) -> _Vector:
 
 
 def _inverted(distortion_at: Callable[[float], float], distortion: float, high: float) -> float:
-    """The epsilon at which a falling function has a value, by bisection down to rounding."""
+    """The epsilon at which a falling function takes a value, by bisection down to rounding."""
     low, high = 0.0, max(high, 1e-12)
     while distortion_at(high) > distortion:
         low, high = high, 2.0 * high
@@ -283,12 +308,13 @@ _LARGEST = 2**23  # rows times databases
 
 @dataclass(frozen=True, eq=False)
 class RowBounds:
-    """The laws of single rows given all others, as falling sums.
+    """Lower bounds from the conditional distributions of single rows given all other rows.
 
     Args:
-        weights: (l,) the probability of the other rows, times how many rows are in the same place.
-        sums: (l, m) sums of the k largest conditional probabilities.
-        least: (l,) the smallest one.
+        weights: probability of the other rows' letters, times the number of rows with this conditional distribution,
+            shape (l,).
+        sums: sums of the k largest conditional probabilities, for k = 1, ..., m, shape (l, m).
+        least: the smallest conditional probability, shape (l,).
     """
 
     weights: _Vector
@@ -297,7 +323,7 @@ class RowBounds:
 
     @classmethod
     def of(cls, prior: Prior) -> RowBounds | None:
-        """Bounds for a prior; None where there are too many lines to go through."""
+        """Bounds for a prior; None where it has too many conditional distributions."""
         match prior:
             case IndependentRows():
                 lines, weights = prior.laws, prior.counts.astype(np.float64)
@@ -317,7 +343,7 @@ class RowBounds:
         return cls(weights * mass, np.cumsum(falling, axis=1), falling[:, -1])
 
     def distortion(self, notion: Level, epsilon: float) -> float:
-        """At least so many rows change at a level; less a part in 10^12 for rounding."""
+        """Lower bound of the distortion at a level, lowered by a part in 10^12 for rounding."""
         m = self.sums.shape[1]
         r = math.exp(-epsilon)
         if notion == "dp":
@@ -327,7 +353,9 @@ class RowBounds:
         return max(0.0, float(self.weights @ lost) - 1e-12 * float(self.weights.sum()))
 
     def level(self, notion: Level, distortion: float, low: float, high: float) -> float:
-        """No release of this distortion has a level below this, between two known ones: bisection, rounded down."""
+        """Lower bound of the level of any release with this distortion, between two known levels. Bisection finds it,
+        rounded down.
+        """
         if self.distortion(notion, low) <= distortion:
             return low
         while high - low > 1e-12 * max(1.0, high):

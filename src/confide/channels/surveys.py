@@ -1,10 +1,13 @@
-"""Estimates of a survey through a randomisation: shares of the true answers with standard errors, for any row table.
+"""Estimates of a survey through a randomisation: shares of the true answers with standard errors, for any table of one
+row.
 
-Estimates are linear and without bias; where reports are of more kinds than answers, the weights are the best ones at a
-law that was fixed beforehand. The same formula says, before any data, how large the errors will be.
+Estimates are linear and unbiased. Where there are more kinds of reports than answers, the weights are the best ones at
+a distribution of answers that was fixed before the survey. The formula for the standard errors also predicts the errors
+before there are any data.
 
-How useful a survey's design is: the standard error of each share, compared with that of asking directly, with
-randomised response, and with the mechanisms that have the least levels at the same number of changed rows.
+`Usefulness` says how useful a survey's design is. The class compares the standard error of each share with the errors
+of three alternatives: direct questions, randomised response, and the mechanisms with the least privacy levels at the
+same number of changed rows.
 """
 
 from __future__ import annotations
@@ -51,11 +54,11 @@ _SHOWN = 10  # names in a message
 
 
 class HasChannel(Protocol):
-    """A mechanism, or what a channel file says."""
+    """A mechanism, a channel file, or any other object with a channel."""
 
     @property
     def channel(self) -> FiniteChannel:
-        """Channel that rows go through."""
+        """Channel through which rows go."""
         ...
 
 
@@ -63,25 +66,26 @@ def survey_shares(
     table: ArrayLike | FiniteChannel | HasChannel, reports: Any = None, *, counts: ArrayLike | None = None,
     prior: Prior | ArrayLike | None = None, names: Sequence[str] = ()
 ) -> ShareEstimate:
-    """Shares of the true answers from randomised reports, without bias, with standard errors.
+    """Unbiased shares of the true answers from randomised reports, with standard errors.
 
-    Each person reports once, independently of all others, and their number is fixed beforehand. With as many kinds of
-    reports as answers there is one linear estimate without bias; with more of them, it is the one with the least
-    errors under the prior. For randomised response at an epsilon, `confide.privacy.estimated_shares` is the same.
+    Each person reports once, independently of all others, and the number of people is fixed before the survey. With as
+    many kinds of reports as answers, there is one linear unbiased estimate. With more kinds of reports, the estimate is
+    the one with the least errors under the prior. For randomised response at an epsilon,
+    `confide.privacy.estimated_shares` gives the same estimate.
 
     Args:
-        table: (m, k) probability of each report, one row for each true answer; or a channel that takes each row
-            through one table, or has such a `.channel`: a mechanism, a channel file.
-        reports: (n,) in 0..k-1: an array, a column of pandas, Polars or Arrow, or a frame or a file with one column.
-            Give these or the counts.
-        counts: (k,) number of times that each report came.
-        prior: law of the true answers, or prior, that was fixed before the reports were seen; uniform if left out. It
-            matters for the size of the errors where k > m, and never for bias.
+        table: probability of each report for each true answer, shape (m, k); or a channel that takes each row through
+            one common table; or a mechanism or channel file with such a `.channel`.
+        reports: reports in 0..k-1, shape (n,): an array, a column of pandas, Polars or Arrow, or a frame or a file with
+            one column. Exactly one of `reports` and `counts` is given.
+        counts: number of times that each report occurred, shape (k,).
+        prior: distribution of the true answers, or a prior, that was fixed before the reports were seen; uniform if
+            left out. The prior affects the size of the errors where k > m, and never the bias.
         names: names of the m answers, for messages.
 
     Raises:
-        InvalidInput: no reports, impossible ones, or a table from which some shares do not follow: the message lists
-            the answers that cannot be distinguished.
+        InvalidInput: there are no reports, some are impossible, or the table does not determine some shares: the
+            message lists the answers that cannot be distinguished.
 
     Example:
         >>> found = survey_shares([[0.75, 0.25], [0.15, 0.85]], counts=[300, 700])
@@ -103,7 +107,7 @@ def survey_shares(
 
 
 def _misfit(counts: NDArray[np.int64], table: _Array, shares: _Array) -> float | None:
-    """Chi-square of the counts against the shares that fit them best."""
+    """Chi-square statistic of the counts against the best-fitting shares."""
     used = table.any(axis=0)
     spare = int(used.sum()) - len(table)
     if spare <= 0:
@@ -118,20 +122,20 @@ def _misfit(counts: NDArray[np.int64], table: _Array, shares: _Array) -> float |
 def survey_errors(
     table: ArrayLike | FiniteChannel | HasChannel, prior: Prior | ArrayLike, people: int, *, sampling: bool = True
 ) -> _Array:
-    """Standard errors of `survey_shares`, before any data: to compare designs by what they are good for.
+    """Standard errors of `survey_shares` before there are any data, for the comparison of designs.
 
     Args:
-        table: as in `survey_shares`.
-        prior: (m,) shares of the true answers, or a prior, whose average row counts.
-        people: n >= 1, who report once each.
-        sampling: True for shares of a population from which they were drawn at random. False for shares among
-            themselves: the randomisation alone.
+        table: table of one row, a channel, or an object with a `.channel`, as for `survey_shares`.
+        prior: shares of the true answers, shape (m,), or a prior, whose average row counts.
+        people: number n >= 1 of people, who report once each.
+        sampling: True for shares of a population from which the people were drawn at random. False for shares among the
+            people themselves, where the randomisation is the only source of error.
 
     Returns:
-        (m,) standard errors, exact under these shares; infinity where no number of reports tells the share.
+        Standard errors, shape (m,), exact under these shares; infinity where no number of reports determines the share.
 
     Raises:
-        InvalidInput: no table, no law over its answers, or no people.
+        InvalidInput: the table is no table, the prior is no distribution over its answers, or there are no people.
 
     Example:
         >>> survey_errors([[0.75, 0.25], [0.25, 0.75]], [0.1, 0.9], 1000).round(4).tolist()
@@ -154,13 +158,15 @@ def group_errors(
     """Standard errors of shares from groups of people who are drawn together, such as households.
 
     Args:
-        table: as in `survey_shares`.
-        prior: prior of the rows of one group. Independent rows are people drawn one by one, from the average law.
+        table: table of one row, a channel, or an object with a `.channel`, as for `survey_shares`.
+        prior: prior of the rows of one group. Independent rows are people who are drawn one by one, from the average
+            law.
         groups: number of independent groups, >= 1.
-        sampling: False for shares among these people: the randomisation alone.
+        sampling: True for shares of a population. False for shares among these people, where the randomisation is the
+            only source of error.
 
     Returns:
-        (m,) standard errors; infinity where no number of reports determines the share.
+        Standard errors, shape (m,); infinity where no number of reports determines the share.
 
     Example:
         >>> from confide.channels import Exchangeable
@@ -173,7 +179,7 @@ def group_errors(
 
 
 def share_variances(prior: Prior) -> _Array:
-    """Variances of the shares of the letters among the rows, shape (m,)."""
+    """Variance, under the prior, of the share of rows with each letter, shape (m,)."""
     m, n = prior.letters, prior.records
     if isinstance(prior, IndependentRows):
         law = mean_law(prior, m)
@@ -191,10 +197,11 @@ def share_variances(prior: Prior) -> _Array:
 
 
 def row_table(channel: ArrayLike | FiniteChannel | HasChannel) -> _Array:
-    """The one table that each row goes through, shape (m, k).
+    """The common table through which each row goes, shape (m, k).
 
     Raises:
-        InvalidInput: no table; rows go through different ones, or all rows together through one.
+        InvalidInput: the value is no table, rows go through different tables, or all rows go through one table
+            together.
     """
     within = getattr(channel, "channel", None)
     if isinstance(within, FiniteChannel):  # a mechanism, or what a file says
@@ -209,21 +216,21 @@ def row_table(channel: ArrayLike | FiniteChannel | HasChannel) -> _Array:
 
 
 def shared_table(channel: FiniteChannel | None) -> _Array | None:
-    """Table of a product of rows that all go through the same one, shape (m, k); None for other channels."""
+    """Table of a product of rows that all go through the same table, shape (m, k); None for other channels."""
     if isinstance(channel, RowProduct) and all(np.array_equal(each, channel.tables[0]) for each in channel.tables):
         return channel.tables[0]
     return None
 
 
 def indistinguishable_letters(table: _Array) -> list[list[int]]:
-    """Groups of letters with the same row."""
+    """Groups of letters for which every output has the same probability."""
     _, place = np.unique(table, axis=0, return_inverse=True)
     groups = [np.flatnonzero(place.reshape(-1) == k).tolist() for k in range(int(place.max()) + 1)]
     return sorted(group for group in groups if len(group) > 1)
 
 
 def mean_law(prior: Prior | ArrayLike, letters: int) -> _Array:
-    """Law of one row, on average over the rows, shape (m,)."""
+    """Distribution of one row, averaged over the rows, shape (m,)."""
     if isinstance(prior, Prior):
         laws, counts = prior.marginals()
         law: _Array = counts @ laws / prior.records
@@ -235,17 +242,20 @@ def mean_law(prior: Prior | ArrayLike, letters: int) -> _Array:
 
 
 class _Rule(NamedTuple):
-    """The decoder, (k, m), and groups of letters that cannot be told apart, whose columns mean nothing."""
+    """The decoder, shape (k, m), and the groups of letters that reports cannot distinguish. The decoder's columns for
+    such letters have no meaning.
+    """
 
     decoder: _Array
     apart: list[list[int]]
 
 
 def _rule(table: _Array, prior: Prior | ArrayLike | None) -> _Rule:
-    """Weighted least squares: of all A with T A = 1, the one with the least A' diag(q) A.
+    """Weighted least squares: of all decoders A with T A = 1, the one with the least A' diag(q) A, where T is the
+    table.
 
-    With q the law of a report this is the least variance of all linear estimates without bias, and the decoder's rows
-    sum to 1: so do the shares.
+    If q is the distribution of a report, this decoder has the least variance of all linear unbiased estimates. The
+    decoder's rows sum to 1, and so do the estimated shares.
     """
     m, k = table.shape
     law = np.full(m, 1.0 / m)
@@ -262,8 +272,8 @@ def _rule(table: _Array, prior: Prior | ArrayLike | None) -> _Rule:
 
 
 def _groups(null: _Array) -> list[list[int]]:
-    """Letters whose shares can be traded for each other without a trace in the reports: connected by directions in
-    which the law may move.
+    """Groups of letters with shares that can be exchanged without any effect on the reports. Letters are in one group
+    if they are connected by directions in which the distribution can move without effect.
     """
     linked = np.abs(null @ null.T) > 1e-8
     left, groups = set(np.flatnonzero(linked.diagonal()).tolist()), []
@@ -305,23 +315,24 @@ _LISTED = 30  # letters on a page
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Usefulness:
-    """Standard errors of estimated shares, for people drawn at random from a population with the prior's shares; under
-    a prior whose rows depend on each other, for groups of people who are drawn together.
+    """Standard errors of estimated shares, for people drawn at random from a population with the prior's shares. Under
+    a prior with dependent rows, the errors are for groups of people who are drawn together.
 
     Args:
-        people: in a group, who report once each.
-        groups: that are drawn independently.
-        together: whether the people of a group have to do with each other.
-        names: (m,) of the letters, or their numbers.
-        shares: (m,) of the letters under the prior.
-        direct: (m,) errors without randomisation.
-        errors: (m,) errors through the channel; infinite where the share cannot be estimated.
-        alone: (m,) errors of shares among these people: the randomisation alone.
-        epsilon: the channel's differential privacy.
-        response: (m,) errors through randomised response of that epsilon.
-        as_useful: epsilon of randomised response whose largest error is this channel's; infinite where that is asking
-            directly, not a number where some share cannot be estimated.
-        least: notion -> the mechanism that reaches its least level, and (m,) the errors through it.
+        people: number of people in a group, who report once each.
+        groups: number of groups that are drawn independently.
+        together: whether the rows of the people in a group depend on each other.
+        names: names of the letters, or their numbers, shape (m,).
+        shares: share of each letter under the prior, shape (m,).
+        direct: errors without randomisation, shape (m,).
+        errors: errors through the channel, shape (m,); infinite where the share cannot be estimated.
+        alone: errors of the shares among these people, where the randomisation is the only source of error, shape (m,).
+        epsilon: the channel's differential privacy, in nats.
+        response: errors through randomised response with that epsilon, shape (m,).
+        as_useful: epsilon of the randomised response that has the same largest error as this channel. The number is
+            infinite where the channel is as exact as direct questions, and nan where some share cannot be estimated.
+        least: mapping from notion to the mechanism that reaches the least level of that notion, and the errors through
+            this mechanism, shape (m,).
     """
 
     people: int
@@ -338,7 +349,7 @@ class Usefulness:
     least: Mapping[Notion, tuple[str, _Array]]
 
     def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready dictionary; infinities stay floats."""
+        """A JSON-ready dictionary of all numbers; infinities stay floats."""
         return {"people": self.people, "groups": self.groups, "letters": list(self.names),
                 "shares": self.shares.tolist(),
                 "asked_directly": self.direct.tolist(), "this_channel": self.errors.tolist(),
@@ -349,7 +360,7 @@ class Usefulness:
                           for notion, (name, errors) in self.least.items()}}
 
     def section(self) -> Section:
-        """Words and a table."""
+        """Section of the page with words and a table."""
         listed = np.argsort(-self.shares, kind="stable")[:_LISTED]
         listed.sort()
         others = self._columns()
@@ -365,7 +376,9 @@ class Usefulness:
         return Section(title="How useful it is", blocks=(Text(tuple(self._words())), table, *self._rivals()))
 
     def _rivals(self) -> list[Block]:
-        """Randomised response beside this channel: whether the design is dominated."""
+        """Comparison of this channel with randomised response, which says whether randomised response is better in both
+        privacy and error.
+        """
         largest = float(self.errors.max())
         if math.isinf(largest) or math.isnan(self.as_useful) or not (self.epsilon > 0 and largest > 0):
             return []
@@ -390,7 +403,7 @@ class Usefulness:
         return 1.0 / (1.0 + (len(self.names) - 1) * math.exp(-epsilon))
 
     def _columns(self) -> dict[str, _Array]:
-        """Errors by heading; notions for which one mechanism is the least share a column."""
+        """Mapping from heading to errors. Notions for which the same mechanism has the least level share a column."""
         found: dict[str, _Array] = {}
         for name, errors in self.least.values():
             notions = [notion for notion, (other, same) in self.least.items()
@@ -431,14 +444,15 @@ def usefulness(
     channel: FiniteChannel, prior: Prior, names: Sequence[str],
     least: Mapping[Notion, tuple[str, FiniteChannel | None]], *, epsilon: float, groups: int = 1,
 ) -> Usefulness:
-    """The errors of a channel that takes each row through one table.
+    """The errors of a channel that takes each row through one common table.
 
     Args:
         channel: the randomisation.
-        prior: prior of the rows of a group; its average row is the population.
-        names: names of the letters; none for their numbers.
-        least: notion -> a mechanism's name and its channel; channels without one table for all rows are left out.
-        epsilon: the channel's differential privacy.
+        prior: prior of the rows of a group; its average row gives the shares of the population.
+        names: names of the letters; empty for their numbers.
+        least: mapping from notion to a mechanism's name and its channel; channels without one common table for all rows
+            are left out.
+        epsilon: the channel's differential privacy, in nats.
         groups: number of groups, drawn independently.
     """
     m = channel.letters
@@ -455,7 +469,9 @@ def usefulness(
 
 
 def _as_useful(errors: _Array, prior: Prior, groups: int) -> float:
-    """Epsilon of randomised response with this largest error, which falls as epsilon grows."""
+    """Epsilon of the randomised response with the same largest error as the given errors. The largest error falls as
+    epsilon grows.
+    """
     from scipy.optimize import brentq
 
     largest = float(errors.max())

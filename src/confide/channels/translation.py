@@ -1,7 +1,7 @@
-"""Bounds in other notions from a level in one, each with its conditions.
+"""Bounds in other notions of privacy that follow from a level in one notion, each with its conditions.
 
-Nothing here is an approximation: each step is a proved inequality, and where nothing follows, the step says so. A
-channel at hand is better analysed (`analyse`, `attack_risk`): its own numbers are inside these bounds.
+No bound is an approximation: each is a proved inequality, and where no bound follows, the result says so. If the
+channel itself is known, `analyse` and `attack_risk` give its exact numbers, which lie inside these bounds.
 
 Source: Wang 2016, section 1.3.2 and chapter 2; spec privacy_notions 1.1, 5 and 8.
 """
@@ -38,15 +38,15 @@ _BOTH = f"{_INFORMED}; {_KNOWN}"
 @wire("Step", "quantity bound value unit needs source")
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """One bound.
+    """One bound on one quantity.
 
     Args:
         quantity: name of the bounded number.
-        bound: "at most" or "at least".
-        value: the bound; infinite where nothing follows.
-        unit: unit of the value: nats, rows, a probability.
-        needs: condition under which it holds.
-        source: place of its proof.
+        bound: direction of the bound, "at most" or "at least".
+        value: the bound; infinite where no bound follows.
+        unit: unit of the value: nats, rows, or a probability.
+        needs: condition under which the bound holds.
+        source: place of the bound's proof.
     """
 
     quantity: str
@@ -57,19 +57,19 @@ class Step:
     source: str
 
     def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready dictionary."""
+        """A JSON-ready dictionary of the bound."""
         return parts_of(self)
 
 
 def translate(notion: Measure, level: float, prior: Prior | ArrayLike) -> tuple[Step, ...]:
-    """Bounds in the other notions that follow from a level in one.
+    """Bounds in the other notions that follow from a level in one notion.
 
     Args:
         notion: "dp", "identifiability", "mutual-information" (nats) or "information-privacy".
-        level: in nats, >= 0; infinity is allowed. If it is only an upper bound of the channel's level, the bounds on
-            other notions from below say nothing; all others hold.
-        prior: prior of the attacker, or anything that `as_prior` accepts: a plain list is the law of a single row. It
-            gives m, n and eps_X.
+        level: level in nats, >= 0; infinity is allowed. If the number is only an upper bound of the channel's level,
+            the lower bounds on other notions need not hold; all other bounds do.
+        prior: prior of the attacker, or anything that `as_prior` accepts: a plain list is the law of a single row. The
+            prior determines m, n and eps_X.
 
     Raises:
         InvalidInput: an unknown notion, a negative level, or an identifiability below the prior's own level.
@@ -94,12 +94,14 @@ def translate(notion: Measure, level: float, prior: Prior | ArrayLike) -> tuple[
 
 
 def composed_level(levels: Sequence[float], prior: Prior | ArrayLike | None = None) -> float:
-    """The level of several releases of the same rows together, each drawn anew.
+    """The level of several releases of the same rows together, each drawn independently.
 
     Args:
-        levels: differential privacy of each, in nats; also where later ones were chosen after seeing earlier ones. Or
-            the information of each: together they give away at most the sum.
-        prior: if given, the identifiability of all together: eps_X more.
+        levels: differential privacy of each release, in nats; later releases may have been chosen after earlier ones
+            were seen. Alternatively the mutual information of each release: all releases together reveal at most the
+            sum.
+        prior: prior of the rows; if given, the result is the identifiability of all releases together, which is larger
+            by eps_X.
 
     Example:
         >>> composed_level([0.5, 0.5, 1.0])
@@ -121,7 +123,7 @@ def _step(quantity: str, bound: Bound, value: float, unit: str, needs: str, sour
 
 
 def _information(bound: float, prior: Prior, needs: str) -> Step:
-    """At most what the rows hold."""
+    """Bound on the mutual information, which never exceeds the entropy of the rows."""
     if prior.entropy < bound:
         return _step("mutual information", "at most", prior.entropy, "nats",
                      "the prior is this one: it is all that the rows hold", "section 1.3.2")
@@ -165,7 +167,9 @@ def _from_identifiability(level: float, prior: Prior, own: float) -> tuple[Step,
 
 
 def _from_information(level: float, prior: Prior, own: float) -> tuple[Step, ...]:  # noqa: ARG001 - as its siblings
-    """An average bounds averages: no worst case follows from it."""
+    """Bounds that follow from mutual information. Mutual information is an average and bounds only averages: no worst
+    case follows from an average.
+    """
     m, n = prior.letters, prior.records
     laws, _ = prior.marginals()
     average = min(1.0, float(laws.max()) + math.sqrt(0.5 * level))
@@ -193,7 +197,9 @@ def _from_information_privacy(level: float, prior: Prior, own: float) -> tuple[S
 
 
 def _shannon(information: float, prior: Prior) -> float:
-    """The least distortion that Shannon's bound allows: H(X) - n H(row of D/n) = I; 0 where I is H(X) or more."""
+    """The least distortion D that Shannon's bound allows at information I, from H(X) - n H(row of D/n) = I; 0 where I
+    is H(X) or more.
+    """
     entropy, m, n = prior.entropy, prior.letters, prior.records
     if information >= entropy:
         return 0.0

@@ -1,4 +1,4 @@
-"""The contract that every family signs: mechanisms, outcomes, guarantees, kinds and errors."""
+"""The common interface of all families of mechanisms: mechanisms, outcomes, guarantees, campaign kinds and errors."""
 
 from confide._lazy import doors
 

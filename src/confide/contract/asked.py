@@ -1,10 +1,11 @@
-"""The form that a kind asks one participant to fill in, field by field: a kind says it, and the code that draws forms
-knows no kind.
+"""The form that a campaign kind asks each participant to fill in, described field by field. The code that draws forms
+knows only this description, and no kind.
 
-A field is judged alone, by public limits. What a kind asks of several fields together stands in their notes, and is
-judged where the whole record is.
+Each field is judged alone, by public limits. A rule on several fields together is stated in the fields' notes, and is
+checked only with the whole record.
 
-What kinds have in common whose data a custodian holds: nobody is invited, is paid, or has a share.
+`CustodiansKind` is the common part of all kinds with a custodian's data, in which nobody is invited, is paid, or has a
+share.
 """
 
 from __future__ import annotations
@@ -35,24 +36,24 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", r
 @wire("Field", "column label form choices lowest above highest gaps whole unit note required")
 @dataclass(frozen=True, kw_only=True)
 class Field:
-    """One thing that is asked of a participant.
+    """One field of the form that a participant fills in.
 
     Args:
-        column: the column under which the participant's text is handed on.
+        column: the column under which the participant's text is passed on.
         label: the question, in the campaign's own words.
-        form: "choice", one of `choices`; "number"; or "text", of which only the kind knows what it may be.
-        choices: the choices of a field whose form is a choice, as they are handed on.
-        lowest: the least number that is accepted; None where anything below is accepted too.
-        above: the number that an answer has to exceed.
-        highest: the largest number that is accepted.
+        form: "choice" for one of `choices`, "number", or "text", whose valid values only the kind knows.
+        choices: the possible answers of a choice, as they are passed on.
+        lowest: the least accepted number; None for no lower limit.
+        above: a number that an answer has to exceed; None for no such limit.
+        highest: the largest accepted number; None for no upper limit.
         gaps: open intervals in which no number may lie.
         whole: whether a number has to be whole.
         unit: the unit of a number, for people.
-        note: the facts that the participant has to know beside it, in whole sentences.
-        required: whether it may not be left empty.
+        note: the facts that the participant has to know when they answer, in whole sentences.
+        required: whether the field must be filled in.
 
     Raises:
-        InvalidInput: no such form, or a choice of nothing.
+        InvalidInput: no such form, or `choices` that do not fit the form.
 
     Example:
         >>> way = Field(column="way", label="How do you get to work?", form="choice", choices=("bus", "car"))
@@ -81,23 +82,25 @@ class Field:
             raise InvalidInput("choices", "do not fit the form", "a choice needs some, and nothing else has any")
 
     def problem(self, text: str | None) -> str:
-        """Describe, in public terms, the fault in a typed text and what would be right; the result is empty where there
-        is no fault.
+        """Describe the fault in a typed text and the texts that are accepted, in public terms. The description is empty
+        for a text without a fault.
 
         Args:
-            text: the participant's own text; None or white space where they left it empty.
+            text: the participant's own text; None or white space for an empty field.
         """
         fault = self.fault(text)
         return f"{fault}; {limit}" if fault and (limit := self.limit_of(text)) else fault
 
     def limit_of(self, text: str | None) -> str:
-        """Describe what would be right where a typed text has a fault; the result is empty where the participant left
+        """Describe the texts that are accepted in place of a faulty one. The result is empty if the participant left
         the field empty.
         """
         return self.limit() if text is not None and text.strip() else ""
 
     def fault(self, text: str | None) -> str:
-        """Describe the fault in a typed text, without what would be right."""
+        """Describe the fault in a typed text, without the texts that are accepted. The description is empty for a text
+        without a fault.
+        """
         given = "" if text is None else text
         if not given.strip():
             return worded("is missing") if self.required else ""
@@ -117,7 +120,7 @@ class Field:
         return worded("is not whole") if self.whole and value != math.floor(value) else ""
 
     def limit(self) -> Worded:
-        """The texts that are accepted, in words; the field's unit and its choices are the campaign's."""
+        """The texts that the field accepts, in words; the unit and the choices are in the campaign's own words."""
         if self.form == "choice":
             shown = f"{', '.join(self.choices[:_SHOWN])}{', ...' * (len(self.choices) > _SHOWN)}"
             return worded("must be one of %(choices)s", choices=shown)
@@ -130,7 +133,7 @@ class Field:
         return found
 
     def _range(self) -> Worded:
-        """Whole sentences, so that they can be told in other languages; the unit stands behind the last number."""
+        """The accepted numbers as whole phrases, so that they can be translated; the unit follows the last number."""
         unit = f" {self.unit}" if self.unit else ""
         low, high = self.lowest, "" if self.highest is None else f"{self.highest:.12g}{unit}"
         if self.above is not None and (low is None or self.above >= low):
@@ -161,15 +164,15 @@ class Field:
 
 
 def judge(asked: Sequence[Field], values: Mapping[str, str]) -> None:
-    """Check that each field of a form is as it is asked for.
+    """Check that every field of a form is filled in correctly.
 
     Args:
-        asked: the fields.
-        values: column -> what the participant typed; what is left out is empty.
+        asked: the fields of the form.
+        values: mapping from a column to the text that the participant typed; a missing column is empty.
 
     Raises:
-        InvalidInput: a column that is not asked for, or the first field that is not as it should be. The message is the
-            participant's own, and does not repeat what they typed.
+        InvalidInput: a column that the form does not have, or the first faulty field. The message is for the
+            participant alone, and does not repeat the typed text.
 
     Example:
         >>> judge([Field(column="age", label="age", form="number")], {"age": "old"})
@@ -186,11 +189,11 @@ def judge(asked: Sequence[Field], values: Mapping[str, str]) -> None:
 
 
 def faults(asked: Sequence[Field], values: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """Map column -> the fault there and what would be right, for every field that is not as it is asked for.
+    """Mapping from the column of each faulty field to the fault and the texts that are accepted.
 
     Args:
         asked: the fields, in the form's order.
-        values: column -> what the participant typed; what is left out is empty.
+        values: mapping from a column to the text that the participant typed; a missing column is empty.
 
     Example:
         >>> faults([Field(column="age", label="age", form="number", whole=True)], {"age": "0.5"})
@@ -208,30 +211,30 @@ def _plain(value: Any) -> Any:
 
 
 class CustodiansKind:
-    """The part of a `Kind` that is the same wherever a custodian holds all data and nobody is invited."""
+    """The part of a `Kind` that is the same for all kinds in which a custodian holds all data and nobody is invited."""
 
     def identities(self, config: Any) -> Sequence[str]:
-        """Nobody is invited: a custodian holds the data."""
+        """The empty list of invited ids, because a custodian holds the data."""
         return ()
 
     def asked(self, config: Any, plan: Any) -> Sequence[Field]:
-        """Nothing is asked of anybody."""
+        """The empty form, because no participant is asked anything."""
         return ()
 
     def codec(self, plan: Any) -> None:
-        """The custodian's data stay where they are."""
+        """No codec, because the custodian's data are not collected."""
         return
 
     def payouts(self, plan: Any) -> None:
-        """Nothing is paid."""
+        """No payout terms, because nothing is paid."""
         return
 
     def record(self, config: Any, plan: Any, folder: Path, identity: str) -> tuple[None, int]:
-        """Nothing is looked up: membership in the data is not disclosed."""
+        """No record and index 0 for every id, so that membership in the data is not disclosed."""
         return None, 0
 
     def submission(self, config: Any, plan: Any, identity: str, values: Mapping[str, str]) -> tuple[int, bytes]:
-        """Nobody hands in anything.
+        """Refuse the submission, because nobody is invited.
 
         Raises:
             Refused: always.
@@ -239,5 +242,5 @@ class CustodiansKind:
         raise Refused("nobody is invited: a custodian holds the data", "the table comes with the campaign file")
 
     def parse_record(self, config: Any, plan: Any, identity: str, values: Mapping[str, str]) -> tuple[None, int]:
-        """Nobody hands in a record."""
+        """No record and index 0, because no participant hands in a record."""
         return None, 0

@@ -1,4 +1,6 @@
-"""Checks of public parameters: each returns the value it was given, or raises `InvalidInput` naming the field."""
+"""Checks of public parameters. Each check returns the value that it was given, or raises `InvalidInput` with the name
+of the field.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from confide.contract.remedies import printed
 __all__ = ["MOST_DIGITS", "finite", "fraction", "is_power_of_ten", "non_negative", "one_of", "positive", "whole"]
 
 MOST_DIGITS = 18
-"""Behind the point of an amount."""
+"""Largest number of decimal places of an amount of money."""
 
 _POWERS = frozenset(10**power for power in range(MOST_DIGITS + 1))
 
@@ -64,12 +66,12 @@ def whole(field: str, value: object, *, at_least: int = 0) -> int:
 
 
 def is_power_of_ten(value: int) -> bool:
-    """Whether so many of the smallest coin can make one unit: 1, 10, and so on up to 10^18."""
+    """Whether a number can be the number of smallest coins in one unit of a currency: 1, 10, and so on up to 10^18."""
     return value in _POWERS
 
 
 def one_of(field: str, value: object, allowed: tuple[str, ...]) -> str:
-    """One of the listed words."""
+    """A text that is one of the allowed words."""
     if not isinstance(value, str) or value not in allowed:
         raise InvalidInput(field, f"{value!r} is not known", f"must be one of {', '.join(allowed)}")
     return str(value)

@@ -1,4 +1,6 @@
-"""The old place of `Recomputed` and `Verdict`, today in `confide.evidence.claim`; it goes with confide 1.0.0."""
+"""The old place of `Recomputed` and `Verdict`, which are now in `confide.evidence.claim`; it is removed in confide
+1.0.0.
+"""
 
 from __future__ import annotations
 

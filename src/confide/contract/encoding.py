@@ -1,12 +1,12 @@
-"""Public values as canonical JSON plus Arrow columns, and back without loss.
+"""Encoding of public values as canonical JSON with Arrow columns, and decoding without loss.
 
 A dataclass becomes an object tagged with its wire name, under the wire names of its fields (`confide.contract.wire`).
-An array becomes a column, named by the SHA-256 of its Arrow IPC bytes; a rational, a big integer or money becomes a
-string. Only types that the reader names are ever rebuilt.
+An array becomes a column, named by the SHA-256 of its Arrow IPC bytes. A rational, a big integer or an amount of money
+becomes a string. Only types that the reader names are ever rebuilt.
 
-Values come back equal, and encode to the same bytes again. JSON has one kind of number: a whole float below 2^53 comes
-back as a float where a dataclass declares one, and as an equal integer inside a mapping or a sequence; sequences come
-back as tuples.
+A decoded value equals the encoded one, and encodes to the same bytes again. JSON has only one kind of number. So a
+whole float below 2^53 comes back as a float where a dataclass declares one, and as an equal integer inside a mapping or
+a sequence. Sequences come back as tuples.
 """
 
 from __future__ import annotations
@@ -38,13 +38,14 @@ __all__ = ["canonical", "column_bytes", "decode", "digest", "encode", "table_fro
 _SAFE_INTEGER = 2**53 - 1
 _FLOATS = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
 _TAGS = frozenset({"type", "column", "rational", "decimal", "integer", "float", "mapping"})
-"""Keys with a meaning of their own; a mapping that uses one is written as a list of pairs."""
+"""Keys that have a special meaning in an encoded object. A mapping that uses one of them is written as a list of pairs.
+"""
 
 _ARRAYS = "biufU"
-"""Kinds of arrays that can be columns: booleans, integers, floats, texts."""
+"""Kinds of numpy arrays that can be columns: booleans, integers, floats and texts."""
 
 _TEXTS_LIMIT = 1 << 28
-"""Bytes at most of an array of texts, which all take the room of the longest."""
+"""Largest size of an array of texts in bytes; every text takes as many bytes as the longest."""
 
 _ARROW = b"ARROW1\0\0"
 _PLAIN = (pa.types.is_primitive, pa.types.is_decimal, pa.types.is_string, pa.types.is_large_string)
@@ -52,17 +53,17 @@ _RATIONAL = re.compile(r"-?[0-9]+/[0-9]+")
 
 
 def canonical(value: Any) -> bytes:
-    """RFC 8785 canonical JSON of a JSON-ready value."""
+    """The RFC 8785 canonical JSON of a JSON-ready value."""
     return rfc8785.dumps(value)
 
 
 def digest(data: bytes) -> str:
-    """SHA-256 in hexadecimal."""
+    """The SHA-256 digest of bytes, in hexadecimal."""
     return hashlib.sha256(data).hexdigest()
 
 
 def column_bytes(array: np.ndarray | pa.Table) -> bytes:
-    """An array, or a table, as one Arrow IPC file; the bytes depend on the values alone."""
+    """An array or a table as one Arrow IPC file, whose bytes depend on the values alone."""
     if isinstance(array, np.ndarray):
         if array.dtype.kind not in _ARRAYS:
             raise InvalidInput("value", f"an array of type {array.dtype} cannot be written to a manifest")
@@ -79,10 +80,11 @@ def column_bytes(array: np.ndarray | pa.Table) -> bytes:
 
 
 def table_from_bytes(data: bytes) -> pa.Table:
-    """The table written by `column_bytes`; the bytes may be a stranger's.
+    """The table that `column_bytes` wrote; the bytes may come from a stranger.
 
     Raises:
-        InvalidInput: no Arrow file, a column of another kind than numbers and texts, compressed, inconsistent.
+        InvalidInput: no Arrow file, a column that is neither numbers nor texts, a compressed file, or an inconsistent
+            one.
     """
     if not data.startswith(_ARROW):
         raise InvalidInput("column", "is no Arrow file")
@@ -107,7 +109,9 @@ def table_from_bytes(data: bytes) -> pa.Table:
 
 
 def _compressed(message: bytes) -> bool:
-    """Whether a record batch names a compression: in FlatBuffers, field 3 of the batch, field 2 of the message."""
+    """Whether a record batch declares a compression, which is field 3 of the batch in FlatBuffers; the batch is field 2
+    of the message.
+    """
 
     def field(table: int, number: int) -> int:
         layout = table - int(struct.unpack_from("<i", message, table)[0])
@@ -122,14 +126,14 @@ def _compressed(message: bytes) -> bool:
 
 
 def encode(value: Any, columns: dict[str, bytes]) -> Any:
-    """A JSON-ready form of `value`; arrays are added to `columns` under their digest.
+    """A JSON-ready form of `value`; its arrays are added to `columns` under their digests.
 
     Args:
         value: a dataclass, mapping, sequence, array or scalar.
-        columns: a mapping that receives digest -> Arrow IPC bytes.
+        columns: a mapping that receives the columns: digest -> Arrow IPC bytes.
 
     Raises:
-        InvalidInput: a type that has no form here, or a mapping whose keys are not text.
+        InvalidInput: a type that cannot be encoded, or a mapping whose keys are not text.
     """
     if value is None or isinstance(value, str | bool):
         return word_of(value) if isinstance(value, Enum) else value
@@ -175,7 +179,9 @@ def _encode_mapping(value: Mapping[Any, Any], columns: dict[str, bytes]) -> dict
 
 
 def _encode_float(real: float) -> Any:
-    """A JSON number where it comes back as it was; canonical JSON loses the sign of -0.0 and the type of 1e20."""
+    """A JSON number if it is read back unchanged, otherwise a tagged form. Canonical JSON loses the sign of -0.0 and
+    the type of 1e20.
+    """
     if math.isnan(real):
         return {"float": "NaN"}
     if math.isinf(real):
@@ -186,16 +192,16 @@ def _encode_float(real: float) -> Any:
 
 
 def decode(value: Any, types: Mapping[str, type], columns: Mapping[str, bytes]) -> Any:
-    """The inverse of `encode`.
+    """The value that `encode` encoded.
 
     Args:
         value: the JSON form.
         types: the dataclasses that may be rebuilt, by wire name.
-        columns: digest -> Arrow IPC bytes.
+        columns: mapping from a digest to Arrow IPC bytes.
 
     Raises:
-        InvalidInput: an unknown type, or one of a newer version, a column that is missing or altered, or a form that
-            `encode` never writes.
+        InvalidInput: an unknown type, a type of a newer version, a missing or altered column, or a form that `encode`
+            never writes.
     """
     if isinstance(value, list):
         return tuple(decode(item, types, columns) for item in value)
@@ -269,7 +275,7 @@ def _decode_dataclass(value: dict[str, Any], types: Mapping[str, type], columns:
 
 
 def _check_names(name: str, kind: type, parts: Mapping[str, Any]) -> None:
-    """Whether an object has the fields that are written of a type, and no others."""
+    """Check that an object has exactly the fields that its type is written with."""
     known = wire_of(kind).fields
     more = sorted(parts.keys() - set(known.values()))
     if more:
@@ -283,7 +289,9 @@ def _check_names(name: str, kind: type, parts: Mapping[str, Any]) -> None:
 
 @cache
 def _hints(kind: type) -> dict[str, Any]:
-    """The declared types of a dataclass's fields, by their names in Python; none where run time does not know them."""
+    """The declared types of a dataclass's fields, by their names in Python; empty if they cannot be resolved at run
+    time.
+    """
     try:
         return get_type_hints(kind)
     except (NameError, TypeError):
@@ -291,7 +299,7 @@ def _hints(kind: type) -> dict[str, Any]:
 
 
 def _fits(value: Any, hint: Any) -> bool:
-    """Whether a decoded value may stand where `hint` is declared; True where the hint says nothing that can be held."""
+    """Whether a decoded value has the declared type `hint`; True if the type cannot be checked."""
     origin = get_origin(hint)
     if origin in (Union, UnionType):
         return any(_fits(value, option) for option in get_args(hint))

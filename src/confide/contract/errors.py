@@ -1,4 +1,4 @@
-"""The errors that confide raises, each with the fields a program needs and a message that says what to do.
+"""The errors that confide raises. Each has the fields that a program needs, and a message that says what to do.
 
 ::
 
@@ -13,11 +13,12 @@
     ├── SolverFailed                   a numerical routine could not certify its answer
     └── StoreFailed                    a database did not do what was asked; nothing of it was kept, or it says so
 
-Messages are built from public parameters only. Nothing here ever carries a participant's value. A message is one
-printable line, whatever names out of a stranger's file stand in it. A number that would do is a `Remedy`, which
-`confide.contract.remedies` makes and tries.
+Messages are built from public parameters only, and never contain a participant's value. A message is one printable
+line, even if it quotes names from a stranger's file. If a message names a number that would be accepted, the number is
+a `Remedy`. `confide.contract.remedies` creates remedies and tests them.
 
-Warnings that may be shown wherever a campaign runs: those that are built from public facts alone.
+The module also defines warnings that may be shown wherever a campaign runs, because they are built from public facts
+alone.
 """
 
 from __future__ import annotations
@@ -46,26 +47,26 @@ __all__ = [
 # ---- errors
 
 Ways: TypeAlias = str | Iterable[Any]
-"""What would do: words, or several ways of which each does, in words or as a `Remedy`."""
+"""Ways out of an error: words, or several ways of which each is enough, in words or as a `Remedy`."""
 
 
 class ConfideError(Exception):
-    """Base of every error that confide raises on purpose."""
+    """Base class of every error that confide raises on purpose."""
 
     exit_code = 1
     ways: tuple[Any, ...] = ()
-    """What would do, one way after the other."""
+    """The ways out of the error, each in words or as a `Remedy`."""
 
     def __init__(self, message: str = "") -> None:
         super().__init__(printable(message))
 
     @property
     def remedies(self) -> tuple[Any, ...]:
-        """The ways out that name numbers, which a program can follow."""
+        """The ways out of the error that name numbers, which a program can follow."""
         return tuple(each for each in self.ways if not isinstance(each, str))
 
     def _said(self, ways: Ways) -> str:
-        """Keep the ways, and join them in words."""
+        """Store the ways out of the error, and join them in words."""
         self.ways = (ways,) * bool(ways) if isinstance(ways, str) else tuple(ways)
         return ways if isinstance(ways, str) else ", or ".join(map(str, self.ways))
 
@@ -74,9 +75,9 @@ class InvalidInput(ConfideError, ValueError):
     """A parameter, a file or a key that cannot be used.
 
     Args:
-        field: the name the caller knows the thing by.
+        field: the name by which the caller knows the parameter, file or key.
         problem: the fault.
-        limit: the values that would be right.
+        limit: the values that would be accepted.
     """
 
     exit_code = 2
@@ -89,11 +90,11 @@ class InvalidInput(ConfideError, ValueError):
 
 
 class Unsupported(InvalidInput):
-    """Something well-formed for which no proved rule is known. It is refused, never approximated.
+    """A well-formed input for which no proved rule is known, and which is therefore refused instead of approximated.
 
     Args:
-        field: the name the caller knows the thing by.
-        what: the thing that has no rule.
+        field: the name by which the caller knows the input.
+        what: the thing for which no rule is proved.
         limit: the settings for which a rule is proved.
     """
 
@@ -103,10 +104,10 @@ class Unsupported(InvalidInput):
 
 
 class Refused(ConfideError):
-    """A request that is understood and declined, on grounds that are public.
+    """A request that is understood but declined, for public reasons.
 
     Args:
-        reason: the grounds of the refusal.
+        reason: the reasons of the refusal.
         remedy: the request that would be accepted instead.
     """
 
@@ -119,14 +120,15 @@ class Refused(ConfideError):
 
 
 class BudgetExceeded(Refused):
-    """A spend that the privacy ledger does not admit; nothing was touched.
+    """A spend that the privacy ledger does not admit. No data were touched.
 
     Args:
-        account: the public name of the account that is full.
+        account: the public name of the account whose budget is too small.
         requested: the spend, in the units of the budget.
-        remaining: the amount that the account still admits; at most, where it is the whole of a budget.
-        remedy: the change that would do, where that is known better than by the usual words.
-        whole: the owner of the whole budget, where nobody looked at the amount spent of it: "the campaign file".
+        remaining: the amount that the account still admits, or an upper bound of it: the whole budget, if the amount
+            spent was not looked up.
+        remedy: the change that would be accepted, if a better one than the standard text is known.
+        whole: the source of the whole budget, such as "the campaign file", if the amount spent was not looked up.
     """
 
     def __init__(self, account: str, requested: str, remaining: str, remedy: str = "", *, whole: str = "") -> None:
@@ -146,8 +148,8 @@ class NotGuaranteed(Refused):
 
     Args:
         claim: the promise, in words.
-        why: the reason it fails.
-        remedy: the setting that carries it.
+        why: the reason why the promise fails.
+        remedy: the setting under which the promise holds.
     """
 
     def __init__(self, claim: str, why: str, remedy: Ways = "") -> None:
@@ -157,14 +159,15 @@ class NotGuaranteed(Refused):
 
 
 class RunFailed(ConfideError):
-    """A run that broke off after the ledger was charged for it, before anything was published.
+    """A run that broke off after the ledger was charged for it, and before anything was published.
 
-    It says nothing of what went wrong: what a run meets depends on records. The cause is at `__cause__`, private.
+    The message does not say what went wrong, because the course of a run depends on private records. The cause is kept
+    in `__cause__`, which is private.
 
     Args:
         mechanism: the mechanism that ran.
-        own: whether the mechanism is somebody's own, and not confide's: then its noise is kept, and nothing that it
-            does by itself is otherwise the next time.
+        own: whether the mechanism is a third party's own, and not confide's. The next attempt of a third party's
+            mechanism gets the same noise, so a fault in its code repeats itself.
     """
 
     def __init__(self, mechanism: str, *, own: bool = False) -> None:
@@ -180,11 +183,11 @@ class RunFailed(ConfideError):
 
 
 class SolverFailed(ConfideError):
-    """A numerical routine ended without a certified answer.
+    """A numerical routine that ended without a certified answer.
 
     Args:
         routine: the name of the routine.
-        detail: the property that it could not show, in public terms.
+        detail: the property that the routine could not show, in public terms.
     """
 
     def __init__(self, routine: str, detail: str) -> None:
@@ -194,14 +197,15 @@ class SolverFailed(ConfideError):
 
 
 class StoreFailed(ConfideError):
-    """A database that failed: locked, full, read-only or out of reach.
+    """A database that failed: it is locked, full, read-only or unreachable.
 
-    Nothing of the step was kept, but where the message says that it was done and only the erasing was not; or that a
-    report, which waits to be stored with others, was not stored in time: it may still be.
+    Nothing of the failed step was kept, with two exceptions that the message states. First, a step may have been done
+    while only an erasure failed. Second, a report that waits to be stored with others may not have been stored in time,
+    but may still be stored.
 
     Args:
         store: the URL of the store, without a password.
-        problem: the fault, without anything that was to be stored.
+        problem: the fault, without any of the contents to be stored.
         remedy: the step to take.
     """
 
@@ -216,16 +220,16 @@ class StoreFailed(ConfideError):
 
 
 class PublicWarning(UserWarning):
-    """A warning of confide: its words are built from public facts alone, like those of its errors.
+    """A warning whose text is built from public facts alone, like the texts of confide's errors.
 
-    Any other warning that comes up in a run may quote records, Python's own default category among them.
+    Any other warning that is raised during a run may quote records, even one of Python's default category.
     """
 
 
 def show_public_warnings(show: Callable[[str], None]) -> None:
-    """Show no warning but `PublicWarning` in this process from now on; with CONFIDE_DEBUG set, show all.
+    """Show only warnings of the class `PublicWarning` in this process from now on; with CONFIDE_DEBUG set, show all.
 
-    `warnings.catch_warnings` around it undoes it.
+    An enclosing `warnings.catch_warnings` restores the earlier state.
 
     Args:
         show: a function that receives a warning as one printable line.

@@ -1,8 +1,9 @@
-"""Old words of campaign files: they are read for ever, and mean what they meant.
+"""Old words of campaign files, which stay readable for ever with their old meaning.
 
-A kind that calls a key or a value otherwise than before says so once, in `FileWords`. The reader of campaign files
-translates by it, `confide migrate` rewrites files by it, and the digest of a campaign is made from its first words. So
-a file in old words, and the same file in today's words, are one campaign: it is charged once.
+A kind that renames a key or a value of its campaign files declares this once, in `FileWords`. The reader of campaign
+files translates with this declaration, and `confide migrate` rewrites files with it. The digest of a campaign is
+computed from the first words that its keys and values ever had. So a file in old words and the same file in today's
+words are one campaign, which is charged once.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ _STEP = re.compile(r"([^.\[\]]+)((?:\[\d+\])*)")  # of the place that an error n
 class FileWords:
     """The old words of a kind's campaign files.
 
-    A place is written as `privacy.gamma`; lists on the way, such as `[[columns]]`, are not written. All of it but its
-    last word is in today's words. A key stays in its table. Where a key or a value had several old words, the first one
-    stands first.
+    The place of a key is written as `privacy.gamma`; lists on the way, such as `[[columns]]`, are not written. All of
+    the place but its last word is in today's words. A renamed key stays in its table. If a key or a value had several
+    old words, the first one is listed first.
 
     Args:
-        keys: place of an old key -> the key's name today.
-        values: place of a key, in today's words -> its old values, and what each is called today.
+        keys: mapping from the place of an old key to the key's name today.
+        values: mapping from the place of a key, in today's words, to its old values and their names today.
 
     Raises:
         TypeError: a word that cannot be a key, or a value that is both an old and a new one.
@@ -54,24 +55,24 @@ class FileWords:
                 raise TypeError(f"{place}: {min(both)!r} is an old value and a new one")
 
     def __or__(self, other: FileWords) -> FileWords:
-        """The words of both, such as those of all files and those of one kind."""
+        """The union of two sets of old words, such as those of all files and those of one kind."""
         return FileWords(keys={**self.keys, **other.keys}, values={**self.values, **other.values})
 
     def key_today(self, above: tuple[str, ...], key: str) -> str:
         """Today's name of a key.
 
         Args:
-            above: the tables around it, in today's words.
-            key: the key as it is written.
+            above: the names of the tables that contain the key, in today's words.
+            key: the key as the file writes it.
         """
         return self.keys.get(".".join((*above, key)), key)
 
     def value_today(self, place: tuple[str, ...], value: str) -> str:
-        """Today's word for a text.
+        """Today's word for a text value.
 
         Args:
-            place: the place of its key, in today's words.
-            value: the value as it is written.
+            place: the place of the value's key, in today's words.
+            value: the value as the file writes it.
         """
         return self.values.get(".".join(place), {}).get(value, value)
 
@@ -79,10 +80,10 @@ class FileWords:
         """The contents of a campaign file, in today's words.
 
         Args:
-            document: the document as it is written.
+            document: the contents as the file writes them.
 
         Raises:
-            InvalidInput: a key stands there by two of its names.
+            InvalidInput: a key is given under two of its names.
         """
         found: dict[str, Any] = self._today(document, ())
         return found
@@ -105,8 +106,8 @@ class FileWords:
         return found
 
     def first(self, document: Mapping[str, Any]) -> dict[str, Any]:
-        """The contents of a campaign file in the first words that each key and value ever had: a digest is made from
-        these.
+        """The contents of a campaign file in the first words that each key and value ever had, from which the digest is
+        computed.
 
         Args:
             document: the contents of the file in today's words.
@@ -120,11 +121,11 @@ class FileWords:
         return found
 
     def as_written(self, error: InvalidInput, document: Mapping[str, Any]) -> InvalidInput:
-        """An error about a campaign file, with the place as the file writes it.
+        """An error about a campaign file, with the place in the words that the file uses.
 
         Args:
             error: the error, with its place in today's words.
-            document: the file, as it is written.
+            document: the contents as the file writes them.
         """
         place, steps, here = tuple[str, ...](), list[str](), [document]
         for word, position in _STEP.findall(error.field):
@@ -150,7 +151,7 @@ def _in_first(value: Any, place: str, keys: Mapping[str, str], values: Mapping[s
 
 
 def _tables(values: list[Any]) -> Iterator[Mapping[str, Any]]:
-    """The tables among some values, and in lists among them."""
+    """The tables in a list of values, and in the lists that the list contains."""
     for each in values:
         if isinstance(each, Mapping):
             yield each

@@ -1,4 +1,4 @@
-"""Safe reading and writing of files: files of strangers, private files, and files that survive a loss of power."""
+"""Safe reading and writing of files: untrusted files, private files, and files that survive a loss of power."""
 
 from __future__ import annotations
 
@@ -25,13 +25,15 @@ __all__ = ["MANIFEST", "NOTE", "TEXT_LIMIT", "as_path", "check_private", "check_
            "replace_whole", "sweep_drafts", "sync", "write_new", "write_once", "write_private"]
 
 TEXT_LIMIT = 1 << 24
-"""Bytes at most of a manifest, a note or a campaign file; arrays lie in columns, so no honest one comes near."""
+"""Largest size in bytes of a manifest, a note or a campaign file. Arrays are stored in columns, so no honest file comes
+near the limit.
+"""
 
 MANIFEST = "manifest.json"
-"""The file of an outcome that says what its parts are."""
+"""Name of the file of an outcome that describes the outcome's parts."""
 
 NOTE = "campaign.json"
-"""The file that every pack has, and nothing else: the folder that holds it is public."""
+"""Name of a file that every evidence pack has, and no other folder. A folder with this file is public."""
 
 _LONGEST = 300  # letters of a hostile text that a message repeats
 
@@ -40,14 +42,16 @@ _BROKEN = (ArithmeticError, AttributeError, LookupError, MemoryError, OSError, R
 
 
 def _broken() -> tuple[type[BaseException], ...]:
-    """What rebuilding objects from a stranger's file can raise; what Arrow does, where it was imported at all."""
+    """The exceptions that can occur when objects are rebuilt from an untrusted file; those of Arrow only if Arrow is
+    imported.
+    """
     arrow = sys.modules.get("pyarrow")
     return _BROKEN if arrow is None else (*_BROKEN, arrow.ArrowException)
 
 
 
 def as_path(field: str, value: str | os.PathLike[str]) -> Path:
-    """A path, given as text or as a path.
+    """The path that is given as a text or as a path.
 
     Raises:
         InvalidInput: something else, such as a data frame.
@@ -60,10 +64,10 @@ def as_path(field: str, value: str | os.PathLike[str]) -> Path:
 
 @contextmanager
 def reading(field: str, path: Path) -> Iterator[None]:
-    """Raise every fault that a file's contents cause inside the block as a fault of that file.
+    """Context manager that turns every exception which a file's contents cause into an error about that file.
 
     Raises:
-        InvalidInput: names the file and what was wrong with it.
+        InvalidInput: names the file and the fault.
     """
     try:
         yield
@@ -78,7 +82,7 @@ def read_bytes(field: str, path: Path, limit: int = TEXT_LIMIT) -> bytes:
     """The bytes of a whole file.
 
     Raises:
-        InvalidInput: not there, no file, larger than the limit, unreadable.
+        InvalidInput: the file is missing, no regular file, larger than the limit, or unreadable.
     """
     with reading(field, path):
         there, usable = path.exists(), path.is_file()
@@ -92,10 +96,10 @@ def read_bytes(field: str, path: Path, limit: int = TEXT_LIMIT) -> bytes:
 
 
 def read_json(field: str, path: Path) -> tuple[Any, bytes]:
-    """The value of a JSON file, and its bytes.
+    """The value of a JSON file, and the file's bytes.
 
     Raises:
-        InvalidInput: not there, too large, or nothing that `parse_json` takes.
+        InvalidInput: the file is missing, too large, or not accepted by `parse_json`.
     """
     data = read_bytes(field, path)
     with reading(field, path):
@@ -103,11 +107,12 @@ def read_json(field: str, path: Path) -> tuple[Any, bytes]:
 
 
 def parse_json(data: bytes) -> Any:
-    """The value of a JSON text; to be called within `reading`, since a hostile text can break the reader.
+    """The value of a JSON text. `parse_json` must be called within `reading`, because a hostile text can make the
+    parser fail.
 
     Raises:
-        InvalidInput: no JSON, and where; a key that stands twice, of which readers would choose different ones, or a
-            number that JSON has not.
+        InvalidInput: no JSON, with the place of the fault; a repeated key, of which readers would choose different
+            values; or a number that JSON does not have.
     """
     try:
         return json.loads(data, parse_constant=_no_number, object_pairs_hook=_object)
@@ -117,10 +122,10 @@ def parse_json(data: bytes) -> Any:
 
 
 def check_private(field: str, path: Path) -> None:
-    """Refuse a file that is not its owner's alone. The file is not opened.
+    """Refuse a file that is not accessible to its owner alone. The file is not opened.
 
     Raises:
-        InvalidInput: somebody else owns it, or others may use it; says what to do.
+        InvalidInput: somebody else owns the file, or others may access it; the message says what to do.
     """
     found = path.stat()
     if found.st_uid != os.geteuid():
@@ -130,7 +135,7 @@ def check_private(field: str, path: Path) -> None:
 
 
 def sync(path: Path) -> None:
-    """Wait until a file's contents, or the names in a folder, would survive a loss of power."""
+    """Wait until a file's contents, or the names in a folder, are on disk and would survive a loss of power."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -142,11 +147,11 @@ def sync(path: Path) -> None:
 
 
 def make_folder(path: Path, *, private: bool = False) -> Path:
-    """Make a folder with its parents, where it is not there, so that it survives a loss of power.
+    """Create a folder with its parents, if they are missing, so that they survive a loss of power.
 
     Args:
         path: the path of the folder.
-        private: whether a new one is for its owner alone; one that was there keeps its mode.
+        private: whether a new folder is accessible to its owner alone; an existing folder keeps its mode.
     """
     missing = [each for each in (path, *path.parents) if not each.exists()]
     for each in reversed(missing):
@@ -156,14 +161,14 @@ def make_folder(path: Path, *, private: bool = False) -> Path:
 
 
 def check_unpublished(field: str, path: Path) -> None:
-    """Refuse a place for a private file within a folder that is published.
+    """Refuse a path for a private file that lies inside a published folder.
 
     Args:
-        field: the name for the error.
+        field: the name for the error message.
         path: the planned path of the file.
 
     Raises:
-        InvalidInput: some folder above it is one.
+        InvalidInput: some folder above the path is published.
     """
     for folder in path.absolute().parents:
         if (folder / NOTE).exists():
@@ -172,20 +177,20 @@ def check_unpublished(field: str, path: Path) -> None:
 
 
 def private_folder(path: Path) -> Path:
-    """Make a folder, if need be, and keep it for its owner alone; also where it existed before."""
+    """Create a folder if it is missing, and restrict it to its owner, even if it existed before."""
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     path.chmod(0o700)
     return path
 
 
 def write_private(path: Path, data: bytes | str) -> None:
-    """Write a file that its owner alone may read; an older file of that name is replaced."""
+    """Write a file that only its owner may read. An older file of the same name is replaced."""
     path.unlink(missing_ok=True)  # a file keeps its mode when it is written again
     _create(path, data, 0o600)
 
 
 def replace_private(path: Path, text: str) -> None:
-    """Write a file for its owner alone, whole or not at all.
+    """Write a file that only its owner may read, either completely or not at all.
 
     Args:
         path: the path of the file; an older file there is replaced.
@@ -195,7 +200,7 @@ def replace_private(path: Path, text: str) -> None:
 
 
 def replace_whole(path: Path, data: bytes, mode: int) -> None:
-    """Write a file whole or not at all.
+    """Write a file either completely or not at all.
 
     Args:
         path: the path of the file; an older file there is replaced.
@@ -216,7 +221,8 @@ def replace_whole(path: Path, data: bytes, mode: int) -> None:
 
 
 def sweep_drafts(path: Path) -> None:
-    """Remove the drafts that dead writers of a file have left; to be called where nobody else writes it meanwhile.
+    """Remove temporary files that crashed writers of a file have left. The function may be called only while nobody
+    else writes the file.
 
     Args:
         path: the path of a file that `replace_private` writes.
@@ -228,15 +234,15 @@ def sweep_drafts(path: Path) -> None:
 
 @contextmanager
 def locked(field: str, path: Path, *, shared: bool = False) -> Iterator[None]:
-    """Wait until nobody else holds a lock, and hold it; it ends with its process.
+    """Wait until nobody else holds a lock, and hold it inside the block. The lock also ends with the process.
 
     Args:
-        field: the name for errors.
-        path: the path of a file that is made for it, and stays; its folder is made for its owner alone.
-        shared: hold it together with others who share it, so that only those wait who do not.
+        field: the name for error messages.
+        path: the path of the lock file, which is created and stays; its folder is created for its owner alone.
+        shared: whether to share the lock with other shared holders, so that only an exclusive holder has to wait.
 
     Raises:
-        InvalidInput: it cannot be written, or nothing can be locked there.
+        InvalidInput: the file cannot be written, or its file system has no locks.
     """
     with _lockable(field, path) as descriptor:
         _lock(field, path, descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
@@ -244,15 +250,15 @@ def locked(field: str, path: Path, *, shared: bool = False) -> Iterator[None]:
 
 
 def is_locked(field: str, path: Path) -> bool:
-    """Whether somebody holds a lock just now; nobody waits. Of two who ask at once, one may be taken for a holder by
-    the other.
+    """Whether another holder has the lock at this moment; the call does not wait. If two callers ask at once, one may
+    take the other for a holder.
 
     Args:
-        field: the name for errors.
-        path: the same as for `locked`.
+        field: the name for error messages.
+        path: the path of the lock file, as for `locked`.
 
     Raises:
-        InvalidInput: it cannot be written, or nothing can be locked there.
+        InvalidInput: the file cannot be written, or its file system has no locks.
 
     Example:
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -272,7 +278,7 @@ def is_locked(field: str, path: Path) -> bool:
 
 @contextmanager
 def _lockable(field: str, path: Path) -> Iterator[int]:
-    """A file of a lock, open: closing it ends the lock."""
+    """The open lock file; closing it releases the lock."""
     try:
         make_folder(path.parent, private=True)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -295,17 +301,19 @@ def _lock(field: str, path: Path, descriptor: int, how: int) -> None:
 
 
 def write_once(field: str, path: Path, data: str) -> None:
-    """Write a private file for good, where none is. A reader finds it whole, and it survives a loss of power.
+    """Write a private file once and for all, if it does not exist. A reader always finds the file complete, and the
+    file survives a loss of power.
 
-    Of several who write it at once one wins; the winner is not named: read the file.
+    If several processes write the file at once, one of them wins. The function does not say which one, so read the file
+    afterwards.
 
     Args:
-        field: the name of the file, for the error.
-        path: the path of the file; a folder that is not there is made, for its owner alone.
+        field: the name of the file, for the error message.
+        path: the path of the file; a missing folder is created, with access for its owner only.
         data: the text.
 
     Raises:
-        InvalidInput: nothing can be written there.
+        InvalidInput: the file cannot be written.
     """
     try:
         make_folder(path.parent, private=True)
@@ -329,19 +337,18 @@ def write_once(field: str, path: Path, data: str) -> None:
 def write_new(
     field: str, path: Path, data: bytes | str, *, private: bool, taken: str = "choose another file", barred: str = ""
 ) -> None:
-    """Write a file where none is.
+    """Write a file that does not exist yet.
 
     Args:
-        field: the name of the file, for the error.
+        field: the name of the file, for the error message.
         path: the path of the file.
         data: bytes, or text that is written as UTF-8.
-        private: whether its owner alone may read it; then it is written into no pack.
-        taken: the remedy where there is such a file.
-        barred: the remedy where none can be written.
+        private: whether only its owner may read the file; a private file is refused inside a published folder.
+        taken: the hint in the error if the file exists.
+        barred: the hint in the error if the file cannot be written.
 
     Raises:
-        InvalidInput: something is there, or nothing can be written there, or it is no place for a private file; or
-            it is "-".
+        InvalidInput: the file exists, cannot be written, is private in a published folder, or is named "-".
     """
     if str(path) == "-":  # elsewhere the standard output, on which a page is shown
         raise InvalidInput(field, "- is no file", "name one: nothing is written to the standard output")

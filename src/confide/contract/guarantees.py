@@ -1,10 +1,11 @@
 """Guarantees as typed values: the promise, its subject and audience, its theorem, and whether it is vacuous.
 
 A mechanism's `guarantees()` returns a `Guarantees` collection, computed from public parameters alone. Every guarantee
-names its source and flags itself `vacuous` when, at these sizes, it says no more than what was known without it.
+names its source. A guarantee is marked `vacuous` if, at the sizes of the campaign, it says no more than was known
+without it.
 
-A promise is printed whole, by one rule for every kind, page and JSON output: its sentence, the probability with which
-it may fail, its condition and its note. A reader who sees the sentence alone may read more into it than is promised.
+A promise is always printed in full, by one rule for every kind, page and JSON output: its sentence, its failure
+probability, its condition and its note. A reader of the sentence alone might read more into it than is promised.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ __all__ = [
 class Relation(StrEnum):
     """The neighbouring relation: the difference between two data sets that the output must hide.
 
-    What was written before, in packs and stores, has longer words; they are written on, and read for ever.
+    Files use longer words for relations, such as "one record replaced", which stay readable for ever.
 
     Example:
         >>> Relation("replace").words, Relation("one record replaced").value
@@ -65,7 +66,7 @@ class Relation(StrEnum):
 
     @property
     def words(self) -> str:
-        """The change from one data set to its neighbour."""
+        """The change that leads from one data set to a neighbour, in words."""
         return _CHANGES[self.value]
 
     @property
@@ -94,20 +95,21 @@ _STEPS = {
 
 
 class Audience(StrEnum):
-    """The people who see an output."""
+    """The people towards whom a privacy promise is made, because they see an output."""
 
     PUBLIC = "public"
-    """everybody: central differential privacy"""
+    """everybody, who sees the published output: central differential privacy"""
     OTHERS = "others"
-    """everybody but oneself, together: joint differential privacy"""
+    """all other participants and the public together, for each participant: joint differential privacy"""
     COLLECTOR = "collector"
-    """whoever receives the report: local differential privacy"""
+    """the receiver of the participants' reports: local differential privacy"""
     FELLOWS = "fellows"
-    """participants who know their own noise or coins"""
+    """participants who know their own noise or random bits"""
 
     @property
     def sees(self) -> frozenset[Audience]:
-        """The audiences that see no more than this one: a promise towards it holds towards them.
+        """The audiences that see no more than this one. A promise towards an audience also holds towards every audience
+        that sees no more.
 
         Example:
             >>> sorted(Audience.OTHERS.sees), Audience.OTHERS in Audience.PUBLIC.sees
@@ -120,7 +122,7 @@ class Audience(StrEnum):
 
 @runtime_checkable
 class PrivacyLoss(Protocol):
-    """A bound on how far one neighbour step can move the law of what the audience sees (`confide.privacy.losses`)."""
+    """A bound on how much one neighbour step changes the law of the audience's view (`confide.privacy.losses`)."""
 
     @property
     def vacuous(self) -> bool: ...
@@ -131,13 +133,13 @@ class PrivacyLoss(Protocol):
 @wire("Source", "document statement spec erratum")
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """The place that a statement comes from.
+    """The publication and the statement that prove a guarantee.
 
     Args:
-        document: author and year, or "confide" where the statement is ours.
+        document: author and year, or "confide" if the statement is ours.
         statement: theorem, lemma, algorithm or equation.
-        spec: section of the specification that re-derives it.
-        erratum: the correction, in a few words; empty where the print stands.
+        spec: section of the specification that re-derives the statement.
+        erratum: the correction of the published statement, in a few words; empty if none is needed.
     """
 
     document: str
@@ -156,22 +158,26 @@ _EVERY = "source failure_probability vacuous claimable note condition"
 """Wire names of the fields that every guarantee has."""
 
 _ABSENT = {"condition": ""}
-"""Packs of before there were conditions have no such key."""
+"""Values of fields that evidence packs from older versions lack: packs written before conditions existed have no
+condition.
+"""
 
 
 @wire("guarantee", _EVERY, absent=_ABSENT)
 @dataclass(frozen=True, kw_only=True)
 class Guarantee:
-    """The fields that every guarantee carries.
+    """The fields that every guarantee has.
 
     Args:
-        source: the place that it comes from.
-        failure_probability: the probability with which it may fail, over the mechanism's and nature's randomness.
-        vacuous: True when it says nothing at these sizes.
-        claimable: False for a printed claim that is false; it is kept for comparison only.
-        note: one sentence about its reach.
-        condition: the event on which it holds, where nobody can know that before the run. To a participant who decides
-            beforehand such a promise says nothing. Facts that they do know belong elsewhere.
+        source: the publication and the statement that prove the guarantee.
+        failure_probability: the probability that the guarantee fails, over the randomness of the mechanism and of the
+            world.
+        vacuous: True if the guarantee says nothing at these sizes.
+        claimable: False for a published claim that is false, which is kept for comparison only.
+        note: one sentence about the scope of the guarantee.
+        condition: the event under which the guarantee holds, if nobody can know the event before the run. A promise
+            under such a condition does not help a participant to decide about taking part. Facts that participants do
+            know belong elsewhere.
     """
 
     source: Source
@@ -183,8 +189,8 @@ class Guarantee:
 
     @property
     def name(self) -> str:
-        """The name of this guarantee where it is written, and in messages; that of the class above where its own
-        declares nothing.
+        """The name of this type of guarantee in files and messages; a subclass without a declared name uses that of its
+        base class.
         """
         return declared(type(self)).name
 
@@ -193,7 +199,7 @@ class Guarantee:
             object.__setattr__(self, "vacuous", True)
 
     def _says_nothing(self) -> bool:
-        """Whether the promised values are no better than knowing nothing; true where they are not numbers."""
+        """Whether the promised values are no better than knowing nothing; True for values that are not numbers."""
         return False
 
     def sentence(self) -> str:
@@ -201,7 +207,7 @@ class Guarantee:
         raise NotImplementedError
 
     def __str__(self) -> str:
-        """The whole promise: its sentence, how often it may fail, its condition and its note."""
+        """The whole promise: its sentence, its failure probability, its condition and its note."""
         return in_full(self)
 
     def _repr_html_(self) -> str:
@@ -213,7 +219,7 @@ class Guarantee:
                 **{name: _plain(part) for name, part in parts_of(self).items()}}
 
     def to_wire(self) -> dict[str, Any]:
-        """The same as `to_dict`, under the names that packs have for ever (`confide.contract.wire`)."""
+        """The dictionary of `to_dict` with the wire names that packs keep for ever (`confide.contract.wire`)."""
         tag = declared(type(self))._replace(name=self.name).tag
         return {"guarantee": tag, "sentence": self.sentence(),
                 **{word: _plain(part) for word, part in wire_parts(self).items()}}
@@ -235,17 +241,17 @@ _ALL_OF_IT = {
     Audience.COLLECTOR: ("one report", "one record"),
     Audience.FELLOWS: ("one record",),
 }
-"""Other words for all that an audience sees."""
+"""Other words that promises use for everything that an audience sees."""
 
 
 @renamed(unit="neighbours")
 @wire("privacy", f"{_EVERY} loss unit audience part", absent=_ABSENT, neighbours="unit")
 @dataclass(frozen=True, kw_only=True)
 class Privacy(Guarantee):
-    """The output moves by at most `loss` between two neighbours, in the eyes of `audience`.
+    """A promise that the output's law changes by at most `loss` between two neighbours, as seen by `audience`.
 
-    Without `part` it is about the whole outcome. Promises of parts bound nothing else: each may keep its own loss, and
-    all together lose the sum.
+    Without `part` the promise is about the whole outcome. Promises about parts bound nothing else: each part may keep
+    its own loss, while all parts together lose the sum.
     """
 
     loss: PrivacyLoss
@@ -255,7 +261,8 @@ class Privacy(Guarantee):
 
     @property
     def whole(self) -> bool:
-        """Whether the promise covers all that its audience sees: its `part` is everything, in one wording or another.
+        """Whether the promise covers everything that its audience sees: its `part` is the whole outcome, in one of
+        several wordings.
 
         Example:
             >>> from dataclasses import replace
@@ -286,7 +293,9 @@ class Privacy(Guarantee):
 @wire("accuracy", f"{_EVERY} bound measure trivial", absent=_ABSENT, baseline="trivial")
 @dataclass(frozen=True, kw_only=True)
 class Accuracy(Guarantee):
-    """`measure` is at most `bound`; knowing nothing already gives `baseline`."""
+    """A promise that the error named by `measure` is at most `bound`. An answer given without any data already has an
+    error of at most `baseline`.
+    """
 
     bound: float
     measure: str
@@ -304,14 +313,15 @@ class Accuracy(Guarantee):
       baseline="trivial", baseline_radius="radius_trivial")
 @dataclass(frozen=True, kw_only=True)
 class Truthfulness(Guarantee):
-    """No misreport gains more than `gain`; a lie that moves the score's argument by more than `radius` cannot pay.
+    """A promise that no misreport gains more than `gain`. A lie that moves the argument of the scoring rule by more
+    than `radius` cannot pay.
 
     Args:
         gain: largest advantage of any lie, in the unit of the payments.
-        baseline: the largest amount any lie could ever cost the liar; a `gain` above it promises nothing.
-        radius: lies that move the payment's argument further than this lose for sure; nan where not applicable.
+        baseline: the largest amount that any lie could ever cost the liar; a larger `gain` promises nothing.
+        radius: distance in the argument of the payment beyond which a lie certainly loses; nan if not applicable.
         baseline_radius: the full range of that argument.
-        who: the players for whom it holds.
+        who: the players for whom the promise holds.
     """
 
     gain: float
@@ -334,13 +344,14 @@ class Truthfulness(Guarantee):
 @wire("participation", f"{_EVERY} utility who of", absent=_ABSENT)
 @dataclass(frozen=True, kw_only=True)
 class Participation(Guarantee):
-    """Taking part truthfully is worth at least `utility` in expectation; below 0 that is no reason to take part.
+    """A promise that truthful participation has an expected utility of at least `utility`. A value below 0 is no reason
+    to take part.
 
     Args:
         utility: the least expected utility.
-        who: the players for whom it holds.
-        of: the meaning of the utility, in words: for sellers of data it counts as it stands, for buyers it is the value
-            they get less its price.
+        who: the players for whom the promise holds.
+        of: the meaning of the utility, in words. The default is the one for sellers of data; for buyers it is the value
+            that they get minus its price.
     """
 
     utility: float
@@ -357,11 +368,12 @@ class Participation(Guarantee):
 @wire("budget", f"{_EVERY} expected lowest highest currency", absent=_ABSENT)
 @dataclass(frozen=True, kw_only=True)
 class Budget(Guarantee):
-    """The expected total paid is at most `expected`; each single payment lies in [`lowest`, `highest`].
+    """A promise that the expected total paid is at most `expected`, and that each single payment lies in [`lowest`,
+    `highest`].
 
     Args:
         expected: bound on the expected total.
-        lowest: least single payment, negative where a deposit is needed.
+        lowest: least single payment, negative if a deposit is needed.
         highest: largest single payment.
         currency: the unit of the three amounts.
     """
@@ -383,19 +395,20 @@ class Budget(Guarantee):
 
 
 def _cents(amount: float, rounded: Callable[[float], int]) -> float:
-    """Two digits of a bound, on its own side: the words promise no less than the number."""
+    """A bound with two decimal places, rounded to the safe side, so that the words promise no more than the number."""
     return rounded(amount * 100) / 100 if math.isfinite(amount) else amount
 
 
 GUARANTEES = wire_types(Accuracy, Budget, Participation, Privacy, Truthfulness)
-"""Those of a manifest, by wire name."""
+"""Mapping from wire name to guarantee type, for all guarantees that a manifest may hold."""
 
 _Kind = TypeVar("_Kind", bound=Guarantee)
 
 
 @dataclass(frozen=True)
 class Guarantees(Shown):
-    """All guarantees of one mechanism, in reading order. They print as one whole promise a line.
+    """All guarantees of one mechanism, in reading order. Printed, the collection shows one complete promise on each
+    line.
 
     Example:
         >>> mine = Source(document="confide", statement="a sketch")
@@ -414,7 +427,7 @@ class Guarantees(Shown):
         return len(self.items)
 
     def of(self, kind: type[_Kind], *, claimable: bool = True) -> tuple[_Kind, ...]:
-        """All guarantees of one type; printed claims that are false only with `claimable=False`."""
+        """All guarantees of one type; published claims that are false are included only with `claimable=False`."""
         return tuple(g for g in self.items if isinstance(g, kind) and g.claimable is claimable)
 
     def _blocks(self) -> Sequence[Text | Table]:
@@ -430,11 +443,11 @@ class Guarantees(Shown):
         return tuple(g for g in self.items if isinstance(g, Privacy) and g.claimable)
 
     def to_dict(self) -> list[dict[str, Any]]:
-        """A JSON-ready dictionary of each promise."""
+        """A JSON-ready list with a dictionary for each promise."""
         return [g.to_dict() for g in self.items]
 
     def to_wire(self) -> list[dict[str, Any]]:
-        """The same as `to_dict`, under the names that packs have for ever."""
+        """The same list as `to_dict`, but with the wire names that packs keep for ever."""
         return [g.to_wire() for g in self.items]
 
 
@@ -442,7 +455,7 @@ class Guarantees(Shown):
 
 
 Sentence = Callable[[Any], str]
-"""The words of one promise without a full stop, where a kind has a unit of its own for it."""
+"""Function that words one promise without a full stop, for kinds that use their own units."""
 
 
 def _own_words(promise: Guarantee) -> str:
@@ -450,27 +463,28 @@ def _own_words(promise: Guarantee) -> str:
 
 
 def in_full(promise: Guarantee, sentence: Sentence = _own_words) -> str:
-    """A promise with all that belongs to it, in whole sentences.
+    """A complete promise in whole sentences, with its failure probability, its condition and its note.
 
     Args:
         promise: the promise of a mechanism.
-        sentence: its words, where a kind has its own.
+        sentence: function that words the promise, if a kind has its own words.
 
     Example:
         >>> print(in_full(Truthfulness(gain=0.25, baseline=1.0, who="every bidder", condition="the bidder is served",
         ...                            note="in the mean", source=Source(document="a", statement="b"))))
-        No lie gains more than 0.25, for every bidder. Condition: the bidder is served. Nobody can know this \
-before the run, so the promise does not help a participant to decide. Note: in the mean.
+        No lie gains more than 0.25, for every bidder. Condition: the bidder is served. Nobody can know this before the
+        run, so the promise does not help a participant to decide. Note: in the mean.
     """
     return " ".join(sentences_of(promise, sentence))
 
 
 def sentences_of(promise: Guarantee, sentence: Sentence = _own_words) -> tuple[str, ...]:
-    """The sentences of a promise, one after another; `worded` where they are not a kind's own words.
+    """The sentences of a complete promise, in order. The sentences can be translated (`worded`), unless a kind uses its
+    own words.
 
     Args:
         promise: the promise of a mechanism.
-        sentence: the words of the promise, where a kind has its own.
+        sentence: function that words the promise, if a kind has its own words.
     """
     said = as_sentence(sentence(promise).rstrip("."))
     if promise.failure_probability:
@@ -491,7 +505,7 @@ def sentences_of(promise: Guarantee, sentence: Sentence = _own_words) -> tuple[s
 
 
 def says_something(promise: Guarantee) -> str:
-    """A table's cell that says whether a promise is vacuous, and to whom.
+    """The text of a table cell that says whether a promise says something, and to whom.
 
     Args:
         promise: the promise of a mechanism.
@@ -507,13 +521,14 @@ def promises_table(
     promises: Iterable[Guarantee], note: str = "", *, sentence: Sentence = _own_words,
     says: Callable[[Guarantee], str] = says_something,
 ) -> Table:
-    """Every promise with its condition and note, its source, its failure probability, and whether it is vacuous.
+    """A table of all promises with their conditions and notes, sources, failure probabilities, and whether they say
+    something.
 
     Args:
         promises: the promises of a mechanism, in reading order.
-        note: a sentence that holds for all of them.
-        sentence: the words of a promise, where a kind has its own.
-        says: the cell of whether it says anything.
+        note: a sentence that holds for all promises.
+        sentence: function that words a promise, if a kind has its own words.
+        says: function that gives the cell on whether a promise says something.
     """
     rows = tuple((sentence(each), _beside(each), str(each.source), each.failure_probability, says(each))
                  for each in promises)
@@ -522,23 +537,23 @@ def promises_table(
 
 
 def _beside(promise: Guarantee) -> str:
-    """The condition and the note, in one cell."""
+    """The condition and the note of a promise, in one table cell."""
     condition = f"only if {promise.condition}" if promise.condition else ""
     return "; ".join(filter(None, (condition, promise.note)))
 
 
 def stated(promises: Iterable[Guarantee], sentence: Sentence = _own_words) -> tuple[str, ...]:
-    """The promises, a paragraph each: all that can be claimed and are not vacuous.
+    """The promises that can be claimed and are not vacuous, one paragraph each.
 
     Args:
         promises: the promises of a mechanism.
-        sentence: the words of a promise, where a kind has its own.
+        sentence: function that words a promise, if a kind has its own words.
     """
     return tuple(in_full(each, sentence) for each in promises if each.claimable and not each.vacuous)
 
 
 def promises_json(promises: Iterable[Guarantee]) -> list[dict[str, Any]]:
-    """Every promise for programs: its fields, the whole of it in words, and whether it is vacuous.
+    """Every promise in a form for programs: its fields, its complete text, and whether it says something.
 
     Args:
         promises: the promises of a mechanism.

@@ -1,6 +1,7 @@
-"""Campaign kinds: a family's interface to campaigns and commands, found by the entry point `confide.kinds`.
+"""Campaign kinds: the interface between a family of mechanisms and the campaigns and commands.
 
-A package outside confide adds a kind in the same way: an entry point that names a `Kind`.
+Kinds are found through the entry point `confide.kinds`. A package outside confide adds a kind in the same way, by an
+entry point that names a `Kind`.
 """
 
 from __future__ import annotations
@@ -59,19 +60,21 @@ _ROWS = {b"confide": b"rows"}
 
 
 class ReportCodec(Protocol):
-    """How a kind's reports are stored: one participant's bytes are a function of their report alone."""
+    """The conversion of a kind's reports to stored bytes. The bytes of one participant are a function of that
+    participant's report alone.
+    """
 
     def pack(self, batch: Any) -> tuple[np.ndarray, list[bytes]]:
-        """The slots and the reports of one batch of a collection."""
+        """The slots and the encoded reports of one batch of a collection."""
         ...
 
     def unpack(self, slots: np.ndarray, reports: Sequence[bytes]) -> Any:
-        """A batch as the mechanism's run takes it."""
+        """A batch of reports in the form that the mechanism's run takes."""
         ...
 
 
 class CampaignPlan(Protocol):
-    """The predicted outcome of a campaign, from the public parameters of its file alone."""
+    """The predicted outcome of a campaign, computed from the public parameters of its file alone."""
 
     @property
     def mechanism(self) -> Mechanism: ...
@@ -88,8 +91,8 @@ class CampaignPlan(Protocol):
 
 @runtime_checkable
 class HeldData(Protocol):
-    """A custodian's data, opened and checked for its columns: no row is read before `read`, which gives what the run
-    takes.
+    """A custodian's data, opened and checked for its columns. Rows are read only by `read`, which returns the data in
+    the form that the run takes.
     """
 
     def read(self) -> Any: ...
@@ -97,13 +100,13 @@ class HeldData(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Collection:
-    """The data a mechanism runs on, as they were collected, and the operator's own list of rejected ids.
+    """The data that a mechanism runs on, as they were collected, and the operator's own list of rejected ids.
 
     Args:
-        data: the input of `Mechanism.run`, or `HeldData` that gives it; opened and checked for its columns, its rows
-            are read by the run, after the ledger was charged.
-        rejected: id -> reason, complete once the rows were read. A function of private records: the operator's alone,
-            never published or counted aloud.
+        data: the input of `Mechanism.run`, or `HeldData` that gives it. The data are opened and checked for their
+            columns; the run reads their rows, after the ledger was charged.
+        rejected: mapping from a rejected id to the reason, complete after the rows were read. The mapping depends on
+            private records, so it is for the operator alone, and not even its size is ever published.
     """
 
     data: Any = field(repr=False)
@@ -113,22 +116,22 @@ class Collection:
 @renamed(null="missing_as")
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Check:
-    """The operator's look at the records before a run. All of it is private: never published, logged or printed for
-    anybody else.
+    """The result of the operator's check of the records before a run. Everything in the result is private, and is never
+    published, logged or printed for anybody else.
 
     Args:
-        slots: invited slots.
-        rows: rows that were read.
-        usable: records among them that the run would use.
-        rejected: id -> reason of every other row.
-        tolerated: the number of lies and empty slots that the promises of truth and accuracy allow for; None where they
-            speak of those who take part, and who does is public, or where nobody takes part.
-        held: whether a custodian holds the records, and nobody was invited.
-        missing_as: the value that a custodian's missing or unusable record counts as; empty where nobody says.
-        own: the kind's own view of what it found, in place of the usual tables of records.
-        cells: column -> what is wrong with its cells, a text with a count for each reason; "" -> with whole rows. Of a
-            column that is not there nobody says.
-        asked: the number of the invited who are asked for a record, where others are not; None where all are.
+        slots: number of invited slots.
+        rows: number of rows that were read.
+        usable: number of records that the run would use.
+        rejected: mapping from the id of every other row to the reason.
+        tolerated: the number of lies and empty slots that the promises of truthfulness and accuracy allow for. None if
+            the promises are only about participants whose identity is public, or if nobody participates.
+        held: whether a custodian holds the records, so that nobody was invited.
+        missing_as: the value that a custodian's missing or unusable record counts as; empty if none is declared.
+        own: the kind's own view of the records, in place of the usual tables.
+        cells: mapping from a column to the faults in its cells, each a text with a count; the key "" is for whole rows.
+            A missing column has no entry.
+        asked: the number of invited people who are asked for a record; None if all are asked.
     """
 
     slots: int
@@ -150,23 +153,25 @@ class Check:
 class Kind(Protocol):
     """One kind of campaign. Everything that needs no private data comes before `collect`.
 
-    `check` is the operator's look at the records before a run. `record` finds a participant's record in the file that
-    the campaign names, `parse_record` makes one of what they type (column -> text), exactly as the file's row would be
-    coded; both give the record and their index. `submission` is (slot, report) of what they hand in, column -> text as
-    in `parse_record`: exactly the bytes that `collect` and `codec` make of a file with that row. `identities` is the
-    public list of ids in the order of slots, empty where a custodian holds the data; `codec` stores reports, None where
-    they stay in the custodian's engine; `payouts` says how shares become money, None where nothing is paid. `tables` is
-    the public result as tables in natural units, by name; those that `as_rows` marks are written as Parquet, all others
-    as CSV. `types` are the dataclasses that an outcome of its mechanisms may hold, by wire name
-    (`confide.contract.wire.wire_types`): nothing else is rebuilt from a file.
+    `check` is the operator's check of the records before a run. `record` finds a participant's record in the file that
+    the campaign names. `parse_record` makes a record from the texts that a participant typed (column -> text), coded
+    exactly as the file's row would be. `record` and `parse_record` return the record and the participant's index.
+    `submission` returns the slot and the report for the texts that a participant typed, with exactly the bytes that
+    `collect` and `codec` make of a file with that row.
 
-    `asked` is the form of one participant, empty where a custodian holds the data: what it lets through is accepted by
-    `submission`, or by `private` where their own device draws what they hand in, unless it breaks a rule on several
-    fields that one of their notes states. `files` are the files and folders that the campaign file names: (key such as
-    "data.source", what stands there), sources that are no paths among them.
+    `identities` is the public list of ids in the order of slots, or empty if a custodian holds the data. `codec` stores
+    reports, or is None if the data stay in the custodian's engine. `payouts` says how shares become money, or is None
+    if nothing is paid. `tables` is the public result as named tables in natural units. Tables that `as_rows` marks are
+    written as Parquet, all others as CSV. `types` maps wire names to the dataclasses that an outcome of the kind's
+    mechanisms may hold (`confide.contract.wire.wire_types`). No other class is rebuilt from a file.
 
-    Where a custodian holds the data, nobody has a share: `record` and `parse_record` give None and 0 for every id, so
-    that `explain` cannot tell whose record is there, and `collect` gives `HeldData`.
+    `asked` is the form of one participant, or empty if a custodian holds the data. Texts that pass the form are
+    accepted by `submission`, or by `private` if the participant's own device draws the report. The exception is a rule
+    on several fields, which one of their notes states. `files` lists the files and folders that the campaign file
+    names, as pairs of a key, such as "data.source", and its value. The list includes sources that are no paths.
+
+    If a custodian holds the data, nobody has a share. `record` and `parse_record` then return None and 0 for every id,
+    so that `explain` does not disclose whose record is in the data, and `collect` returns `HeldData`.
     """
 
     name: str
@@ -218,12 +223,12 @@ class Kind(Protocol):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Trial:
-    """A made-up crowd for a campaign like the one that is planned.
+    """A simulated population for a campaign like the planned one.
 
     Args:
-        config: the campaign's tables; with fewer people, where that is possible and many are invited.
+        config: the campaign's tables, with fewer people if many are invited and the kind allows it.
         plan: the plan of these tables.
-        batches: the records that made-up people hand in, as the kind's codec packs them.
+        batches: the records of the simulated people, as the kind's codec packs them.
     """
 
     config: Any
@@ -233,11 +238,11 @@ class Trial:
 
 @runtime_checkable
 class TriedKind(Kind, Protocol):
-    """A kind that may run anybody's mechanism: it is tried out on made-up crowds before a campaign is planned, and so
-    before anything is charged.
+    """A kind that may run a third party's mechanism. The mechanism is tried on simulated populations before a campaign
+    is planned, and thus before anything is charged.
 
-    `trials` are the crowds, none where the mechanism is not to be tried out; it raises `InvalidInput` for what can be
-    seen without a run. `one` is a record of a batch, as `Mechanism.decode` takes it.
+    `trials` returns the simulated populations, or none if the mechanism is not to be tried. `trials` raises
+    `InvalidInput` for faults that show without a run. `one` is one record of a batch, as `Mechanism.decode` takes it.
     """
 
     def trials(self, config: Any, plan: CampaignPlan) -> Iterable[Trial]: ...
@@ -247,9 +252,11 @@ class TriedKind(Kind, Protocol):
 
 @runtime_checkable
 class NarrowedKind(Kind, Protocol):
-    """A kind that refuses in new campaigns what older ones were charged for: these run on, and stay verified.
+    """A kind that refuses, in new campaigns, settings for which older campaigns were charged. The older campaigns still
+    run and can still be verified.
 
-    `check_new` raises `InvalidInput` for it. It is asked before anything is planned.
+    `check_new` raises `InvalidInput` for a setting that new campaigns may not have, and is called before anything is
+    planned.
     """
 
     def check_new(self, config: Any) -> None: ...
@@ -257,17 +264,20 @@ class NarrowedKind(Kind, Protocol):
 
 @runtime_checkable
 class RewordedKind(Kind, Protocol):
-    """A kind whose campaign files had other words before. `file_words` says which: they are read for ever."""
+    """A kind whose campaign files used other words before. `file_words` declares the old words, which stay readable for
+    ever.
+    """
 
     file_words: FileWords
 
 
 @runtime_checkable
 class HandingKind(Kind, Protocol):
-    """A kind whose operator hands something out after the run.
+    """A kind whose operator hands out goods after the run.
 
-    `handout` is the operator's list: a table with the columns "id" and "good", a line for each thing that somebody
-    gets, and perhaps what they owe for it. It follows from shares, so it is private; who withdrew is not on it.
+    `handout` is the operator's list, a table with the columns "id" and "good". The list has one row for each good that
+    a participant gets, and may also state the amount that they owe for the good. The list is computed from shares, so
+    it is private. Participants who withdrew are not on the list.
     """
 
     def handout(
@@ -277,17 +287,18 @@ class HandingKind(Kind, Protocol):
 
 @runtime_checkable
 class PausingKind(Kind, Protocol):
-    """A kind whose run may have to wait for something, and goes on later with the noise that it had before.
+    """A kind whose run may have to wait, and later continues with the same noise as before.
 
-    A run that began again with other noise would tell more than one run: which of them came to an end depends on their
-    noise. So the noise of a secure run is kept on disk until the outcome is published.
+    A run that started again with fresh noise would reveal more than one run, because the noise decides which of the
+    attempts came to an end. So the noise of a secure run is kept on disk until the outcome is published.
 
-    `journal` is the folder in which it is kept, from the campaign file's folder; its owner's alone. `play` is the run.
-    `keep` is a private folder of this campaign alone in which it may keep what the next attempt needs, None for a
-    study; it is removed after the publication. A run that has to wait raises `Refused`, and says for what.
+    `journal` is the folder in which the noise is kept, relative to the campaign file's folder and accessible to its
+    owner alone. `play` is the run. The argument `keep` of `play` is a private folder of this campaign for data that the
+    next attempt needs. `keep` is None for a study, and the folder is removed after the publication. A run that has to
+    wait raises `Refused`, and says what it waits for.
 
-    How long it waited may tell something of the records, so the event of its publication bears no day. `publish_on` is
-    a day that is fixed beforehand: a run that has ended is not published before it. None where there is none.
+    The length of the wait may depend on the records, so the event of the publication has no date. `publish_on` is a day
+    that is fixed in advance, before which the outcome of a finished run is not published, or None.
     """
 
     def journal(self, config: Any) -> str: ...
@@ -303,35 +314,39 @@ class PausingKind(Kind, Protocol):
 class LocalKind(Kind, Protocol):
     """A kind whose reports are drawn on the participants' side, before anybody else sees anything.
 
-    `private` reads what a participant types into what `Mechanism.submit` takes, and the level that a report costs them;
-    None takes no part, and costs nothing. `notion` is that of all its levels, "epsilon" or "rho". `identity` is the one
-    spelling of an id that is on the list, `question` what is asked, `level` what a report costs at most. `row` is what
-    they hand in: a row of the operator's file, but for what the operator knows; `rows` are those of everybody in a
-    collection that was played. `submission` takes such a row, with their id in it or without. `rehearse` plays
-    everybody's side with true answers that are public already: a collection whose `data` is what the run takes.
+    `private` turns a participant's typed texts into the input of `Mechanism.submit` and the privacy level that the
+    report costs. The result None means that the participant takes no part, at no cost. `notion` is the notion of all
+    levels, "epsilon" or "rho". `identity` is the canonical spelling of an id on the list, `question` the question that
+    is asked, and `level` the largest cost of a report. `row` is the participant's submission: a row of the operator's
+    file without the fields that the operator knows. `rows` returns such rows for everybody in a rehearsed collection.
+    `submission` accepts such a row, with or without the id. `rehearse` plays everybody's side with true answers that
+    are already public; the `data` of the resulting collection is the input of the run.
 
-    `device` says in public terms what the participant's device does with what they type, JSON-ready, and for a
-    `ContractKind` on their own terms; it makes the row of `row` without the id. Whole numbers and rationals that a
-    double may not hold are texts. "law" is one of:
+    `device` describes, in public terms and JSON-ready, how the participant's device processes the typed texts; for a
+    `ContractKind` it uses the participant's own terms. The result is the row of `row` without the id. Whole numbers and
+    rationals that a double may not hold are written as texts. The key "law" is one of:
 
-    - "response": of `answers`, the one that was typed under `input` with the odds e^epsilon against the other, under
-      `column`. "epsilon" is an exact rational; or "levels" are the doubles by which a device finds the level from
-      `worth`: xi(c) = 2 arsinh sqrt(cosh^2(epsilon/2) (threshold - c)/c + sinh^2(epsilon/2)), at least epsilon and at
-      most ceiling, and no part above the threshold. That double is the rational.
-    - "lattice": the number under `input`, moved into [low, high], counted in `steps` from low to high, rounded to the
-      nearest whole number, the even one of two; plus a discrete Gaussian draw of standard deviation `sigma`; as 16
-      hexadecimal digits of two's complement under `column`. 0 steps ask for nothing. low and high are doubles, spelled
-      as short as they can be.
+    - "response": randomised response on the list `answers`. The answer typed under `input` is reported under `column`
+      with odds e^epsilon against each other answer. The level is given in one of two ways. "epsilon" is an exact
+      rational. Or "levels" holds doubles from which the device computes a level for the number c typed under `worth`:
+      xi(c) = 2 arsinh sqrt(cosh^2(epsilon/2) (threshold - c)/c + sinh^2(epsilon/2)), at least epsilon and at most
+      ceiling. Above the threshold the participant takes no part. The computed level, a double, is used as an exact
+      rational.
+    - "lattice": discrete Gaussian noise on a number. The number typed under `input` is moved into [low, high], counted
+      in units of (high - low)/`steps` from low, and rounded to the nearest whole number, with ties to even. A discrete
+      Gaussian draw of standard deviation `sigma` is added. The sum is written under `column` as 16 hexadecimal digits
+      of two's complement. With 0 steps nothing is asked. low and high are doubles in their shortest spelling.
 
-    A response's `answers` are the choices of the field `input`, and its `worth` is another field, into which a number
-    is written; so is a lattice's `input`. `notion` is "rho" for a lattice, and "epsilon" for a response. A page's
-    device follows nothing else, since an answer must show by nothing but the draw (`confide.privacy.device_odds`).
+    The `answers` of a response are the choices of the field `input`. The `worth` of a response is another field, which
+    holds a number. The `input` of a lattice is a field that holds a number. `notion` is "rho" for a lattice, and
+    "epsilon" for a response. The device on a page uses nothing else, because the answer may influence only the law of
+    the drawn report (`confide.privacy.device_odds`).
 
-    The program in the browser follows no instructions of a level above `LARGEST_LEVEL` there (of a lattice,
-    rho = steps^2/(2 sigma^2)), nor above `level`, which the page states.
+    The program in the browser refuses instructions with a level above `LARGEST_LEVEL` of that module (for a lattice,
+    rho = steps^2/(2 sigma^2)). The program also refuses a level above `level`, which the page states.
 
-    What the participant leaves empty under `input` is handed in empty: they take no part. `known` are the fields that
-    the operator adds to their row, because these are known of everybody.
+    If the participant leaves `input` empty, the report is empty and they take no part. `known` lists the fields that
+    the operator adds to each participant's row, because they are known of everybody.
     """
 
     notion: Literal["epsilon", "rho"]
@@ -359,18 +374,21 @@ class LocalKind(Kind, Protocol):
 
 @runtime_checkable
 class ContractKind(LocalKind, Protocol):
-    """A kind that asks twice: for a report first, which is no secret from the operator, and for a record on the terms
-    that follow from everybody's reports.
+    """A kind that asks twice: first for a report, which the operator may see, and later for a record, on terms that
+    follow from everybody's reports.
 
-    `reported` is the row that the participant hands in first, and `asked_first` its form; `asked` is that of the
-    record. `contracts_file` is where the round of contracts lies, from the campaign file's folder. `draw_up` makes a
-    round, JSON-ready, from the file of reports, with `without` as if they had never reported; `committed` are its
-    contracts as batches of the codec, and `answered` those that were stored, with what was sent on them, as the run
-    takes it. What they hand in is a row of the file of reports, and then one of the file of records, with their final
-    contract; the contracts are what is stored, all together when they become final, so that `submission` refuses.
-    `round_sections` is the operator's look at it. `terms` are one person's of a round, `terms_sections` what they read.
-    `on_terms` is `private` of the record, on these terms. `caution` is what their device tells them alone about their
-    record, empty where there is nothing to say.
+    `reported` is the row that the participant hands in first, and `asked_first` is its form; `asked` is the form of the
+    record. `contracts_file` is the path of the round of contracts, relative to the campaign file's folder. `draw_up`
+    makes a round, JSON-ready, from the file of reports, and leaves out the ids in `without` as if they had never
+    reported. `committed` returns the round's contracts as batches of the codec. `answered` returns the stored contracts
+    with the records that were sent on them, as the run takes them.
+
+    A participant first hands in a row of the file of reports. Later the participant hands in a row of the file of
+    records, with their final contract. All contracts are stored together when they become final, so `submission`
+    refuses to prepare a single contract. `round_sections` is the operator's view of the round. `terms` are the terms of
+    one participant in a round, and `terms_sections` is their text for the participant. `on_terms` is the counterpart of
+    `private` for the record, on the participant's terms. `caution` is a warning about the record that the participant's
+    device shows to the participant alone; the text is empty if no warning is needed.
     """
 
     def asked_first(self, config: Any, plan: CampaignPlan) -> Sequence[Field]: ...
@@ -408,7 +426,7 @@ _MEMBERS = tuple(name for name in (*Kind.__annotations__, *vars(Kind)) if not na
 
 
 def as_rows(table: pa.Table) -> pa.Table:
-    """A table of the result that may be long, and is for programs: it is written as Parquet."""
+    """Mark a result table that may be long and is meant for programs, so that it is written as Parquet."""
     return table.replace_schema_metadata(_ROWS)
 
 
@@ -418,7 +436,9 @@ def is_rows(table: pa.Table) -> bool:
 
 
 def by_slots(progress: Progress, slots: int) -> Progress:
-    """Report progress against the invited slots, one batch late: the last batch's size would disclose the turnout."""
+    """Report progress relative to the number of invited slots, one batch late. Without the delay, the size of the last
+    batch would disclose the number of participants.
+    """
     before = 0
 
     def tell(rows: int, _total: int | None) -> None:
@@ -441,7 +461,7 @@ def _entries() -> dict[str, Any]:
 
 @cache
 def _ours() -> dict[str, Any]:
-    """Those of this distribution, which are found without a look at every other one."""
+    """The kinds of this distribution, which are found without searching all installed packages."""
     try:
         return {entry.name: entry for entry in distribution("confide").entry_points.select(group="confide.kinds")}
     except PackageNotFoundError:
@@ -455,7 +475,7 @@ def kind_names() -> tuple[str, ...]:
 
 @cache
 def kind(name: str) -> Kind:
-    """The kind of a name.
+    """The kind with a given name.
 
     Raises:
         InvalidInput: no such kind; names the nearest one.
@@ -479,12 +499,14 @@ def kind(name: str) -> Kind:
 
 
 def _named(entry: EntryPoint) -> str:
-    """The package that an entry point is from, and what it names there."""
+    """The package of an entry point, and the object that the entry point names."""
     return f"the package {entry.dist.name} ({entry.value})" if entry.dist is not None else entry.value
 
 
 def summaries() -> tuple[dict[str, str], dict[str, str]]:
-    """All installed kinds that can be used, with a line on each; and the others, with the reason."""
+    """Two mappings: from each usable installed kind to a one-line summary, and from each other kind to the reason why
+    it is unusable.
+    """
     sound, broken = dict[str, str](), dict[str, str]()
     for name in kind_names():
         try:
@@ -495,7 +517,8 @@ def summaries() -> tuple[dict[str, str], dict[str, str]]:
 
 
 def may_wait(name: str) -> bool:
-    """Whether runs of this kind may have to wait: then no day of a publication is announced. False where it is none.
+    """Whether runs of this kind may have to wait, in which case no day of publication is announced. False for an
+    unknown kind.
 
     Args:
         name: the name of a kind.
@@ -507,7 +530,7 @@ def may_wait(name: str) -> bool:
 
 
 def _most_likely() -> Iterator[str]:
-    """The names of all kinds, those that are imported already first: to import all takes seconds."""
+    """The names of all kinds, first those already imported, because importing all kinds takes seconds."""
     ours = _ours()
     yield from sorted(ours, key=lambda name: (ours[name].module not in sys.modules, name))
     yield from (name for name in _entries() if name not in ours)

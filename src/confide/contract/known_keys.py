@@ -1,4 +1,4 @@
-"""Tables of campaign files: every key is known, and nothing changes once it was read."""
+"""Base classes for the tables of campaign files, in which every key is known and no value changes after it was read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _Table = TypeVar("_Table", bound="type[Keys]")
 
 
 class Keys(BaseModel):
-    """A table whose keys are all known and never change.
+    """A table of a campaign file that refuses unknown keys, and whose values never change.
 
     Example:
         >>> class Spent(Keys):
@@ -46,16 +46,17 @@ class FileTable(Keys):
 def keys_of(
     kind: type[Declared], names: str, /, *, optional: bool = False, **called: str,
 ) -> Callable[[_Table], _Table]:
-    """Give a table of a campaign file the keys of a class's parameters, with the types, ranges and help of the class.
+    """Decorator that gives a table of a campaign file keys for a class's parameters, with the class's types, ranges and
+    help.
 
-    It stands above the table. The table's own keys come first.
+    The table's own keys come first.
 
     Args:
         kind: a class with declared parameters (`confide.contract.parameters`).
-        names: the names of the parameters that are keys, with spaces between them.
-        optional: whether every key may be left out and is None then, so that a planner chooses. Otherwise a key may be
-            left out where the class has a default, and means that.
-        called: the key in the file = the parameter, where they have other names.
+        names: the names of the parameters that become keys, with spaces between them.
+        optional: True if every key may be left out, which gives None and lets a planner choose. With False, only a key
+            with a default in the class may be left out, and has that default.
+        called: mapping from a key in the file to the parameter, if their names differ.
 
     Raises:
         TypeError: the class declares no such parameter, or the table has such a key already.
@@ -92,7 +93,7 @@ def keys_of(
 
 
 def _key(kind: Any, parameter: Parameter, default: Any) -> tuple[Any, Any]:
-    """A key's type and pydantic's field of it."""
+    """The type of a key, and pydantic's field for it."""
     limited = _limited(kind, parameter)
     if default is None and type(None) not in get_args(limited):
         limited |= None
@@ -101,7 +102,7 @@ def _key(kind: Any, parameter: Parameter, default: Any) -> tuple[Any, Any]:
 
 
 def _limited(kind: Any, parameter: Parameter) -> Any:
-    """The type, each number of which keeps to the range."""
+    """The type of a parameter, in which every number is limited to the declared range."""
     if get_origin(kind) in (Union, UnionType):
         return reduce(or_, (_limited(each, parameter) for each in get_args(kind)))
     if get_origin(kind) is tuple:
@@ -116,31 +117,33 @@ def _limited(kind: Any, parameter: Parameter) -> Any:
 
 
 MOST_PEOPLE = 10**8
-"""Invited slots of one campaign: its public list of ids has to fit into memory."""
+"""Largest number of invited slots of one campaign, whose public list of ids has to fit into memory."""
 
 
 class PeopleTable(Keys):
-    """`[people]`: the invited slots. Ids are 1 to count."""
+    """`[people]`: the invited slots, whose ids are the numbers from 1 to the count."""
 
     count: int = Field(ge=1, le=MOST_PEOPLE, description="n, invited slots; fixed and public")
     id: str = Field(default="row", min_length=1, description="column with the id, or 'row': the file's i-th row is i")
 
 
 class DataTable(FileTable):
-    """`[data]`: the place of the records that people hand in."""
+    """`[data]`: the source of the records that people hand in."""
 
     source: str = Field(min_length=1, description="a .parquet, .csv or .arrow file, or a data set PACKAGE:NAME")
 
 
 class RehearsalTable(Keys):
-    """`[rehearsal]`: true answers that are public already, to play people with. A run that releases never reads it."""
+    """`[rehearsal]`: true answers that are already public, with which a campaign is rehearsed. A run that releases
+    never reads it.
+    """
 
     source: str = Field(min_length=1, description="a file, or a data set PACKAGE:NAME; its ids as those of [data]")
     column: str = Field(min_length=1, description="of the true answers")
 
 
 class PeoplesTables(Keys):
-    """`[people]` and `[data]`; a kind's own tables are further fields of a subclass.
+    """The tables `[people]` and `[data]`; a kind adds its own tables as further fields of a subclass.
 
     Example:
         >>> class Survey(PeoplesTables):

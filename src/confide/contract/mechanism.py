@@ -1,6 +1,7 @@
-"""The contract of a mechanism: public parameters, guarantees without data, one run, and a decode for each participant.
+"""The interface of a mechanism: public parameters, guarantees without data, one run, and a decoding for each
+participant.
 
-What becomes of a record that cannot be used, and how many such rows of a file a run goes on with.
+The module also defines the treatment of unusable records, and the share of unusable rows that a run accepts.
 """
 
 from __future__ import annotations
@@ -34,8 +35,9 @@ __all__ = ["MOST_UNUSABLE", "Mechanism", "NoiseSource", "Phase", "Progress", "Sp
 # ---- mechanism
 
 Progress = Callable[[int, int | None], None]
-"""Called with (units done, units in all or None) while long work runs. Both are public, such as the steps of an audit
-or the invited slots; how many rows were read, or are there, is not."""
+"""Function that is called with (units done, units in all or None) during long work. The units are public, such as the
+steps of an audit or the invited slots. The number of rows in a file, or of rows read, is not public.
+"""
 
 _B = TypeVar("_B", bound=Billboard)
 _C = TypeVar("_C", bound=Certificate | None)
@@ -70,7 +72,7 @@ class Spend(Protocol):
 
 
 def _metered(run: Callable[..., Any]) -> Callable[..., Any]:
-    """A run whose draws are paid for on the lines of the mechanism's own charge."""
+    """A run whose draws are paid for by the lines of the mechanism's own charge."""
 
     @wraps(run)
     def metered(self: Mechanism, data: Any, noise: Any, *rest: Any, **more: Any) -> Any:
@@ -82,7 +84,7 @@ def _metered(run: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _metered_on_a_device(submit: Callable[..., Any]) -> Callable[..., Any]:
-    """A submission whose draws are paid for by what one device may spend."""
+    """A submission whose draws are paid for by the allowance of one device."""
 
     @wraps(submit)
     def metered(self: Mechanism, private: Any, offer: Any = None, noise: Any = None) -> Any:
@@ -94,16 +96,16 @@ def _metered_on_a_device(submit: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Mechanism(Declared, ABC, Generic[B_co, C_co]):
-    """Base of all mechanisms. Subclasses are frozen, keyword-only dataclasses of public parameters only.
+    """Base class of all mechanisms. A subclass is a frozen, keyword-only dataclass of public parameters only.
 
-    One that names its billboard and its certificate, `class Mine(Mechanism[MyBillboard, None])`, tells type checkers
-    and editors what its outcomes hold.
+    A subclass that names its types of billboard and certificate, `class Mine(Mechanism[MyBillboard, None])`, tells type
+    checkers and editors what its outcomes hold.
 
-    What a run draws is metered: each draw of a primitive (`confide.privacy.primitives`) is paid for on a line of
-    `lines` before it is made, and one that exceeds its line raises.
+    The draws of a run are metered: each draw of a primitive (`confide.privacy.primitives`) is paid for by a line of
+    `lines` before it is made. A draw that exceeds its line raises an error.
 
-    `run`'s shares equal n separate calls of `decode`, each of one record, its public position and the billboard: the
-    billboard lemma of joint differential privacy, made structural.
+    The shares of `run` must equal those of n separate calls of `decode`, each with one record, its public position and
+    the billboard. So the billboard lemma of joint differential privacy holds by construction.
     """
 
     phases: ClassVar[tuple[Phase, ...]] = (Phase(name="report", asks="one record"),)
@@ -121,10 +123,11 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
 
     @abstractmethod
     def events(self) -> Sequence[Spend]:
-        """The privacy events of a run; charged before the data is touched."""
+        """The privacy events of a run, which are charged before the data are touched."""
 
     def group_steps(self, size: int) -> int:
-        """The number of neighbour steps that change so many units of protection together, each step within the promise.
+        """The number of neighbour steps that together change `size` units of protection, where each step is covered by
+        the promise.
 
         Args:
             size: the number of records, bits or people, >= 1.
@@ -132,21 +135,23 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
         return size
 
     def group_guess(self, size: int, audience: Audience) -> float:
-        """The largest probability with which somebody guesses right between two versions of so many records.
+        """A bound on the probability that an audience guesses correctly between two versions of `size` records, if the
+        mechanism proves more than its losses imply.
 
         Args:
             size: the number of records, bits or people, >= 1.
-            audience: the audience that guesses, with even odds beforehand.
+            audience: the audience that guesses; both versions are equally likely before.
 
         Returns:
-            In [1/2, 1]; 1 where no more is known than what follows from the losses.
+            A probability in [1/2, 1]; 1 if nothing is known beyond the consequences of the losses.
         """
         return 1.0
 
     def lines(self) -> Sequence[Any]:
         """The events of `events` as named lines of a charge (`confide.privacy.meter`).
 
-        If it is left out: an allowance for each event, or a fixed list where an event is repeated, named by its label.
+        A mechanism that returns no lines gets an allowance for each event, or a fixed list for a repeated event, named
+        by the event's label.
         """
         return ()
 
@@ -156,14 +161,15 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
 
         Args:
             data: the records of all participants, or of the custodian, in a form that the mechanism takes.
-            noise: the source of its draws, such as `Noise.secure()`.
-            progress: a function that is called as the run goes on, with public numbers alone; a campaign always gives
-                one (`confide.contract.running.Reported`). A mechanism of one's own may leave this argument out.
+            noise: the source of the mechanism's draws, such as `Noise.secure()`.
+            progress: a function that is called during the run, with public numbers alone. A campaign always passes one
+                (`confide.contract.running.Reported`). A third party's mechanism may have a `run` without the parameter
+                `progress`.
         """
 
     @abstractmethod
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
-        """One participant's share.
+        """The share of one participant.
 
         Args:
             record: the participant's own record, None for a slot without one.
@@ -172,34 +178,40 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
         """
 
     def certify(self, billboard: Billboard) -> C_co | None:
-        """The certificate of a run, computed again from the billboard; None where there is none."""
+        """The certificate of a run, recomputed from the billboard; None for a mechanism without certificates."""
         return None
 
     def check(self, billboard: Billboard) -> None:
-        """Check that a billboard can be one of this mechanism's: the parts that follow from the rest do follow.
+        """Check that a billboard can come from this mechanism: the parts that follow from other parts are consistent
+        with them.
 
-        Nobody can tell from a billboard whether its noise was drawn.
+        The check cannot show whether the noise of the billboard was really drawn.
 
         Raises:
-            InvalidInput: it belongs to other parameters, or contradicts itself.
+            InvalidInput: the billboard belongs to other parameters, or contradicts itself.
         """
         return
 
     def drawn(self, billboard: Billboard) -> Iterable[tuple[str, Any, int]]:
-        """The draws that a billboard shows: (line of the charge, cost of one draw, number of draws).
+        """The draws that a billboard shows, as triples: line of the charge, cost of one draw, number of draws.
 
-        Whoever verifies a pack adds it up again. Left out where all draws follow from the parameters.
+        A verifier of an evidence pack adds their costs again. A mechanism whose draws all follow from its parameters
+        leaves this method out.
         """
         return ()
 
     def unreleased_streams(self) -> Mapping[str, Any]:
-        """Map first words of streams -> the part of their noisy answers that alone is published: "noisy max" of one
-        vector each the position of the largest, as of `report_noisy_max`; "sparse vector" which were above the
-        threshold, as of `SparseVector`; or a `confide.audit.UnreleasedIntermediate`.
+        """Mapping from the first words of streams to the part of their noisy answers that is published, for streams
+        whose answers are not published in full.
 
-        An audit counts every other noisy answer as published. Of those that are named it tries whether more is
-        published, such as which came second; the loss by an `UnreleasedIntermediate` of one's own is a formula that
-        nobody checks.
+        "noisy max" means that of each vector only the position of the largest entry is published, as in
+        `report_noisy_max`. "sparse vector" means that only the comparisons with the threshold are published, as in
+        `SparseVector`. A `confide.audit.UnreleasedIntermediate` describes any other rule for the published part of an
+        answer.
+
+        An audit counts every other noisy answer as published. For the named streams the audit tests whether more is
+        published, such as the second largest entry. The loss stated by a third party's `UnreleasedIntermediate` is a
+        formula that no audit checks.
         """
         old = getattr(self, "hidden_streams", None)  # its name until 1.0.0, in classes of other people
         if old is None:
@@ -209,15 +221,16 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
         return found
 
     def part_streams(self) -> Mapping[str, str]:
-        """Map the `part` of a promise of privacy -> first words of the streams that it is about.
+        """Mapping from the `part` of a privacy promise to the first words of the streams that the promise is about.
 
-        An audit holds a promise whose part is not named against all noisy answers together.
+        If the mapping does not name the part of a promise, an audit compares the promise with all noisy answers
+        together.
         """
         return {}
 
     def submit(self, private: Any, offer: Any = None, noise: NoiseSource | None = None) -> Any:
-        """The participant's side of collection: what leaves their device. The identity unless noise is drawn
-        locally.
+        """The message that leaves a participant's device during collection. By default the message is the private input
+        itself; a mechanism with local noise draws the message.
         """
         return private
 
@@ -230,11 +243,12 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
         certificate: _C = None,  # type: ignore[assignment] # where there is none, its type is None
         diagnostics: Mapping[str, Any] | None = None,
     ) -> RunOutcome[_B, _C]:
-        """The outcome's type follows the noise; diagnostics are dropped from a release.
+        """The outcome of a run, whose type depends on the noise: a release for secure noise, a study otherwise.
+        Diagnostics are dropped from a release.
 
-        An audit's noise calls itself secure, so that no run knows that it is listened to; what it makes is a study.
-        Where nothing shows of the audit at all, it looks like a release, to the run and whoever holds it; but it is not
-        saved or published (`confide.contract.outcome.check_release`).
+        An audit's noise reports itself as secure, so that no run can see that it is audited; its outcome is a study. If
+        the audit's noise is wrapped, so that nothing of the audit shows, the outcome has the type of a release. But
+        such an outcome can be neither saved nor published (`confide.contract.outcome.check_release`).
         """
         release = noise.release_safe and not getattr(noise, "audited", False)
         meter = getattr(noise, "meter", None)
@@ -258,14 +272,19 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
 # ---- unusable
 
 MOST_UNUSABLE = 0.01
-"""The share of a file's rows that may be unusable, where nothing else was declared: a run of more stops."""
+"""The largest share of a file's rows that may be unusable, unless another share is declared. A run with a larger share
+stops.
+"""
 
 Unusable = Literal["refuse", "null"]
-"""Refuse the whole table for one bad row, which tells whoever sees the message; or take the row as the null record."""
+"""Treatment of an unusable row. "refuse" rejects the whole table for one bad row, which informs every reader of the
+error message. "null" takes the row as the null record.
+"""
 
 
 def unusable_in(noise: NoiseSource) -> Unusable:
-    """The rule for a bad row in a run: in a release nothing that anybody sees may depend on it.
+    """The treatment of unusable rows in a run. In a release no visible result may depend on such a row, so the row
+    counts as the null record.
 
     Args:
         noise: the noise of the run.

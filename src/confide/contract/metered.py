@@ -1,4 +1,4 @@
-"""The record of a run's meter in its pack, and the error of a draw that was not charged."""
+"""The record of a run's meter in an evidence pack, and the error for a draw that costs more than was charged."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ WITHIN = "within the charge"
 
 
 class Overspent(ConfideError):
-    """A draw that would cost more than its line of the charge has left. It was not made.
+    """A draw that would cost more than its line of the charge has left. The draw was not made.
 
-    It is a fault of the mechanism, and says nothing of any record.
+    The error is a fault of the mechanism, and its message says nothing about any record.
 
     Args:
         line: name of the line.
@@ -31,13 +31,13 @@ class Overspent(ConfideError):
 @wire("MeteredLine", "line form spent")
 @dataclass(frozen=True, kw_only=True)
 class MeteredLine:
-    """One line of a charge, after a run that kept it.
+    """One line of a charge, after a run in which all draws stayed within the line.
 
     Args:
         line: the name of the line.
         form: "allowance", "fixed list", "session", "parallel groups", "without a draw", "on devices", "unprotected" or
             "converted".
-        spent: the statement that all draws of the line were within the charge; a run that exceeds one publishes
+        spent: the statement that all draws of the line were within the charge; a run that exceeds a line publishes
             nothing.
     """
 
@@ -49,11 +49,12 @@ class MeteredLine:
 @wire("Metered", "lines around")
 @dataclass(frozen=True, kw_only=True)
 class Metered:
-    """The meter of a run.
+    """The published record of a run's meter.
 
     Args:
         lines: the lines of the charge, in its order.
-        around: whether anything was drawn that no line paid for. Only a mechanism that is not confide's can do that.
+        around: whether some draw was not paid for by any line. Only a mechanism from outside confide can make such
+            draws.
     """
 
     lines: tuple[MeteredLine, ...]

@@ -1,4 +1,6 @@
-"""Errors for missing arguments: all are named at once, each with its description from the function's docstring."""
+"""Errors for missing arguments, in which all missing arguments are named at once, each with its description from the
+function's docstring.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +22,12 @@ _SENTENCE = re.compile(r"\.(\s|$)|;\s")
 
 
 class MissingArguments(InvalidInput, TypeError):
-    """Arguments that a call needs and lacks. It is a `TypeError`, too, as Python's own error of such a call is.
+    """The arguments that a call needs and lacks. The error is also a `TypeError`, like Python's own error for such a
+    call.
 
     Args:
-        missing: each of them, or several names of which one is needed.
-        said: name -> what it is.
+        missing: the missing arguments; an entry with several names means that one of them is needed.
+        said: mapping from a name to its description.
     """
 
     def __init__(self, missing: Sequence[tuple[str, ...]], said: Mapping[str, str]) -> None:
@@ -45,11 +48,14 @@ def _joined(words: Sequence[str], last: str) -> str:
 
 
 def names_missing(*groups: str, **where: str) -> Callable[[_Door], _Door]:
-    """Let a function name all arguments that a call lacks in one error: those without a default, and these.
+    """Decorator with which a function names all arguments that a call lacks in one error: those without a default, and
+    the given ones.
 
     Args:
-        groups: arguments with the default None that are needed as well; "budget | error" needs one of both.
-        where: argument = the other one that needs it, where that is given.
+        groups: arguments with the default None that are needed as well; "budget | error" means that one of the two is
+            needed.
+        where: mapping from an argument to another argument that needs it; it counts as missing only if the other one is
+            given.
 
     Example:
         >>> @names_missing("budget | error", people="error")
@@ -65,8 +71,8 @@ def names_missing(*groups: str, **where: str) -> Callable[[_Door], _Door]:
         >>> plan()
         Traceback (most recent call last):
         ...
-        confide.contract.missing.MissingArguments: cost: is missing, and so is budget or error; give cost (of one \
-report, above 0) and one of budget (for all reports) and error (that is wanted)
+        confide.contract.missing.MissingArguments: cost: is missing, and so is budget or error; give cost (of one
+        report, above 0) and one of budget (for all reports) and error (that is wanted)
     """
     needed = [tuple(each.split(" | ")) for each in groups]
 
@@ -97,7 +103,9 @@ report, above 0) and one of budget (for all reports) and error (that is wanted)
 
 @cache
 def _said(text: str) -> Mapping[str, str]:
-    """What a description says of each argument: the first sentence, or the part before a semicolon."""
+    """Mapping from each argument to the first sentence of its description in a docstring, or the part before a
+    semicolon.
+    """
     found: dict[str, str] = {}
     name, margin = "", -1
     for line in text.partition("Args:\n")[2].splitlines():
@@ -112,6 +120,8 @@ def _said(text: str) -> Mapping[str, str]:
 
 
 def _declared(first: tuple[Any, ...]) -> Mapping[str, str]:
-    """What a class declares of its parameters, where the first argument is one."""
+    """Mapping from each declared parameter to its description, if the first argument of the call is a class with
+    declared parameters.
+    """
     said = getattr(first[0], "_said_of_parameters", None) if first and isinstance(first[0], type) else None
     return {} if said is None else said()

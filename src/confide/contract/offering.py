@@ -1,7 +1,7 @@
-"""The questions that every offer has to answer: a participant decides by it, so no answer may be left out.
+"""The questions that every offer has to answer. A participant decides by the answers, so none may be left out.
 
-A section of an offer says which question it answers (`Section.answers`); a kind may add sections of its own between
-them. Where all kinds say the same, they say it by one function here.
+A section of an offer states which question it answers (`Section.answers`), and a kind may add further sections. Answers
+that are the same for all kinds come from functions of this module.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _LARGEST_POWER = 700.0  # of e that a number holds
 
 
 class Question(StrEnum):
-    """A question that an offer answers for a participant before they agree; the value is the title of the answering
-    section.
+    """A question that an offer answers for a participant before they agree. The value is the title of the section with
+    the answer.
     """
 
     REPORT = "What you report"
@@ -34,12 +34,12 @@ class Question(StrEnum):
 
 
 NO_TRUTH = "The campaign makes no promise about the gain from a lie."
-"""Where no guarantee speaks of it."""
+"""The sentence for a campaign without a guarantee of truthfulness."""
 
 CUSTODIANS_WITHDRAWAL = (
     "A custodian holds the data and invited nobody, so you cannot withdraw by yourself. Ask the custodian before the "
     "run to leave out its data about you. The published number of records stays the same.")
-"""Where a custodian holds the data."""
+"""The sentence on withdrawal for a campaign in which a custodian holds the data."""
 
 
 def answer(question: Question, *parts: str | Block) -> Section:
@@ -57,7 +57,7 @@ def answer(question: Question, *parts: str | Block) -> Section:
 
 
 def unanswered(offer: Iterable[Section]) -> tuple[Question, ...]:
-    """The questions that an offer leaves open: a section without blocks answers nothing.
+    """The questions that an offer leaves open; a section without blocks answers nothing.
 
     Args:
         offer: the sections of the offer.
@@ -67,9 +67,10 @@ def unanswered(offer: Iterable[Section]) -> tuple[Question, ...]:
 
 
 def best_guess(epsilon: float, delta: float = 0.0) -> float:
-    """The largest probability with which somebody guesses right between two neighbours, even odds beforehand.
+    """The largest probability of a right guess between two neighbours that are equally likely before: (e^epsilon +
+    delta)/(1 + e^epsilon).
 
-    (e^epsilon + delta)/(1 + e^epsilon), which some channel of that level attains.
+    Some (epsilon, delta)-DP channel attains this probability.
 
     Args:
         epsilon: the loss in nats, >= 0; may be infinite.
@@ -86,7 +87,8 @@ def best_guess(epsilon: float, delta: float = 0.0) -> float:
 
 
 def likelier(level: float) -> str:
-    """The factor by which a record can change a probability at a level of privacy: as a power, and as a number.
+    """The largest factor by which a record can change a probability at a level of privacy, written as a power and as a
+    number.
 
     Args:
         level: the level of privacy in nats, >= 0.
@@ -106,24 +108,24 @@ def likelier(level: float) -> str:
 
 
 def lies(promises: Guarantees, otherwise: str = NO_TRUTH, *, sentence: Sentence = Truthfulness.sentence) -> str:
-    """The gain from a lie, by the guarantees of truthfulness: each with its condition and its note.
+    """A text on the gain from a lie: the guarantees of truthfulness, each with its condition and its note.
 
     Args:
         promises: the promises of the mechanism.
-        otherwise: the text where none of them says anything.
-        sentence: the words of a promise, where a kind has its own.
+        otherwise: the text for a mechanism whose guarantees of truthfulness all say nothing.
+        sentence: function that words a promise, if a kind has its own words.
     """
     return " ".join(stated(promises.of(Truthfulness), sentence)) or otherwise
 
 
 def withdrawing(*more: str, absent: str = "your record counts as empty, and nobody but the operator can tell",
                 deposit: bool = False) -> Sequence[str]:
-    """Paragraphs on how a participant of any kind takes back what they handed in.
+    """Paragraphs on how a participant of any kind withdraws what they handed in.
 
     Args:
         more: further facts that the participant has to know, in whole sentences.
-        absent: the fate of their record before the publication.
-        deposit: whether the participant leaves one.
+        absent: the treatment of the record after a withdrawal before the publication.
+        deposit: whether the participant leaves a deposit.
     """
     back = " If you left a deposit, you get it back." if deposit else ""
     return (*more, "You can withdraw at any time and without a reason: on your own page, if you have one, or with a "

@@ -1,12 +1,12 @@
 """The result of a mechanism: a public billboard, one private share per participant, and the guarantees.
 
-The billboard is everything that anyone may see. A share is what one participant gets; it is a function of their own
-record and the billboard. An outcome made with simulated noise is of another type, `SimulatedOutcome`: it says
-`release_safe = False`, may carry diagnostics computed from private data, and cannot be settled.
+The billboard is everything that anyone may see. A share is what one participant gets, and is a function of their own
+record and the billboard. An outcome made with simulated noise has another type, `SimulatedOutcome`. A simulated outcome
+says `release_safe = False`, may carry diagnostics computed from private data, and cannot be settled.
 
-What a type checker fills in: the billboard and the certificate of a mechanism, and of what its runs give.
-
-A bare `Mechanism` or `Outcome` in an annotation is one of any billboard. Nothing here has an effect at run time.
+Type parameters give type checkers the types of a mechanism's billboard and certificate, and of the outcomes of its
+runs. A bare `Mechanism` or `Outcome` in an annotation stands for any type of billboard. The type parameters have no
+effect at run time.
 """
 
 from __future__ import annotations
@@ -57,10 +57,12 @@ __all__ = [
 # ---- type variables
 
 B_co = TypeVar("B_co", bound="Billboard", default="Billboard", covariant=True)
-"""The billboard's type."""
+"""Type variable for the type of the billboard."""
 
 C_co = TypeVar("C_co", bound="Certificate | None", default="Certificate | None", covariant=True)
-"""The certificate's: None where there is none, a union with None where a run may have none."""
+"""Type variable for the type of the certificate: None for a mechanism without certificates, a union with None if only
+some runs have one.
+"""
 
 
 # ---- outcome
@@ -73,9 +75,9 @@ _PARTS = ("numpy", "scipy", "pyarrow", "opendp", "python-flint")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Billboard(Shown):
-    """Base of every family's billboard: a frozen dataclass of numbers, strings and arrays, all of them public.
+    """Base class of every family's billboard: a frozen dataclass of numbers, strings and arrays, all of them public.
 
-    It shows itself as a small table of its fields; of a long array it shows the shape and the first numbers.
+    A billboard is displayed as a small table of its fields; a long array is shown by its shape and first numbers.
     """
 
     def _blocks(self) -> Sequence[Text | Table]:
@@ -87,7 +89,7 @@ class Billboard(Shown):
         """The billboard of a settled campaign, from the public files of its folder alone.
 
         Raises:
-            InvalidInput: as `PublicOutcome.load`.
+            InvalidInput: the same errors as `PublicOutcome.load`.
         """
         return PublicOutcome.load(folder).billboard
 
@@ -96,7 +98,7 @@ _FIRST, _LONGEST = 6, 60  # numbers of an array, and letters of a text, that are
 
 
 def _short(value: Any) -> str | int | float:
-    """A public value as a cell: numbers as they are, the shape and the first numbers of an array."""
+    """A public value as a table cell: numbers unchanged, arrays as their shape and first numbers."""
     if isinstance(value, int | float):
         return value
     if isinstance(value, np.ndarray):
@@ -106,13 +108,13 @@ def _short(value: Any) -> str | int | float:
 
 
 def as_billboard(given: object) -> Billboard:
-    """The given object, where it is a billboard; anything else is refused.
+    """The given object if it is a billboard; any other object is refused.
 
     Args:
-        given: perhaps an outcome, which has one, or nothing.
+        given: a billboard, or something else, such as an outcome or None.
 
     Raises:
-        InvalidInput: it is none.
+        InvalidInput: the object is no billboard.
     """
     if isinstance(given, Billboard):
         return given
@@ -122,13 +124,15 @@ def as_billboard(given: object) -> Billboard:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Certificate:
-    """The claims that follow after the run from the billboard alone: free, because they are post-processing."""
+    """Claims that are computed from the billboard alone after the run, at no cost in privacy, because they are
+    post-processing.
+    """
 
 
 @wire("Provenance", "confide python parts noise")
 @dataclass(frozen=True, kw_only=True)
 class Provenance:
-    """The makers of an outcome: versions of confide and of the parts it computes with, and the kind of noise."""
+    """The origin of an outcome: versions of confide and of the libraries it computes with, and the kind of noise."""
 
     confide: str
     python: str
@@ -137,13 +141,15 @@ class Provenance:
 
     @classmethod
     def here(cls, noise: str) -> Provenance:
-        """The provenance of this process."""
+        """The provenance of outcomes that this process makes."""
         return cls(confide=__version__, python=platform.python_version(), parts=dict(_versions()), noise=noise)
 
 
 @cache
 def _versions() -> Mapping[str, str]:
-    """Of the parts; to look them up takes longer than many a mechanism."""
+    """Versions of the libraries that confide computes with. The versions are cached, because looking them up takes
+    longer than many a mechanism.
+    """
     return {name: _version(name) for name in _PARTS}
 
 
@@ -204,20 +210,22 @@ class _Public(Generic[B_co, C_co]):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class PublicOutcome(_Public[B_co, C_co]):
-    """The public part of a settled campaign: everything but the shares. A participant decodes theirs from it."""
+    """The public part of a settled campaign, which is everything but the shares; it is enough for a participant to
+    decode their own share.
+    """
 
     release_safe: ClassVar[bool] = True
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str], *, sha256: str | None = None) -> Self:
-        """Read `manifest.json` and `columns/`; nothing else needs to be there.
+        """Read the public outcome from `manifest.json` and `columns/`; no other files are needed.
 
         Args:
             folder: the folder of the files.
-            sha256: the digest that the manifest must have, where it is known.
+            sha256: the digest that the manifest must have, if it is known.
 
         Raises:
-            InvalidInput: names the file that is missing, altered or no outcome's.
+            InvalidInput: names the file that is missing, altered, or not part of an outcome.
         """
         from confide.contract.outcome_folder import read_public
 
@@ -229,20 +237,21 @@ class _AnyOutcome(_Public[B_co, C_co]):
     shares: pa.Table  # private: a stray line in a notebook must not show what people get
 
     def published(self) -> PublicOutcome[B_co, C_co]:
-        """The same without the shares: all that tables, pages and whatever else anyone may see are made from."""
+        """The outcome without the shares, from which all tables, pages and other public views are made."""
         return PublicOutcome(mechanism=self.mechanism, billboard=self.billboard, guarantees=self.guarantees,
                              provenance=self.provenance, certificate=self.certificate, meter=self.meter)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write `manifest.json` and `columns/` (public), and `shares/` (the operator's; readable by its owner only).
+        """Write `manifest.json` and `columns/`, which are public, and `shares/`, which only its owner, the operator,
+        can read.
 
-        A simulated outcome follows from private data and a seed: all of it is readable by its owner only.
+        A simulated outcome follows from private data and a seed, so only its owner can read any part of it.
 
         Args:
             folder: an existing or new directory; files of an earlier outcome in it are an error.
 
         Raises:
-            Refused: it was made with an audit's noise, and only looks like a release.
+            Refused: the outcome was made with an audit's noise, and only looks like a release.
         """
         from confide.contract.outcome_folder import write
 
@@ -251,15 +260,16 @@ class _AnyOutcome(_Public[B_co, C_co]):
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str], *, sha256: str | None = None) -> Self:
-        """Read back what `save` wrote. Digests are checked; only types that the mechanism's kind names are rebuilt.
+        """Read an outcome that `save` wrote. Digests are checked, and only types that the mechanism's kind names are
+        rebuilt.
 
         Args:
-            folder: where it was written.
-            sha256: what the manifest's digest must be, where it is known.
+            folder: the folder in which the outcome was saved.
+            sha256: the digest that the manifest must have, if it is known.
 
         Raises:
-            InvalidInput: no outcome there, another format, altered columns, or an outcome of the other type; names the
-                file.
+            InvalidInput: no outcome in the folder, another format, altered columns, or an outcome of the other type;
+                names the file.
         """
         from confide.contract.outcome_folder import read_public, read_shares
 
@@ -276,7 +286,9 @@ class Outcome(_AnyOutcome[B_co, C_co]):
 
         @property
         def diagnostics(self) -> NoReturn:
-            """Raises: so `run(data, Noise.simulated(1)).diagnostics` is a `SimulatedOutcome`'s to a type checker."""
+            """A property that only tells type checkers that a release has no diagnostics. So a type checker takes
+            `run(data, Noise.simulated(1)).diagnostics` for an attribute of `SimulatedOutcome`.
+            """
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -284,7 +296,7 @@ class SimulatedOutcome(_AnyOutcome[B_co, C_co]):
     """The outcome of a run with simulated or replayed noise: a study, never a release.
 
     Args:
-        diagnostics: true errors and the like, computed from private data.
+        diagnostics: true errors and similar figures, computed from private data.
     """
 
     diagnostics: Mapping[str, Any] = field(default_factory=dict)
@@ -293,7 +305,7 @@ class SimulatedOutcome(_AnyOutcome[B_co, C_co]):
 
 
 RunOutcome = Outcome[B_co, C_co] | SimulatedOutcome[B_co, C_co]
-"""What a run gives: a release or a study, as its noise is."""
+"""The outcome of a run: a release or a study, depending on its noise."""
 
 
 def check_release(outcome: _Public) -> None:
@@ -303,7 +315,7 @@ def check_release(outcome: _Public) -> None:
         outcome: the outcome of a run.
 
     Raises:
-        Refused: an audit listened to the run, or forced its noise, and nothing of that shows on the outcome.
+        Refused: an audit recorded the run or forced its noise, although the outcome has the type of a release.
     """
     if has_private_part(outcome):
         raise Refused("this outcome was made with an audit's noise, and is no release", "run with Noise.secure()")
@@ -334,7 +346,7 @@ def settled_coins(outcome: Outcome | SimulatedOutcome, index: int, column: str =
 
 
 def settled_share(outcome: Outcome | SimulatedOutcome, index: int) -> dict[str, Any]:
-    """The share that was settled for one participant, column -> value.
+    """The share that was settled for one participant, as a mapping from column to value.
 
     Args:
         outcome: the outcome with its shares.

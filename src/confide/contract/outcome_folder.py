@@ -1,7 +1,8 @@
-"""The folder of an outcome: `manifest.json` and `columns/`, which are public, and `shares/`, which is the operator's.
+"""The folder of an outcome: `manifest.json` and `columns/`, which are public, and `shares/`, which is for the operator
+alone.
 
-What is read may be a stranger's: digests are checked, only types that the mechanism's kind names are rebuilt, and any
-other error is raised as a fault of the file that it stands in.
+The files may come from a stranger. So reading checks digests, and rebuilds only objects of types that the mechanism's
+kind names. Any other error is raised as a fault of the file that causes the error.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from confide.contract.wire import named, wire_name, wire_of, wire_types
 __all__ = ["known_types", "public_parts", "read_public", "read_shares", "rebuild", "write"]
 
 _COLUMN_LIMIT = 1 << 32
-"""Bytes of one column at most."""
+"""Largest size of one column in bytes."""
 
 _DIGEST = re.compile("[0-9a-f]{64}")
 _PARTS: dict[str, tuple[type, ...]] = {
@@ -46,11 +47,12 @@ _PARTS: dict[str, tuple[type, ...]] = {
 
 
 _LATER: dict[str, tuple[type, ...]] = {"meter": (Metered, type(None))}
-"""Parts that older outcomes do not have."""
+"""Parts of an outcome, with their types, that older outcomes do not have."""
 
 
 def write(folder: Path, manifest: dict[str, Any], columns: Mapping[str, bytes], shares: pa.Table) -> None:
-    """Write an outcome; a simulated one follows from private data and a seed, so all of it is for its owner alone.
+    """Write an outcome. A simulated outcome follows from private data and a seed, so all its files are accessible to
+    their owner alone.
 
     Raises:
         InvalidInput: the folder holds an outcome already.
@@ -78,11 +80,11 @@ def read_public(folder: str | os.PathLike[str], sha256: str | None, *, release_s
 
     Args:
         folder: the folder of the files.
-        sha256: the digest that the manifest must have, where it is known.
-        release_safe: whether a released outcome is asked for, or a simulated one.
+        sha256: the digest that the manifest must have, if it is known.
+        release_safe: True if the outcome must be a release, False if it must be a simulated outcome.
 
     Raises:
-        InvalidInput: names the file and what is wrong with it.
+        InvalidInput: names the file and the fault.
     """
     folder = as_path("folder", folder)
     path = folder / MANIFEST
@@ -118,11 +120,11 @@ def _rebuilt(manifest: Any, columns: Mapping[str, bytes], release_safe: bool) ->
 
 
 def known_types(manifest: Mapping[str, Any]) -> dict[str, type]:
-    """The types that a manifest may hold, by wire name: the types that the kind of its mechanism names, the types of a
-    source's printed mechanism, and the types of every outcome.
+    """The types that a manifest may hold, by wire name: those that the kind of its mechanism names, those of a source's
+    printed mechanism, and those of every outcome.
 
     Args:
-        manifest: a stranger's.
+        manifest: the manifest, possibly a stranger's.
 
     Raises:
         InvalidInput: no installed kind knows the mechanism.
@@ -138,10 +140,10 @@ def known_types(manifest: Mapping[str, Any]) -> dict[str, type]:
 
 
 def rebuild(files: Mapping[str, bytes], shares: bytes) -> dict[str, Any]:
-    """The fields of a released outcome from its public files and its shares.
+    """The fields of a released outcome, from its public files and its shares.
 
     Raises:
-        InvalidInput: they are not what an outcome wrote.
+        InvalidInput: the contents are not those that an outcome writes.
     """
     return {**public_parts(files), "shares": table_from_bytes(shares)}
 
@@ -149,15 +151,15 @@ def rebuild(files: Mapping[str, bytes], shares: bytes) -> dict[str, Any]:
 def public_parts(
     files: Mapping[str, bytes], folder: Path = Path(), *, release_safe: bool = True
 ) -> dict[str, Any]:
-    """The fields of an outcome that its public files hold; they may be a stranger's.
+    """The fields of an outcome that its public files hold; the files may be a stranger's.
 
     Args:
-        files: path -> bytes.
-        folder: the folder in which they lay, for the error.
-        release_safe: whether a released outcome is asked for, or a simulated one.
+        files: mapping from a path to bytes.
+        folder: the folder from which the files come, for the error message.
+        release_safe: True if the outcome must be a release, False if it must be a simulated outcome.
 
     Raises:
-        InvalidInput: names the file and what is wrong with it.
+        InvalidInput: names the file and the fault.
     """
     place = folder / MANIFEST
     columns = {path.removeprefix("columns/").removesuffix(".arrow"): data for path, data in files.items()
@@ -169,7 +171,7 @@ def public_parts(
 
 
 def read_shares(folder: str | os.PathLike[str]) -> pa.Table:
-    """The shares that lie in an outcome's folder.
+    """The shares in an outcome's folder.
 
     Raises:
         InvalidInput: names the file that is missing or altered.
@@ -192,7 +194,7 @@ def read_shares(folder: str | os.PathLike[str]) -> pa.Table:
 
 
 class _Columns(Mapping[str, bytes]):
-    """The columns of a folder by digest, each read when it is asked for."""
+    """The columns of a folder by their digests; each is read only when it is requested."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

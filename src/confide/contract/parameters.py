@@ -1,9 +1,9 @@
-"""Parameters that are declared once: type, range, unit and help of a setting stand in one annotation.
+"""Declaration of parameters in one place: the type, range, unit and help of a setting are given in one annotation.
 
     increment: Annotated[float, Parameter("step from one price to the next", symbol="alpha", above=0, at_most=1)]
 
-From this annotation follow the check of the constructor (`Declared`), the lines of the class's docstring, and the keys
-of a campaign file's table with their schema (`confide.contract.known_keys.keys_of`). Annotations are read when they are
+The annotation gives the constructor's check (`Declared`), the lines of the class's docstring, and the keys of a
+campaign file's table with their schema (`confide.contract.known_keys.keys_of`). Annotations are read when they are
 first needed, not at import.
 """
 
@@ -44,10 +44,10 @@ class Parameter:
         help: a description of the setting, in a few words, without a full stop.
         symbol: the letter of the parameter in the sources, such as "alpha".
         unit: the unit of a number, such as "nats" or "people".
-        above: every number is larger.
-        at_least: no number is smaller.
-        below: every number is smaller.
-        at_most: no number is larger.
+        above: exclusive lower limit of every number.
+        at_least: inclusive lower limit of every number.
+        below: exclusive upper limit of every number.
+        at_most: inclusive upper limit of every number.
         infinite: whether a float may be infinite.
 
     Example:
@@ -68,7 +68,7 @@ class Parameter:
 
     @property
     def range(self) -> str:
-        """The range in words; empty where every number will do."""
+        """The range in words; empty if every number is accepted."""
         low, high = _first(self.above, self.at_least), _first(self.below, self.at_most)
         if low is not None and high is not None:
             return (f"in {'[' if self.above is None else '('}{_short(low)}, {_short(high)}"
@@ -81,7 +81,7 @@ class Parameter:
 
     @property
     def text(self) -> str:
-        """The help with the symbol before it and the unit behind it."""
+        """The help, with the symbol before it and the unit after it."""
         return f"{self.symbol}, " * bool(self.symbol) + self.help + f", in {self.unit}" * bool(self.unit)
 
     def holds(self, value: Any) -> bool:
@@ -120,13 +120,13 @@ def _short(bound: float) -> str:
 
 @cache
 def parameters(kind: type) -> Mapping[str, DeclaredParameter]:
-    """The declared parameters of a dataclass by their names, inherited ones too, in the constructor's order.
+    """The declared parameters of a dataclass by their names, inherited ones included, in the constructor's order.
 
     Args:
         kind: the dataclass.
 
     Raises:
-        TypeError: an annotation names what its module does not have when it runs.
+        TypeError: an annotation contains a name that its module does not have at run time.
 
     Example:
         >>> @dataclass(frozen=True)
@@ -171,10 +171,11 @@ def _read(base: type, name: str, annotation: Any) -> DeclaredParameter | None:
 
 
 class Declared:
-    """Base of dataclasses with declared parameters: it checks them, and describes them in the docstring.
+    """Base class of dataclasses with declared parameters, which are checked in the constructor and described in the
+    docstring.
 
-    A subclass with checks of its own calls `super().__post_init__()` first. A subclass's `for_budget` names all
-    arguments that a call lacks.
+    A subclass with checks of its own calls `super().__post_init__()` first. If a subclass has a method `for_budget`,
+    its error names all arguments that a call lacks.
     """
 
     def __init_subclass__(cls, **more: Any) -> None:
@@ -191,16 +192,16 @@ class Declared:
 
     @classmethod
     def _said_of_parameters(cls) -> Mapping[str, str]:
-        """Each parameter, and what is declared of it in words: for errors that name what a call lacks."""
+        """Mapping from each parameter to its declaration in words, for errors that name missing arguments."""
         kind: Any = cls  # mypy holds no class with a `__hash__` of its instances for hashable
         return {name: ", ".join(filter(None, (each.parameter.text, each.parameter.range)))
                 for name, each in parameters(kind).items()}
 
 
 def check_parameters(it: Any) -> None:
-    """Check all declared parameters of a dataclass's instance, in the order of the fields.
+    """Check all declared parameters of an instance of a dataclass, in the order of the fields.
 
-    Numbers of numpy become Python's, which do not overflow in products.
+    Numbers of numpy are replaced by Python's own numbers, which do not overflow in products.
 
     Args:
         it: the instance.
@@ -227,7 +228,7 @@ def check_parameters(it: Any) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """A number of numpy as Python's own, in a tuple or list of them too; anything else as it is."""
+    """A number of numpy as Python's own number, also inside a tuple or list; any other value unchanged."""
     if type(value) in (tuple, list):
         there = set(map(type, value))
         if there == {tuple}:
@@ -244,7 +245,9 @@ def _plain(value: Any) -> Any:
 
 
 class _Usual:
-    """Values of usual types that hold: all others are checked in full, and so is what does not hold."""
+    """A fast check that accepts valid values of the most common types. A value that the fast check does not accept is
+    checked in full.
+    """
 
     __slots__ = ("classes", "high", "low", "number", "passes", "words")
 
@@ -272,13 +275,15 @@ class _Usual:
         return value in self.words if of is str and self.words else of in self.passes
 
     def remember(self, value: Any) -> None:
-        """Let the type of a value that was checked in full pass: whether it is a class's own never changes."""
+        """Remember that the type of a value that passed the full check is accepted, because its membership in a class
+        never changes.
+        """
         if isinstance(value, self.classes) and not isinstance(value, Real | str):
             self.passes.add(type(value))
 
 
 class _Prepared(NamedTuple):
-    """The check of one field, and of its items where it is a tuple of things of one type."""
+    """The prepared check of one field, and of its items if the field is a tuple of values of one type."""
 
     name: str
     number: type | None
@@ -294,7 +299,7 @@ class _Prepared(NamedTuple):
 
 @cache
 def _usual(of: Any) -> tuple[_Prepared, ...]:
-    """The checks of a dataclass, prepared once: planners build thousands of mechanisms in their loops."""
+    """The checks of a dataclass, prepared only once because planners build thousands of mechanisms in loops."""
     found = list[_Prepared]()
     for name, kind, it in parameters(of).values():
         if _can_fail(kind):
@@ -307,7 +312,7 @@ def _usual(of: Any) -> tuple[_Prepared, ...]:
 
 
 def _can_fail(kind: Any) -> bool:
-    """Whether any value is refused by its type alone: not by that of a function, or of an array of a given form."""
+    """Whether a declared type can be checked on a value, unlike function types and array types with a shape."""
     return kind is not Any and (isinstance(kind, type) or get_origin(kind) in (Union, types.UnionType, Literal, tuple))
 
 
@@ -328,7 +333,7 @@ def _check(name: str, value: Any, kind: Any, parameter: Parameter) -> None:
 
 
 def _check_one_of(name: str, value: Any, kinds: tuple[Any, ...], parameter: Parameter) -> None:
-    """Check a value by the one type of several that it looks like."""
+    """Check a value against the one alternative of a union type that it resembles."""
     if value is None and type(None) in kinds:
         return
     several, single = _distinguished(kinds)
@@ -354,7 +359,7 @@ def _check_one_of(name: str, value: Any, kinds: tuple[Any, ...], parameter: Para
 
 
 def _no_such(name: str, value: Any, classes: tuple[type, ...]) -> InvalidInput:
-    """What is said of a value of another class: what it is, and which classes will do."""
+    """The error for a value of another class, which names the value's class and the accepted classes."""
     wanted = " or ".join(each.__name__ for each in classes)
     if value is None:
         return InvalidInput(name, "is missing", f"must be a {wanted}{_such_as(classes)}")
@@ -364,7 +369,7 @@ def _no_such(name: str, value: Any, classes: tuple[type, ...]) -> InvalidInput:
 
 
 def _such_as(classes: tuple[type, ...]) -> str:
-    """The public subclasses that are known, a few of them, of classes that are kinds of things."""
+    """A few known public subclasses of the given classes, as a phrase for an error message."""
     found = dict[str, None]()
     waiting: list[type] = []
     for kind in classes:
@@ -380,13 +385,15 @@ def _such_as(classes: tuple[type, ...]) -> str:
 
 @cache
 def _distinguished(kinds: tuple[Any, ...]) -> tuple[list[Any], list[Any]]:
-    """The types of sequences, and those of single values."""
+    """Two lists: the sequence types among some types, and the types of single values."""
     several = [each for each in kinds if get_origin(each) is tuple]
     return several, [each for each in kinds if each is not type(None) and each not in several]
 
 
 def _check_items(name: str, value: Any, kind: Any, parameter: Parameter) -> None:
-    """Check each item of a sequence. There may be many: of plain numbers the others lie between the two ends."""
+    """Check each item of a sequence. Of many plain numbers only the smallest and the largest are checked, because the
+    others lie between them.
+    """
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
         raise InvalidInput(name, f"{value!r} is no sequence")
     types_there = set(map(type, value)) if type(value) is tuple else None
@@ -420,7 +427,7 @@ def _check_number(name: str, value: Any, kind: type, parameter: Parameter) -> No
 
 
 class _Described:
-    """A class's docstring, to which the declared parameters are added when somebody reads it."""
+    """A class's docstring to which the declared parameters are added when it is read."""
 
     def __init__(self, own: str | None) -> None:
         self.own = own

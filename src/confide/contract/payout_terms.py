@@ -1,4 +1,4 @@
-"""How shares become money: the terms, and the amounts that are paid by them."""
+"""The terms by which shares become money, and the amounts paid under them."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class PayoutTerms:
         column: the column of the shares, whole numbers of the smallest coin.
         currency: the name of the currency.
         minor_units: the number of the smallest coins that make one unit; a power of ten.
-        highest: a bound that no share exceeds by the plan's own promise, in the smallest coin. The trial that a plan
-            makes holds shares against it, and so does the settlement by a kind of one's own.
-        deposit: each participant's deposit, which they get back with their payment, in the smallest coin.
+        highest: a bound on every share, in the smallest coin, which the plan promises. A plan's trial checks shares
+            against the bound, and so does the settlement of a third party's mechanism.
+        deposit: each participant's deposit in the smallest coin, which they get back with their payment.
 
     Raises:
-        InvalidInput: no such number of coins.
+        InvalidInput: an argument out of range, such as `minor_units` that is no power of ten.
 
     Example:
         >>> PayoutTerms(column="payment", currency="EUR", minor_units=100, highest=5_000).money(123_456)
@@ -52,10 +52,10 @@ class PayoutTerms:
         whole("deposit", self.deposit)
 
     def check_total(self, people: int) -> None:
-        """Check that the sum of all payments fits the numbers of databases and banks.
+        """Check that the sum of all payments fits the number types of databases and banks.
 
         Args:
-            people: invited slots.
+            people: number of invited slots.
 
         Raises:
             Refused: the sum could exceed 2^63 - 1 coins.
@@ -70,10 +70,11 @@ class PayoutTerms:
         """Check that each share is a whole number of coins, and none is above `highest`.
 
         Args:
-            shares: one row a slot.
+            shares: a table with one row for each slot.
 
         Raises:
-            InvalidInput: says which share is not, and so is private where the records are.
+            InvalidInput: a share is no whole number of coins, or is above `highest`. The message names the share, so
+                the message is as private as the records.
         """
         coins = self._coins(shares)
         if len(coins) and (most := int(coins.max())) > self.highest:
@@ -83,10 +84,10 @@ class PayoutTerms:
                 f"{self.highest:,}: raise `highest`, or pay less")
 
     def _coins(self, shares: pa.Table) -> np.ndarray:
-        """The shares as whole coins, a new array; 0 where there is none.
+        """The shares as whole coins, in a new array; 0 for a slot without a share.
 
         Raises:
-            InvalidInput: one is no whole number of coins, or the column holds no numbers.
+            InvalidInput: a share is no whole number of coins, or the column holds no numbers.
         """
         found = shares[self.column]
         if pa.types.is_integer(found.type):
@@ -105,11 +106,12 @@ class PayoutTerms:
                 "column of int64")
 
     def amounts(self, shares: pa.Table, deposited: np.ndarray | None = None) -> Iterator[list[tuple[int, int]]]:
-        """The slot and the amount of everybody who is paid, in blocks: share plus deposit left, never below 0.
+        """The slot and the amount of everybody who is paid, in blocks. The amount is the share plus the deposit, and at
+        least 0.
 
         Args:
-            shares: whole coins, one row a slot.
-            deposited: the slots of who left a deposit, with their report; None for nobody.
+            shares: whole coins, one row for each slot.
+            deposited: the slots of participants who left a deposit with their report; None for nobody.
 
         Raises:
             InvalidInput: a share is no whole number of coins; nobody is paid.
@@ -123,5 +125,5 @@ class PayoutTerms:
             yield list(zip(block.tolist(), coins[block].tolist(), strict=True))
 
     def money(self, coins: int) -> str:
-        """An amount of coins in the currency's unit, exact."""
+        """An amount of coins as text in the currency's unit, exact."""
         return money(coins, self.minor_units, self.currency)

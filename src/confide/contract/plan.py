@@ -1,4 +1,4 @@
-"""The plan of a family: a mechanism, its promises, and the figures that spoke for it."""
+"""The plan of a family: a mechanism, its promises, and the figures by which it was chosen."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ __all__ = ["Alternative", "Plan", "Predicted"]
 
 
 class _Guaranteed(Protocol):
-    """What a planner's mechanism shows at least; channels are not run on everybody's records, and have more of it."""
+    """The least interface of a planned mechanism. Channels are not run on everybody's records, so a plan cannot require
+    a full mechanism.
+    """
 
     def guarantees(self) -> Guarantees: ...
 
@@ -33,9 +35,9 @@ class Predicted(NamedTuple):
     """A figure that a run is expected to show, from public facts alone.
 
     Args:
-        value: the figure; infinite or no number where nothing is known.
+        value: the figure; infinite or not a number if nothing is known.
         unit: the unit of the figure, such as "share of the records"; empty for a plain number.
-        basis: the origin of the figure: "exact", "bound", "simulated" on made-up people, or "rule of thumb".
+        basis: the origin of the figure: "exact", "bound", "simulated" on simulated people, or "rule of thumb".
     """
 
     value: float
@@ -45,13 +47,14 @@ class Predicted(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Alternative:
-    """Something that could be run in the same place.
+    """A method or mechanism that could run in place of the planned one.
 
     Args:
         name: the name of the method or the mechanism.
-        predicted: the same figures as of the plan, where they are known.
-        refused: the reason why it cannot run, or was not chosen; empty for the chosen one.
-        mechanism: ready to run; None where it cannot run, or is a figure to compare with and no mechanism.
+        predicted: the same figures as in the plan, as far as they are known.
+        refused: the reason why the alternative cannot run, or was not chosen; empty for the chosen one.
+        mechanism: the mechanism, ready to run; None if it cannot run, or if the alternative is only a figure for
+            comparison.
     """
 
     name: str
@@ -61,17 +64,17 @@ class Alternative:
 
 
 class Plan(Shown, ABC, Generic[_M_co]):
-    """A mechanism with settings that a family's `plan` chose from public facts, and what to expect of it.
+    """A mechanism with settings that a family's `plan` chose from public facts, and the figures to expect of it.
 
-    A subclass is a frozen dataclass with the field `mechanism`. Nothing in a plan depends on anybody's data. It prints
-    its figures and warnings; in a notebook it shows its alternatives and promises, too.
+    A subclass is a frozen dataclass with the field `mechanism`. Nothing in a plan depends on anybody's data. A plan
+    prints its figures and warnings; in a notebook it also shows its alternatives and promises.
     """
 
     if TYPE_CHECKING:  # a property that ran would be taken for the default of the subclass's field
 
         @property
         def mechanism(self) -> _M_co:
-            """What to run."""
+            """The planned mechanism, ready to run."""
 
     @property
     def guarantees(self) -> Guarantees:
@@ -81,7 +84,7 @@ class Plan(Shown, ABC, Generic[_M_co]):
     @property
     @abstractmethod
     def predicted(self) -> Mapping[str, Predicted]:
-        """The figures that a run is expected to show, by name. The figure to choose by is first."""
+        """The figures that a run is expected to show, by name. Plans are compared by the first figure."""
 
     @property
     def alternatives(self) -> tuple[Alternative, ...]:
@@ -90,16 +93,16 @@ class Plan(Shown, ABC, Generic[_M_co]):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The facts to know before a run, one sentence each."""
+        """Facts to know before a run, one sentence each."""
         return ()
 
     @property
     def _name(self) -> str:
-        """What is planned, in a table's cell."""
+        """The name of the planned mechanism, as a table cell."""
         return wire_name(self.mechanism)
 
     def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready dictionary: the keys that every plan has, then those of its family."""
+        """A JSON-ready dictionary: first the keys that every plan has, then the keys of its family."""
         return {
             "mechanism": self._name, "predicted": _listed(self.predicted),
             "alternatives": [{"name": each.name, "predicted": _listed(each.predicted), "refused": each.refused}
@@ -107,7 +110,7 @@ class Plan(Shown, ABC, Generic[_M_co]):
             "warnings": list(self.warnings), "guarantees": self.guarantees.to_dict(), **json_ready(self._own_figures())}
 
     def _own_figures(self) -> Mapping[str, Any]:
-        """What this family's dictionary has besides: numbers, texts, arrays, sequences and mappings."""
+        """Further entries of this family's dictionary: numbers, texts, arrays, sequences and mappings."""
         return {}
 
     @abstractmethod
@@ -115,7 +118,7 @@ class Plan(Shown, ABC, Generic[_M_co]):
         """A picture of the choice, for a notebook or a report."""
 
     def table(self) -> Table:
-        """The plan and its alternatives as a small table, with a row each and a column for each figure."""
+        """The plan and its alternatives as a small table, with a row for each and a column for each figure."""
         here = Alternative(name=self._name, predicted=self.predicted)
         rows = [here, *self.alternatives]
         names = list(dict.fromkeys(name for each in rows for name in each.predicted))
@@ -127,7 +130,7 @@ class Plan(Shown, ABC, Generic[_M_co]):
                 f"{name}: {figure.basis}." for name, figure in self.predicted.items())))
 
     def to_pandas(self) -> pd.DataFrame:
-        """The rows of `table` as a frame; a figure that is not known is missing.
+        """The rows of `table` as a data frame; an unknown figure is a missing value.
 
         Raises:
             ImportError: pandas is not installed.

@@ -1,8 +1,8 @@
-"""Sections of text, tables and pictures, which families show without knowing where.
+"""Sections of text, tables and pictures that families produce without knowing where they are shown.
 
-The command line prints them, `--json` dumps them, a report page draws them. A section that uses private data is marked
-`study` or `private`, and the renderers say so. Plans, guarantees and billboards are `Shown`: text in a terminal,
-tables in a notebook.
+The command line prints sections, `--json` writes them as JSON, and a report page draws them. A section that uses
+private data is marked `study` or `private`, and the renderers show the mark. Plans, guarantees and billboards are
+subclasses of `Shown`: they appear as text in a terminal, and as tables in a notebook.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ class Text:
 @wire("Table", "columns rows note")
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """A small table; cells are strings or numbers, formatted where they are shown.
+    """A small table whose cells are strings or numbers, which are formatted only when they are shown.
 
     Args:
         columns: the headings, with units.
         rows: one sequence per row.
-        note: the facts that a reader needs to read it (the coverage and the confidence of an interval).
+        note: the facts that a reader needs to understand the table, such as the confidence level of its intervals.
     """
 
     columns: tuple[str, ...]
@@ -63,7 +63,7 @@ class Table:
         return {"columns": list(self.columns), "rows": [list(row) for row in self.rows], "note": self.note}
 
     def numeric(self, column: int) -> bool:
-        """Whether a column holds numbers alone, which are set to the right."""
+        """Whether a column holds only numbers, which are right-aligned."""
         return all(isinstance(row[column], int | float) or row[column] is None for row in self.rows)
 
     def to_html(self) -> str:
@@ -79,7 +79,7 @@ class Table:
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{note}"
 
     def __str__(self) -> str:
-        """The table and its note in plain text, with columns below each other."""
+        """The table and its note in plain text, with aligned columns."""
         cells = [[printable(number(value)) for value in row] for row in (self.columns, *self.rows)]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         right = [self.numeric(k) for k in range(len(widths))]
@@ -92,14 +92,14 @@ class Table:
 
 
 class Shown:
-    """Base of objects that show themselves as texts and tables: as HTML in a notebook, and as plain text elsewhere."""
+    """Base class of objects that are shown as texts and tables: as HTML in a notebook, and as plain text elsewhere."""
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
         setattr(cls, "__repr__", cls.__repr__)  # noqa: B010 - `@dataclass` would write one that lists all fields
 
     def _blocks(self) -> Sequence[Text | Table]:
-        """What is shown, from top to bottom."""
+        """The blocks that are shown, from top to bottom."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
@@ -129,8 +129,8 @@ class Picture:
         """Write the picture to a file; an older file of that name is replaced.
 
         Args:
-            path: ends in .svg, .png or .html for a drawing, which needs the extra `[plots]`; in .json for the
-                specification alone.
+            path: the path of the file. The ending .svg, .png or .html gives a drawing, which needs the extra `[plots]`;
+                .json gives the specification alone.
 
         Raises:
             InvalidInput: another ending, nothing to draw, or the extra is not installed.
@@ -174,13 +174,13 @@ class Section:
 
     Args:
         title: heading.
-        blocks: the texts, tables and pictures below it.
-        study: True where private data was used under simulated noise: not a release.
-        private: True where it is meant for one participant or the operator.
+        blocks: the texts, tables and pictures below the heading.
+        study: True if private data were used under simulated noise, so that the section is no release.
+        private: True if the section is meant for one participant or the operator.
         found: whether its first paragraph is the finding of a campaign, which a page shows in large letters.
-        folded: whether a page shows its heading alone until a reader opens it.
-        answers: the `confide.contract.offering.Question` that a section of an offer answers, such as "sees"; empty
-            where none.
+        folded: whether a page shows only the heading until a reader opens the section.
+        answers: the `confide.contract.offering.Question` that a section of an offer answers, such as "sees"; empty if
+            none.
     """
 
     title: str
@@ -207,7 +207,7 @@ class Section:
 
 
 def joined(*parts: str | Block) -> tuple[Block, ...]:
-    """Paragraphs and other blocks, with paragraphs that follow each other in one text; empty ones are left out.
+    """Paragraphs and other blocks in order. Consecutive paragraphs become one text, and empty ones are left out.
 
     Args:
         parts: the parts in order.

@@ -1,7 +1,9 @@
-"""Private helpers of an object, kept beside it and not in it: objects that serve a release and an audit look alike.
+"""Private helpers of an object, stored beside the object instead of in it. So objects that serve a release and objects
+that serve an audit look alike.
 
-A mechanism whose code looks at what it was given (its type, its attributes) would find there what it was given by.
-Nobody can be kept from looking elsewhere, such as up the stack: this is no defence against who means to hide.
+A mechanism whose code inspects its arguments (their type or attributes) could otherwise see whether they come from an
+audit. Code could still find the origin of its arguments elsewhere, such as up the call stack. So the helpers are no
+defence against deliberately deceptive code.
 """
 
 from __future__ import annotations
@@ -15,24 +17,24 @@ _BEHIND: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
 
 def put_behind(front: object, it: Any) -> None:
-    """Keep something for an object, as long as that lives.
+    """Store a helper for an object, for as long as the object lives.
 
     Args:
-        front: the object that others see; weakly referenced, and itself its key.
-        it: the object that it works with.
+        front: the object that others see, which is weakly referenced, and is the key under which the helper is stored.
+        it: the helper.
     """
     _BEHIND[front] = it
 
 
 def has_private_part(front: object) -> bool:
-    """Whether anything was put behind an object."""
+    """Whether a helper is stored for an object."""
     return front in _BEHIND
 
 
 def behind(front: object) -> Any:
-    """The object that was put behind another.
+    """The helper that is stored for an object.
 
     Raises:
-        KeyError: nothing was, as behind a copy of it.
+        KeyError: no helper is stored, as for a copy of the object.
     """
     return _BEHIND[front]

@@ -1,4 +1,4 @@
-"""Probabilities as people hand them in: numbers of 16 or 32 bits are read as the decimals that they stand for."""
+"""Reading of probabilities that people supply: numbers of 16 or 32 bits count as the decimals that they stand for."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from numpy.typing import NDArray
 __all__ = ["as_probabilities"]
 
 _WRITTEN = 1 << 20
-"""Numbers at most that are read as their decimals, which takes a microsecond each."""
+"""Largest number of values that are read as decimals, which takes a microsecond for each value."""
 
 
 def as_probabilities(values: Any, *, axis: int = -1) -> NDArray[np.float64]:
-    """A new array of doubles, for the caller to check.
+    """A new array of doubles, which the caller has yet to check.
 
-    A number of 32 bits is the shortest decimal that gives it: 0.1 and not 0.10000000149. Where the sum is still off 1
-    by no more than rounding to so many bits leaves, the numbers are divided by it. Doubles stay as they are: whoever
-    has 53 bits can write probabilities that sum to 1.
+    A number of 16 or 32 bits counts as the shortest decimal that gives it: 0.1 instead of 0.10000000149. If the sum
+    still differs from 1 by no more than rounding to that many bits explains, the numbers are divided by their sum.
+    Doubles are unchanged, because doubles can be written so that they sum to 1.
 
     Args:
         values: an array, a frame or a column of numbers, or nested lists of them.
-        axis: along which they are meant to sum to 1.
+        axis: the axis along which the numbers are meant to sum to 1.
 
     Raises:
         TypeError: no numbers.

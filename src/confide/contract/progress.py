@@ -1,4 +1,6 @@
-"""Progress of long work: on a terminal a bar, which shows a share of something public and never a count."""
+"""Progress of long work, shown on a terminal as a bar. The bar shows a share of a public quantity, and never a count of
+records.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ _PATIENCE = 10.0  # seconds without a word
 
 @contextmanager
 def progress_bar(label: str) -> Iterator[Progress | None]:
-    """A function to call as the work goes on; None in a pipe, where nothing is shown.
+    """A function that work calls as it advances; None if the output is no terminal, so that nothing is shown.
 
     Args:
         label: a name for the work.
@@ -43,7 +45,8 @@ def progress_bar(label: str) -> Iterator[Progress | None]:
 
 @contextmanager
 def waiting(label: str, *, seconds: float = _PATIENCE) -> Iterator[None]:
-    """Show the time of work on public settings alone, of unknown length, on a terminal; anything else gets one line.
+    """Show that work of unknown length, on public settings alone, still goes on. A terminal shows the elapsed time; any
+    other output gets one line after a while.
 
     Args:
         label: a name for the work.
@@ -65,6 +68,6 @@ def waiting(label: str, *, seconds: float = _PATIENCE) -> Iterator[None]:
 
 
 def advance(progress: Progress | None, done: int, total: int) -> None:
-    """Tell a progress bar, if there is one."""
+    """Report progress to a progress bar, if there is one."""
     if progress is not None:
         progress(done, total)

@@ -1,12 +1,12 @@
-"""Settings that would do instead of a refused one: rounded outward to the digits that are printed, and tried as
-printed.
+"""Remedies: settings that would be accepted instead of a refused one, rounded to the accepted side and tested exactly
+as printed.
 
-A refusal that names a number promises that the number does. So the number is rounded to the side that does, and the
-constructor or planner is called with it before it is printed. Where that is refused, the number goes further out. What
-is known to take over a second to try is printed as "not tried". Inside a try nothing else is tried: the refusals of a
-try are read by nobody.
+A refusal that names a number promises that this number is accepted. So the number is rounded to the accepted side, and
+the constructor or planner is called with it before it is printed. If that call is refused, the number moves further to
+the accepted side. A number whose test would take over a second is printed as "not tried". During a test no further
+remedies are tested, because nobody reads the refusals of a test.
 
-Everything here is a function of the settings alone, which are public.
+All functions depend on the settings alone, which are public.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ class Remedy:
 
     Args:
         words: the sentence, with a place for each setting, such as "epsilon >= {epsilon}".
-        settings: name -> the number exactly as it is printed.
-        up: whether larger numbers do as well; else smaller ones do.
+        settings: mapping from a setting to its number, exactly as it is printed.
+        up: True if larger numbers are accepted as well, False if smaller ones are.
         digits: the number of printed digits.
-        tried: whether it was followed as printed, and accepted.
-        file: key of the campaign file, such as "people.count" -> its value; empty where the words are no keys of one.
-            Whole numbers are then printed as TOML reads them.
+        tried: whether the settings were tested as printed, and accepted.
+        file: mapping from a key of the campaign file, such as "people.count", to its value; empty if the words name no
+            keys. Whole numbers are then printed in TOML's form.
 
     Example:
         >>> str(Remedy("epsilon >= {epsilon}", {"epsilon": 0.2329}))
@@ -70,10 +70,11 @@ class Remedy:
 
 
 def outward(number: float, *, up: bool = True, digits: int = _DIGITS) -> float:
-    """The nearest number of so many decimal digits that is not below a number, or with `up=False` not above it.
+    """The nearest number with a given number of decimal digits that is not below the given number, or not above it with
+    `up=False`.
 
     Args:
-        number: any finite one, or an infinite one, which stays.
+        number: a finite number, or an infinite one, which is unchanged.
         up: whether to round up.
         digits: the number of digits of the result, >= 1.
 
@@ -89,12 +90,12 @@ def outward(number: float, *, up: bool = True, digits: int = _DIGITS) -> float:
 
 
 def printed(number: float, *, up: bool = True, digits: int = 12) -> str:
-    """A bound as text: everything on the accepted side of the printed number is accepted.
+    """A bound as text, rounded so that every value on the accepted side of the printed number is accepted.
 
     Args:
         number: the bound.
-        up: whether larger numbers are accepted.
-        digits: the largest number of printed digits. Fewer are printed where the number has no more.
+        up: True if larger numbers are accepted, False if smaller ones are.
+        digits: the largest number of printed digits. Fewer are printed if the number has fewer.
 
     Example:
         >>> printed(1 / 3, up=False, digits=4), printed(0.25), printed(123456.7, digits=4), printed(1e12)
@@ -105,12 +106,12 @@ def printed(number: float, *, up: bool = True, digits: int = 12) -> str:
 
 
 def within(low: float, high: float, *, digits: int = 12) -> str:
-    """A closed interval as text, rounded inward: everything in the printed interval is accepted.
+    """A closed interval as text, rounded inward so that every value in the printed interval is accepted.
 
     Args:
         low: the lower bound.
-        high: the upper one.
-        digits: the number of digits of each, at most.
+        high: the upper bound.
+        digits: the largest number of printed digits of each bound.
 
     Example:
         >>> within(0.0, 2 / 3, digits=3)
@@ -120,12 +121,12 @@ def within(low: float, high: float, *, digits: int = 12) -> str:
 
 
 def trying() -> bool:
-    """Whether this code runs inside a try of a remedy, so that nobody reads further remedies."""
+    """Whether the code runs inside the test of a remedy, so that nobody reads further remedies."""
     return _TRYING.get()
 
 
 def accepted(attempt: Callable[[], Any]) -> bool:
-    """Whether a call is not refused: it returns, and its result is not False.
+    """Whether a call is accepted: it raises no refusal, and its result is not False.
 
     Args:
         attempt: a function that calls the constructor or planner.
@@ -151,17 +152,18 @@ def tried(
     words: str, attempt: Callable[..., Any], *, up: bool = True, digits: int = _DIGITS, seconds: float = 0.0,
     **starts: float | Callable[[], float | None] | None,
 ) -> tuple[Remedy, ...]:
-    """Try a remedy that names some settings: the result is one remedy or, where nothing near does, none.
+    """Test a remedy that names some settings. The result is a tuple with the remedy, or an empty one if no number
+    nearby is accepted.
 
     Args:
         words: the sentence, with a place for each setting.
-        attempt: a function that calls the refused constructor or planner with the settings; a refusal, or False, is a
-            no.
-        up: whether the numbers are rounded up and go further up.
-        digits: the number of digits of numbers that are not whole; whole ones are printed in full.
-        seconds: the rough time of one try, where that is known. Above a second it is not tried.
-        starts: a rough number that does, by the name of the setting; ints stay whole. A function gives it only where it
-            is needed. None and infinity are no remedy.
+        attempt: a function that calls the refused constructor or planner with the settings. A refusal, or the result
+            False, means that they are not accepted.
+        up: True if the numbers are rounded up and moved further up, False for down.
+        digits: the number of digits of numbers that are not whole; whole numbers are printed in full.
+        seconds: the rough time of one test, if it is known. A test that takes over a second is not made.
+        starts: a number near an accepted one, by the name of the setting; ints stay whole. A function is called only
+            when its number is needed. None and infinity give no remedy.
 
     Example:
         >>> def square(side: float) -> None:
@@ -192,7 +194,9 @@ def tried(
 
 
 def _out(start: float, step: int, up: bool, digits: int) -> float:
-    """The start, moved outward: not at all, then by one and ever more units of its last digit."""
+    """The start, moved towards the accepted side: at step 0 not at all, then by one and ever more units of its last
+    digit.
+    """
     factor = 1.0 + (2.0**step - 1.0) * 10.0 ** (1 - digits)
     if not isinstance(start, int):
         return outward(start * factor if up is (start > 0) else start / factor, up=up, digits=digits)
@@ -201,13 +205,13 @@ def _out(start: float, step: int, up: bool, digits: int) -> float:
 
 
 def retried(error: ConfideError, attempt: Callable[..., Any]) -> tuple[str | Remedy, ...]:
-    """The ways out of a refusal from further in, with the numbers tried with `attempt` instead.
+    """The ways out of a refusal that was raised by an inner call, with their numbers tested by `attempt` instead.
 
-    Whoever calls a planner gives it other settings than the planner gives a constructor: what does there may not do
-    here.
+    A planner gets other settings from its caller than it passes to a constructor. So a number that the constructor
+    accepts may not be accepted by the planner.
 
     Args:
-        error: the error that was raised further in.
+        error: the error that the inner call raised.
         attempt: a function that repeats the user's call, with the settings of a remedy.
     """
     found: list[str | Remedy] = []
@@ -222,16 +226,18 @@ def retried(error: ConfideError, attempt: Callable[..., Any]) -> tuple[str | Rem
 def first_that(
     does: Callable[[float], Any], start: float, *, up: bool = True, close: float = 1e-3, farthest: float = _FARTHEST
 ) -> float | None:
-    """The number nearest to a start, roughly, on one side, with which something is accepted; None where none is found.
+    """A number near the accepted number that is closest to a start on one side; None if none is found.
 
-    Doubling and halving: for conditions that hold for all numbers further out. A refusal, or False, is a no.
+    The search doubles or halves the distance, and then bisects. The search is meant for conditions that hold for all
+    numbers beyond the first accepted one. A refusal, or the result False, means that a number is not accepted.
 
     Args:
-        does: the test of a number; of whole ones where the start is an int.
-        start: the number to begin with, > 0; it does not do itself.
-        up: whether to look above.
-        close: the largest relative distance of the result from the nearest number; a whole number is the nearest.
-        farthest: the largest factor by which to go away from the start.
+        does: the test of a number, or of a whole number if the start is an int.
+        start: the number at which the search begins, > 0; it is not accepted itself.
+        up: True to search above the start, False to search below.
+        close: the largest relative distance of the result from the closest accepted number. A whole result is the
+            closest itself.
+        farthest: the largest factor between the start and the result.
 
     Example:
         >>> first_that(lambda n: n * n > 1000, 1), round(first_that(lambda x: x < 0.3, 1.0, up=False), 3)

@@ -1,10 +1,10 @@
-"""Old names in Python: they work until 1.0.0, and a warning points at the caller's own line.
+"""Old names in Python, which work until 1.0.0 with a warning at the caller's own line.
 
-`renamed` is for keywords and attributes, `confide._lazy.doors(..., renamed=...)` for public names of a package. A type
-checker sees today's names alone: an old one is an error there. `renames()` lists all old names, for the docs and the
-tests. Names in campaign files are another matter: see `confide.contract.file_words`.
+`renamed` is for keywords and attributes, `confide._lazy.doors(..., renamed=...)` for public names of a package. Type
+checkers know only today's names, and report an old name as an error. `renames()` lists all old names, for the
+documentation and the tests. Old names in campaign files are handled by `confide.contract.file_words`.
 
-Calls as they were before: arguments by position work until 1.0.0, with a warning.
+`by_position_before` lets calls pass arguments by position that are keyword-only today, until 1.0.0 and with a warning.
 """
 
 from __future__ import annotations
@@ -37,20 +37,23 @@ __all__ = [
 # ---- renamed
 
 REMOVED_AT = "1.0.0"
-"""The version without the old names."""
+"""The version of confide that no longer accepts the old names."""
 
 _Door = TypeVar("_Door", bound=Callable[..., Any])
 _Class = TypeVar("_Class", bound=type)
 
 _PASSED_THROUGH = ("copy", "dataclasses", "functools", "contextlib")
-"""Modules that may stand between a caller and the house."""
+"""Modules of the standard library whose frames may lie between a caller and confide's code."""
 
 _REPLACING = {getattr(dataclasses, name).__code__ for name in ("replace", "_replace") if hasattr(dataclasses, name)}
-"""What `dataclasses.replace` and `copy.replace` run: they hand over all fields of the original beside the change."""
+"""The code objects that `dataclasses.replace` and `copy.replace` run. Both functions pass on all fields of the original
+together with the changed ones.
+"""
 
 
 class ConfideDeprecationWarning(DeprecationWarning):
-    """The use of a name of confide that will go. The message gives the name to use and the version without the old one.
+    """The use of a name of confide that will be removed. The message gives the name to use, and the version without the
+    old name.
 
     Example:
         >>> warnings.filterwarnings("error", category=ConfideDeprecationWarning)  # find all uses in your own tests
@@ -62,9 +65,9 @@ class Rename:
     """One old name.
 
     Args:
-        where: the class, function or package that has it, by its public name.
-        old: the word that goes.
-        new: the word to use.
+        where: the public name of the class, function or package that has the old name.
+        old: the old name, which will be removed.
+        new: the name to use.
     """
 
     where: str
@@ -73,13 +76,15 @@ class Rename:
 
 
 def renamed(**today: str) -> Callable[[_Door], _Door]:
-    """Let a class or a function take old keywords, with a warning; old attributes of a class can be read, too.
+    """Decorator with which a class or a function accepts old keywords, with a warning. Old attributes of a class can be
+    read, too.
 
-    It stands above `@dataclass`. A dataclass that inherits old names has an `__init__` of its own, so it is decorated
-    anew: `@renamed()`. Above an `__init__` it is for keywords whose old name is also that of a method.
+    The decorator stands above `@dataclass`. A dataclass that inherits old names has its own `__init__`, so it needs the
+    decorator again: `@renamed()`. Above an `__init__` the decorator serves keywords whose old name is also the name of
+    a method.
 
     Args:
-        today: old name -> the name of the parameter or attribute now.
+        today: mapping from an old name to the name of the parameter or attribute now.
 
     Raises:
         TypeError: an old name is in use, or a new one does not exist.
@@ -119,14 +124,14 @@ def renamed(**today: str) -> Callable[[_Door], _Door]:
 
 
 def renamed_keywords(**today: str) -> Callable[[_Class], _Class]:
-    """Let a class take old keywords that today are attributes with another meaning. It stands between `renamed` and
-    `@dataclass`.
+    """Decorator with which a class accepts old keywords that today are attributes with another meaning. The decorator
+    stands between `renamed` and `@dataclass`.
 
     Args:
-        today: old name -> the name of the parameter now.
+        today: mapping from an old name to the name of the parameter now.
 
     Raises:
-        TypeError: an old name is a parameter, or a new one is none.
+        TypeError: an old name is a parameter, or a new name is none.
     """
 
     def mend(door: _Class) -> _Class:
@@ -137,7 +142,7 @@ def renamed_keywords(**today: str) -> Callable[[_Class], _Class]:
 
 
 def _check(called: str, names: Mapping[str, str], takes: Mapping[str, Any]) -> None:
-    """Whether each new name is a parameter, and no old one is."""
+    """Check that each new name is a parameter, and that no old name is."""
     for old, new in names.items():
         if new not in takes:
             raise TypeError(f"{called}: there is no {new!r}, which was {old!r}")
@@ -157,7 +162,7 @@ def _translating(function: Callable[..., Any], names: Mapping[str, str], called:
 
 
 def _translate(keywords: dict[str, Any], names: Mapping[str, str], called: str, caller: FrameType) -> None:
-    """Put today's names in place of old ones."""
+    """Replace old names among the keywords of a call by today's names, with a warning."""
     for old, new in names.items():
         if old not in keywords:
             continue
@@ -169,7 +174,9 @@ def _translate(keywords: dict[str, Any], names: Mapping[str, str], called: str, 
 
 
 def _is_the_originals(value: Any, name: str, caller: FrameType) -> bool:
-    """Whether a value is no caller's, but was taken from an object that `dataclasses.replace` copies."""
+    """Whether a keyword's value was taken from an object that `dataclasses.replace` copies, and so was not passed by
+    the caller.
+    """
     if caller.f_code not in _REPLACING:
         return False
     original = caller.f_locals.get("obj", caller.f_locals.get("self"))
@@ -177,7 +184,9 @@ def _is_the_originals(value: Any, name: str, caller: FrameType) -> bool:
 
 
 class _OldAttribute:
-    """An attribute under its old name; of the class, a constant, a default or a method."""
+    """A class's attribute under its old name, which still can be read. Read from the class, the old name gives a
+    constant, a default or a method.
+    """
 
     def __init__(self, old: str, new: str) -> None:
         self._old, self._new = old, new
@@ -190,18 +199,18 @@ class _OldAttribute:
 
 
 _OF_OBJECTS = (property, cached_property, MemberDescriptorType, _OldAttribute)
-"""What a class holds of an attribute that its objects alone have."""
+"""Types of class attributes that give a value only for an instance, not for the class."""
 
 _LOOKING = ("inspect", "pydoc", "sphinx")
 
 
 def _looks(caller: FrameType) -> bool:
-    """Whether somebody looks through a whole class, as documentation does, and asks for no name in particular."""
+    """Whether the caller inspects a whole class, as documentation tools do, and uses no name in particular."""
     return str(caller.f_globals.get("__name__", "")).partition(".")[0] in _LOOKING
 
 
 def warn_of_old(called: str, old: str, new: str) -> None:
-    """Warn of an old name, at the first line outside of confide.
+    """Warn of an old name, at the first line outside of confide in the call stack.
 
     Args:
         called: the object that has the name.
@@ -224,8 +233,8 @@ def _is_between(module: str) -> bool:
 def renames() -> tuple[Rename, ...]:
     """All old names that still work, sorted by the place that has them.
 
-    It is made from the code: each package is asked for its public names, so all of confide is imported, also what lies
-    above this module. A package whose extra is not installed is left out.
+    The list is made from the code: each package is asked for its public names. So all of confide is imported, including
+    packages that depend on this module. A package whose extra is not installed is left out.
     """
     from confide._lazy import RENAMED
 
@@ -269,7 +278,7 @@ def _of_door(place: str, door: Any, reported: set[int]) -> Iterator[Rename]:
 
 
 def _of_methods(place: str, door: type, reported: set[int]) -> Iterator[Rename]:
-    """The old names of a class's methods, but for those that were told."""
+    """The old names of a class's methods, except those listed before."""
     for name, part in vars(door).items():
         inner = getattr(part, "__func__", part)  # of a class method
         if name == "__init__" or not callable(inner) or isinstance(inner, type) or id(inner) in reported:
@@ -284,11 +293,13 @@ def _of_methods(place: str, door: type, reported: set[int]) -> Iterator[Rename]:
 
 
 def by_position_before(*names: str, first: int = 1) -> Callable[[_Door], _Door]:
-    """Let a function take keyword-only arguments by position, as it did before.
+    """Decorator with which a function accepts keyword-only arguments by position, as in earlier versions.
 
     Args:
-        names: the names of all arguments that once could stand by position, in that order; also those that still can.
-        first: the number of those that still can; the first one is the class, or the object that is planned for.
+        names: the names of all arguments that could once be passed by position, in that order, including those that
+            still can.
+        first: the number of arguments that still can be passed by position. The first argument is the class, or the
+            object that is planned for.
 
     Example:
         >>> @by_position_before("people", "epsilon")

@@ -1,8 +1,8 @@
-"""Changes that would do instead of a refused campaign file: a key of it, tried on the whole plan of its kind.
+"""Remedies for a refused campaign file: changes of its keys, tested on the whole plan of the file's kind.
 
-A planner or constructor tries its remedies on itself. What does there may be refused by what the kind asks for beyond
-it, so that a kind tries them once more, as keys of the file. Its words name no function of Python, as whoever follows
-them has the file alone.
+A planner or constructor tests its remedies on itself. But a kind has further requirements, so a remedy that a planner
+accepts may still be refused. The kind therefore tests the remedies again, as keys of the file. The words of a remedy
+name no function of Python, because the reader has only the file.
 """
 
 from __future__ import annotations
@@ -30,14 +30,15 @@ _PATIENCE = 4.0  # seconds of this process, of one search
 
 
 def changed(config: C, keys: Mapping[str, Any]) -> C:
-    """The tables of a campaign file with other values of some keys, checked as a file's are.
+    """The tables of a campaign file with other values for some keys, checked like those of a file.
 
     Args:
         config: the configuration of the file.
-        keys: "people.count" -> its value; of a key without a table, such as "method", the whole table.
+        keys: mapping from a key, such as "people.count", to its value; for a key without a table, such as "method", to
+            the whole table.
 
     Raises:
-        InvalidInput: the kind takes no such value.
+        InvalidInput: a new value that the kind does not accept.
 
     Example:
         >>> class People(Keys):
@@ -55,11 +56,12 @@ def changed(config: C, keys: Mapping[str, Any]) -> C:
 
 
 def with_keys(document: Mapping[str, Any], keys: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy of a campaign file's contents, with other values of some keys.
+    """A copy of a campaign file's contents, with other values for some keys.
 
     Args:
         document: tables, keys and values.
-        keys: "people.count" -> its value; of a key without a table, such as "method", the whole table.
+        keys: mapping from a key, such as "people.count", to its value; for a key without a table, such as "method", to
+            the whole table.
 
     Example:
         >>> with_keys({"people": {"count": 3}}, {"people.count": 4, "privacy.delta": 0.0})
@@ -76,12 +78,13 @@ def with_keys(document: Mapping[str, Any], keys: Mapping[str, Any]) -> dict[str,
 
 
 def keyed(way: str | Remedy, keys: Mapping[str, str], notes: Mapping[str, str] = MappingProxyType({})) -> str | Remedy:
-    """A way out of a refusal as keys of the file, where each of its settings is one.
+    """A way out of a refusal, worded as keys of the campaign file if each of its settings is a key.
 
     Args:
-        way: out of a refusal.
-        keys: name of a setting further in -> the key of the file.
-        notes: key of the file -> what has to be true besides, where a smaller or larger value is a claim.
+        way: a way out of a refusal.
+        keys: mapping from the name of a planner's setting to the key of the file.
+        notes: mapping from a key of the file to a condition that must hold as well, for keys whose value is a claim
+            about the world.
 
     Example:
         >>> str(keyed(Remedy("an epsilon of {epsilon}", {"epsilon": 0.148}), {"epsilon": "privacy.epsilon"}))
@@ -95,17 +98,19 @@ def keyed(way: str | Remedy, keys: Mapping[str, str], notes: Mapping[str, str] =
 
 
 def _line(key: str, name: str) -> str:
-    """A key of a file with a place for a setting."""
+    """A key of a campaign file as a line of TOML, with a place for the value."""
     table, _, last = key.rpartition(".")
     return f"[{table}] {last} = {{{name}}}"
 
 
 @contextmanager
 def in_keys(keys: Mapping[str, str]) -> Iterator[None]:
-    """Word the remedies of a refusal, which were tried on the whole plan already, as keys of the file.
+    """Context manager that words the remedies of a refusal as keys of the file, if they were already tested on the
+    whole plan.
 
     Args:
-        keys: name of a setting further in -> the key of the file. A remedy of other settings keeps its words.
+        keys: mapping from the name of a planner's setting to the key of the file. A remedy with other settings keeps
+            its words.
     """
     try:
         yield
@@ -120,16 +125,16 @@ def in_file(
     config: C, plan: Callable[[C], Any], keys: Mapping[str, str],
     more: Callable[[], Iterable[str | Remedy]] = tuple, notes: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[None]:
-    """Try the numbers of a refusal on the whole plan of a kind instead, as keys of the file.
+    """Context manager that tests the numbers of a refusal on the whole plan of a kind instead, as keys of the file.
 
     Args:
         config: the configuration of the file.
-        plan: the plan of the kind, without a cache: what is planned inside a try says nothing of what would do.
-        keys: name of a setting further in -> the key of the file. A remedy of other settings cannot be followed in a
-            file, and is left out.
-        more: other remedies, where no number of the refusal does, and it is no bad input. Its words stay where that is
-            nothing.
-        notes: key of the file -> what has to be true besides.
+        plan: the plan of the kind, without a cache, because a plan made inside a test lists no remedies.
+        keys: mapping from the name of a planner's setting to the key of the file. A remedy with other settings cannot
+            be followed in a file, and is left out.
+        more: function that gives other remedies, called if no number of the refusal is accepted; it is not called for
+            an `InvalidInput` without numbers. Without any remedy the refusal keeps its own words.
+        notes: mapping from a key of the file to a condition that must hold as well.
     """
     try:
         yield
@@ -144,7 +149,7 @@ def replanned(
     error: ConfideError, config: C, plan: Callable[[C], Any], keys: Mapping[str, str],
     notes: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[Remedy, ...]:
-    """The numbers of a refusal that do for the whole plan; see `in_file`."""
+    """The numbers of a refusal that the whole plan accepts; see `in_file`."""
     def again(**settings: float) -> Any:
         return plan(changed(config, {keys[name]: value for name, value in settings.items()}))
 
@@ -153,7 +158,7 @@ def replanned(
 
 
 def instead(error: InvalidInput | Refused, ways: Ways) -> ConfideError:
-    """A refusal with other ways out."""
+    """A copy of a refusal with other ways out."""
     if isinstance(error, InvalidInput):
         return InvalidInput(error.field, error.problem, ways)
     return Refused(error.reason, ways)
@@ -163,19 +168,19 @@ def nearest(
     config: C, plan: Callable[[C], Any], key: str, start: float, *, up: bool = True, digits: int = 3,
     farthest: float = 1e6, more: str = "",
 ) -> tuple[Remedy, ...]:
-    """The value of one key nearest to a start, roughly, on one side, with which the whole plan is accepted; none where
-    there is none.
+    """A remedy that sets one key to a value accepted by the whole plan, close to the accepted value that is nearest to
+    a start on one side. The result is empty if none is found.
 
-    A search that takes over four seconds ends with the best that it has.
+    A search that takes over four seconds ends with the best value found so far.
 
     Args:
         config: the configuration of the file.
-        plan: the plan of the kind, without a cache; a refusal, or False, is a no.
+        plan: the plan of the kind, without a cache. A refusal, or the result False, means that a value is not accepted.
         key: the key, such as "people.count".
-        start: the value of the key, > 0, which does not do; whole numbers stay whole.
-        up: whether to look above.
+        start: the value at which the search begins, > 0, which is not accepted itself; whole numbers stay whole.
+        up: True to search above the start, False to search below.
         digits: the number of digits of numbers that are not whole.
-        farthest: the largest factor by which to go away from the start.
+        farthest: the largest factor between the start and the result.
         more: words after the key and its value.
     """
     name, spent = key.rpartition(".")[2], 0.0

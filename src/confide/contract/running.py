@@ -1,10 +1,11 @@
-"""One run of a mechanism, called in the same way wherever it is settled, studied, tried out or audited.
+"""One run of a mechanism, called in the same way whether it is settled, studied, tried out or audited.
 
-A run that takes `progress` is given something to call, always, and of the same type: a branch "where somebody listens"
-that only settlement takes would be settled without having been audited. For the same reason records come as `Batches`
-in a settlement and in the audit of any mechanism, whatever reads them or makes them up.
+A run whose signature has `progress` always gets a function for it, of the same class. Were the function only sometimes
+passed, a mechanism could have a branch that only settlement takes, and that no audit has tested. For the same reason,
+records come as `Batches` both in a settlement and in the audit of any mechanism, wherever they are read or simulated.
 
-Shares as text, to be compared: what a run wrote into a table beside what a participant decodes.
+`written` turns shares into text, so that the shares in a run's table can be compared with those that participants
+decode.
 """
 
 from __future__ import annotations
@@ -28,10 +29,10 @@ __all__ = ["Batches", "Reading", "Reported", "Submissions", "as_data", "check_sh
 
 
 class Batches:
-    """The records of a run: batches that are read again and again, and neither counted nor picked.
+    """The records of a run, as batches that can be read repeatedly, but neither counted nor indexed.
 
     Args:
-        source: the source of the batches; each pass iterates it once.
+        source: the source of the batches; each pass iterates over it once.
 
     Example:
         >>> data = Batches(["some", "others"])
@@ -49,13 +50,13 @@ class Batches:
 
 
 class Reported:
-    """The function that a run calls as it goes on: `progress(done, total)`, of public units alone.
+    """The function `progress(done, total)` that a run calls as it advances, with public units alone.
 
     Args:
         listener: the function that receives the progress; none if left out.
 
     Raises:
-        TypeError: when called with something else than whole numbers, or None for an unknown total.
+        TypeError: when called with anything but whole numbers, or None for an unknown total.
 
     Example:
         >>> observed = []
@@ -77,12 +78,12 @@ class Reported:
 
 
 def ran(mechanism: Mechanism, data: Any, noise: Any, progress: Progress | None = None) -> Outcome | SimulatedOutcome:
-    """Run a mechanism, with `progress` where its `run` takes it.
+    """The outcome of running a mechanism, with `progress` if its `run` has that parameter.
 
     Args:
         mechanism: the mechanism to run.
         data: the data in the form that the mechanism's `run` takes.
-        noise: likewise.
+        noise: the noise for the mechanism's `run`.
         progress: the function that receives the progress; none if left out.
     """
     run = mechanism.run
@@ -93,14 +94,15 @@ def ran(mechanism: Mechanism, data: Any, noise: Any, progress: Progress | None =
 
 
 def check_shares(shares: Any, slots: int) -> None:
-    """Check that shares can be published: a row for each slot, and something in it.
+    """Check that shares can be published: one row for each slot, without empty cells.
 
     Args:
         shares: the shares of a run.
-        slots: invited.
+        slots: number of invited slots.
 
     Raises:
-        InvalidInput: they are no table of that many rows, or leave a cell empty, as only the erasure of a share does.
+        InvalidInput: the shares are no table with that many rows, or have an empty cell. Only an erased share has empty
+            cells.
 
     Example:
         >>> check_shares(pa.table({"like": [3, 0]}), 2)
@@ -123,15 +125,17 @@ def check_shares(shares: Any, slots: int) -> None:
 
 
 def written(share: Mapping[str, Any], schema: pa.Schema) -> str:
-    """A share as text, as it stands in a table of all shares: a 0 in a column of numbers is 0.0, numpy's numbers and
-    arrays are numbers and lists, however deep. What is no number is equal to itself.
+    """A share as text, in the form that it has in a table of all shares.
+
+    Values are converted to the column types, so a 0 in a column of floats is 0.0. Numbers and arrays of numpy become
+    numbers and lists at any depth. As texts, two shares with nan in the same place are equal, unlike as numbers.
 
     Args:
-        share: column -> value, of `Mechanism.decode` or a row of the table.
+        share: mapping from column to value, from `Mechanism.decode` or a row of the table.
         schema: the schema of the table.
 
     Returns:
-        The text; of a share that does not fit the table, one that is that of no row.
+        The text. A share that does not fit the table gives a text that differs from that of every row.
 
     Example:
         >>> table = pa.schema({"a": pa.list_(pa.int64()), "b": pa.float64()})
@@ -153,7 +157,7 @@ def written(share: Mapping[str, Any], schema: pa.Schema) -> str:
 
 
 def _cut(given: Any, stored: Any) -> bool:
-    """Whether a fraction became a whole number, which Arrow does without a word."""
+    """Whether a fraction was stored as a whole number, a conversion that Arrow makes without an error."""
     if isinstance(given, dict):
         return any(_cut(part, stored[name]) for name, part in given.items() if name in stored)
     if isinstance(given, list):
@@ -162,24 +166,26 @@ def _cut(given: Any, stored: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """Without numpy, at any depth."""
+    """The value with all numpy numbers and arrays replaced by Python's own, at any depth."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, Mapping):
         return {name: _plain(part) for name, part in value.items()}
     return [_plain(part) for part in value] if isinstance(value, list | tuple) else value
 Reading = Callable[[dict[str, str], list[int]], Iterator[Any]]
-"""One pass over a file: it tells (id -> reason) what it rejects, and may tell how many rows there were."""
+"""Function that makes one pass over a file and yields batches. The function enters rejected ids with their reasons into
+its first argument, and may append the number of rows to its second.
+"""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Submissions:
-    """A campaign's file as batches, each with the ranks of its people as `index`; it can be read again and again.
+    """A campaign's file as batches, which can be read repeatedly, each with the ranks of its people as `index`.
 
     Args:
-        reading: one pass.
-        rejected: id -> reason, complete after one pass; the operator's alone.
-        counted: numbers that add up to the rows there were, after one pass; empty where every row is either used or
+        reading: function that makes one pass over the file.
+        rejected: mapping from a rejected id to the reason, complete after one pass; for the operator alone.
+        counted: numbers that sum to the number of rows, complete after one pass; empty if every row is either used or
             rejected. Private.
 
     Example:
@@ -202,7 +208,7 @@ class Submissions:
         yield from self.reading(self.rejected, self.counted)
 
     def rows(self, usable: int) -> int:
-        """The number of rows that there were.
+        """The number of rows in the file.
 
         Args:
             usable: the number of usable rows, as one pass found them.
@@ -211,10 +217,10 @@ class Submissions:
 
 
 def as_data(collection: Collection) -> Any:
-    """The input of a run, made of a collection.
+    """The input of a run, made from a collection.
 
     Args:
-        collection: the result of a kind's `collect`; a custodian's table is read now.
+        collection: the result of a kind's `collect`; a custodian's table is read by this call.
     """
     data = collection.data
     if isinstance(data, Submissions):

@@ -1,4 +1,6 @@
-"""Signed statements as one line of text: base64 of canonical JSON. Whoever reads one here checks no signature."""
+"""Tokens: signed statements as one line of text, in base64 of canonical JSON. The functions of this module do not check
+signatures.
+"""
 
 from __future__ import annotations
 
@@ -27,10 +29,10 @@ def as_token(statement: Mapping[str, Any]) -> str:
 
 
 def read_token(token: str) -> dict[str, Any]:
-    """The contents of a token.
+    """The contents of a token, whose signature is not checked.
 
     Raises:
-        InvalidInput: it is none.
+        InvalidInput: the text is no token.
     """
     text = "".join(token.split()).removeprefix("contract:")
     try:
@@ -46,14 +48,14 @@ def read_token(token: str) -> dict[str, Any]:
 
 
 def token_terms(token: str, *, identity: str) -> Mapping[str, Any]:
-    """The terms of a contract; whether its signature is good, others check.
+    """The terms of a contract in a token. The signature is not checked by this function.
 
     Args:
         token: the token in the form that the participant got.
         identity: the id that the token must be for.
 
     Raises:
-        InvalidInput: it is none, or somebody else's, or not final.
+        InvalidInput: the text is no token, or the contract is somebody else's or not final.
     """
     said = read_token(token)
     terms = said.get("terms")

@@ -1,8 +1,9 @@
-"""Older versions of written objects, in the form of this version: the one place that knows how they differ.
+"""Upgrades of stored objects from older versions of their form to the present one. No other module knows how the
+versions of a stored form differ.
 
-A step takes the JSON object of one version of a type, without its tag, and gives that of the next. The objects within
-it are still as they were written: each is upgraded after the one around it. A step is never changed or taken away: the
-files that need it stay.
+A step takes the JSON object of one version of a type, without its tag, and returns the object of the next version.
+Objects inside the upgraded object are still in their stored form, because each is upgraded after the object that
+contains it. A step is never changed or removed, because the files that need it remain.
 """
 
 from __future__ import annotations
@@ -17,28 +18,32 @@ from confide.contract.wire import named, wire_of
 __all__ = ["UPGRADES", "newest", "printed_types", "type_said", "upgraded"]
 
 UPGRADES: dict[tuple[str, int], Callable[[dict[str, Any]], dict[str, Any]]] = {}
-"""(wire name of a type, version) -> the step from that version to the next."""
+"""Mapping from (wire name of a type, version) to the step that turns this version into the next."""
 
 
 _PRINTED = {
     "PrintedDualQuery": "wu_2017.query_release", "PrintedIntegerProgram": "wu_2017.query_release",
     "PrintedTruthfulRegression": "cummings_2015", "PrintedRidge": "cummings_2015",
 }
-"""Wire name of what a source prints -> the package of `confide.evidence` that has it: a family has no such class."""
+"""Mapping from the wire name of a mechanism as printed in a source to the package of `confide.evidence` that has it. No
+family has such a class.
+"""
 
 _SETTINGS = {
     ("DualQuery", "literal", True): "PrintedDualQuery", ("IntegerProgram", "form", "printed"): "PrintedIntegerProgram",
     ("PrivateTruthfulRegression", "mode", "paper"): "PrintedTruthfulRegression",
 }
-"""(wire name of a type, of a field, value) by which files of confide 0.1.0 ask for what is printed -> its type now."""
+"""Mapping from (wire name of a type, wire name of a field, value) to the present type. Files of confide 0.1.0 select a
+printed mechanism by such a setting.
+"""
 
 
 def type_said(value: Mapping[str, Any], tag: str) -> Any:
-    """The type of an object of a file, with its version: the type it names, or the one by which it is called now.
+    """The type name of a stored object, with its version, after the replacement of names that have changed.
 
     Args:
-        value: the value of a stranger's file.
-        tag: the key under which its type stands.
+        value: the stored object, possibly from a stranger's file.
+        tag: the key under which the object's type is stored.
     """
     said = value[tag]
     if not isinstance(said, str):
@@ -48,13 +53,13 @@ def type_said(value: Mapping[str, Any], tag: str) -> Any:
 
 
 def printed_types(value: Any) -> dict[str, type]:
-    """The classes of `confide.evidence` that a JSON value names, by wire name.
+    """The classes of `confide.evidence` that occur in a JSON value, by wire name.
 
     Args:
-        value: the value of a stranger's file.
+        value: the JSON value, possibly from a stranger's file.
 
     Raises:
-        InvalidInput: this installation is without the evidence.
+        InvalidInput: the package `confide.evidence` is not installed.
     """
     names = sorted({each for each in _types_said(value) if each in _PRINTED})
     try:
@@ -77,15 +82,15 @@ def _types_said(value: Any) -> Iterator[str]:
 
 
 def newest(value: Mapping[str, Any], tag: str, kind: type) -> dict[str, Any]:
-    """One JSON object as this version writes it.
+    """One JSON object in the form that the present version writes.
 
     Args:
-        value: the value of a stranger's file.
-        tag: the key under which its type stands: "type", "event", "loss" or "guarantee".
+        value: the stored object, possibly from a stranger's file.
+        tag: the key under which the object's type is stored: "type", "event", "loss" or "guarantee".
         kind: the class of that type.
 
     Raises:
-        InvalidInput: it was written by a newer version.
+        InvalidInput: the object was written by a newer version.
     """
     (name, found), known = named(type_said(value, tag)), wire_of(kind).version
     if found > known:
@@ -100,15 +105,16 @@ def newest(value: Mapping[str, Any], tag: str, kind: type) -> dict[str, Any]:
 
 
 def upgraded(value: Any, types: Mapping[str, type], *tags: str) -> Any:
-    """A JSON value with all objects in it as this version writes them; objects of other types stay as they are.
+    """A JSON value in which all objects of known types have the form that the present version writes. Objects of other
+    types are unchanged.
 
     Args:
-        value: the value of a stranger's file.
-        types: wire name -> type.
-        tags: keys under which the names of types stand.
+        value: the JSON value, possibly from a stranger's file.
+        types: mapping from wire name to type.
+        tags: keys that hold the names of types.
 
     Raises:
-        InvalidInput: something in it was written by a newer version.
+        InvalidInput: some object was written by a newer version.
     """
     if isinstance(value, list):
         return [upgraded(each, types, *tags) for each in value]

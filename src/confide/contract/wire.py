@@ -1,11 +1,11 @@
-"""Wire names: the names of types and their fields in files, apart from their names in Python.
+"""Wire names: the names of types and of their fields in files, which are independent of their names in Python.
 
-Packs, stores and journals hold wire names alone. So a class or a field may be renamed in Python: the
-declaration above the class keeps the name under which it was written. A type has a version, too; version 1 is written
-without a number, a later one as "name/version".
+Packs, stores and journals contain only wire names. So a class or a field may be renamed in Python, while the
+declaration above the class keeps its name in files. A type also has a version. Version 1 is written without a number,
+and a later version as "name/version".
 
-A type that declares nothing is written as its class and its fields are called, as version 1; fields that it inherits
-keep the names that were declared for them.
+A type without a declaration is written as version 1, under the names that its class and its fields have in Python.
+Inherited fields keep the names that were declared for them.
 """
 
 from __future__ import annotations
@@ -26,15 +26,16 @@ _VERSIONED = re.compile(r"(.+)/([2-9]|[1-9][0-9]{1,5})", re.DOTALL)
 
 
 class Wire(NamedTuple):
-    """The written form of a type.
+    """The form in which a type is written to files.
 
     Args:
-        name: the name of the type.
-        version: the version of the form, from 1; raised where an older file means something else than its fields say
-            now.
-        fields: name in Python -> wire name, of all fields that are given to the constructor.
-        absent: wire name of a younger field -> what older files without it mean; it is left out where it says that.
-        words: name in Python -> value in Python -> the word that is written of it.
+        name: the wire name of the type.
+        version: the version of the form, from 1, which increases when older files have another meaning than the present
+            fields.
+        fields: mapping from the name in Python to the wire name, for all fields that the constructor takes.
+        absent: mapping from the wire name of a younger field to the value that older files without it mean. A field
+            with this value is not written.
+        words: mapping from the name of a field in Python to a mapping from its values in Python to the written words.
     """
 
     name: str
@@ -44,7 +45,7 @@ class Wire(NamedTuple):
     words: Mapping[str, Mapping[str, str]] = {}
 
     def written(self, field: str, value: Any) -> Any:
-        """A field's value as it is written.
+        """A field's value in the form that is written.
 
         Args:
             field: the name of the field in Python.
@@ -59,19 +60,19 @@ class Wire(NamedTuple):
 
         Args:
             field: the name of the field in Python.
-            value: the value as it is written.
+            value: the value in the form that is written.
         """
         words = self.words.get(field, {})
         return next((own for own, word in words.items() if word == value), value) if isinstance(value, str) else value
 
     @property
     def tag(self) -> str:
-        """The mark of an object that is written of this type: its name, and its version from 2 on."""
+        """The type mark of a written object: the name of its type, and the version from 2 on."""
         return self.name if self.version == 1 else f"{self.name}/{self.version}"
 
 
 def word_of(value: Enum) -> Any:
-    """The word that is written for a member of an enumeration: its `wire_word`, where it has one, or else its value.
+    """The word that is written for a member of an enumeration: its `wire_word` if it has one, otherwise its value.
 
     Args:
         value: the member.
@@ -83,18 +84,19 @@ def wire(
     name: str, names: str, /, *, version: int = 1, absent: Mapping[str, Any] | None = None,
     words: Mapping[str, Mapping[str, str]] | None = None, **renamed: str,
 ) -> Callable[[_Kind], _Kind]:
-    """Declare the written form of a dataclass; it stands above `@dataclass`.
+    """Decorator that declares the written form of a dataclass; it stands above `@dataclass`.
 
     Args:
-        name: the name of the type.
-        names: the wire names of all fields that are given to the constructor, with spaces between them, in any order.
-        version: the version of what is written, >= 1; older ones are read by `confide.contract.upgrades`.
-        absent: wire name -> value of a field that is younger than some files: what these mean.
-        words: name in Python -> value in Python -> the word that is written of it, where they differ.
-        renamed: name in Python = wire name, where they differ.
+        name: the wire name of the type.
+        names: the wire names of all fields that the constructor takes, with spaces between them, in any order.
+        version: the version of the written form, >= 1; `confide.contract.upgrades` reads older ones.
+        absent: mapping from the wire name of a younger field to the value that older files without it mean.
+        words: mapping from the name of a field in Python to a mapping from its values in Python to the written words,
+            for words that differ from the values.
+        renamed: mapping from a name in Python to its wire name, for names that differ.
 
     Raises:
-        TypeError: the fields in Python do not have exactly these wire names. The message says what to declare.
+        TypeError: the fields in Python do not have exactly these wire names. The error message says what to declare.
 
     Example:
         >>> from dataclasses import dataclass
@@ -115,7 +117,7 @@ def wire(
 
 
 def _checked(kind: type, said: Wire, names: list[str]) -> Wire:
-    """A declaration with the names of all fields, if it fits the class."""
+    """The declaration with the names of all fields, after a check that it fits the class."""
     what, python = f"@wire of {kind.__qualname__}", _init_fields(kind)
     if not said.name.isidentifier() or said.version < 1:
         raise TypeError(f"{what}: {said.name!r} of version {said.version} must be one word, from version 1 on")
@@ -146,20 +148,20 @@ def _init_fields(kind: type) -> list[str]:
 
 
 def declared(kind: type) -> Wire:
-    """The wire declaration of a class, or else of the nearest class above it that declares one.
+    """The wire declaration of a class, or otherwise of its nearest base class that has one.
 
     Args:
         kind: the class.
 
     Raises:
-        AttributeError: none of them does.
+        AttributeError: neither the class nor a base class has a declaration.
     """
     found: Wire = getattr(kind, _HELD)
     return found
 
 
 def wire_of(kind: type) -> Wire:
-    """The written form of a dataclass, declared or not.
+    """The written form of a dataclass, with or without a declaration.
 
     Args:
         kind: the class.
@@ -178,14 +180,14 @@ def wire_of(kind: type) -> Wire:
 
 
 def wire_name(value: Any) -> str:
-    """The name of a value's type where it is written; the name in Python where it is no dataclass."""
+    """The wire name of a value's type; for a value that is no dataclass, the name of its type in Python."""
     kind = type(value)
     return wire_of(kind).name if hasattr(kind, "__dataclass_fields__") else kind.__name__
 
 
 def wire_parts(value: Any) -> dict[str, Any]:
-    """The fields of a dataclass's instance by their wire names; a field is left out where its absence means its
-    value.
+    """The fields of a dataclass's instance by their wire names. A field is left out if files without the field mean the
+    same value.
     """
     it = wire_of(type(value))
     found = {word: it.written(each, getattr(value, each)) for each, word in it.fields.items()}
@@ -193,8 +195,8 @@ def wire_parts(value: Any) -> dict[str, Any]:
 
 
 def parts_of(value: Any) -> dict[str, Any]:
-    """The parts of a value as in `wire_parts`, by the names in Python and with the values there: for pages and
-    `--json`, which no file keeps.
+    """The fields of an instance as in `wire_parts`, but with the names and values of Python. The result is for pages
+    and `--json`, and is kept in no file.
 
     Args:
         value: the instance.
@@ -206,14 +208,14 @@ def parts_of(value: Any) -> dict[str, Any]:
 
 
 def from_parts(kind: type[_Made], parts: Mapping[str, Any]) -> _Made:
-    """An instance, made from the result of `wire_parts`.
+    """An instance of a dataclass, made from the result of `wire_parts`.
 
     Args:
         kind: the dataclass.
-        parts: wire name -> value.
+        parts: mapping from wire name to value.
 
     Raises:
-        LookupError: there is no such field.
+        LookupError: the dataclass has no field of such a wire name.
         TypeError: a field is missing.
     """
     it = wire_of(kind)
@@ -222,13 +224,13 @@ def from_parts(kind: type[_Made], parts: Mapping[str, Any]) -> _Made:
 
 
 def wire_types(*kinds: _Kind) -> dict[str, _Kind]:
-    """Map wire name -> type, as in a kind's `types`, for all types in an outcome of its mechanisms.
+    """Mapping from wire name to type, in the form of a kind's `types`.
 
     Args:
-        kinds: dataclasses.
+        kinds: the dataclasses.
 
     Raises:
-        TypeError: two are written under one name.
+        TypeError: two of them are written under one name.
     """
     found = {wire_of(each).name: each for each in kinds}
     if len(found) < len(set(kinds)):
@@ -240,7 +242,7 @@ def named(tag: str) -> tuple[str, int]:
     """The name and the version in an object's tag (`Wire.tag`).
 
     Args:
-        tag: a stranger's, too.
+        tag: the tag, possibly from a stranger's file.
 
     Example:
         >>> named("PMatch"), named("PMatch/2"), named("PMatch/1")

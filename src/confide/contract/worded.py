@@ -1,7 +1,8 @@
-"""Messages that can be translated: English by themselves, with the text and the values behind them.
+"""Messages that can be translated: English texts that keep their template and their values.
 
-Whoever refuses something says it in English, for logs, programs and the command line; a page that shows it to people
-looks its text up in a catalogue. So the text stands in one place, and the catalogue's template is made from it.
+Refusals are worded in English, for logs, programs and the command line. A page that shows a message to people looks up
+its template in a catalogue of translations. So each text is written in one place only, and the catalogue's template is
+made from the code.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ __all__ = ["Worded", "in_words", "worded"]
 
 
 class Worded(str):
-    """A message in English that remembers what it was made of; see `worded`.
+    """A message in English that keeps the template and the values from which it was made; see `worded`.
 
     Args:
-        message: the text, with `%(name)s` where a value stands.
+        message: the template, with `%(name)s` in place of each value.
         values: the values by name.
     """
 
@@ -32,10 +33,10 @@ class Worded(str):
 
 
 def worded(message: str, **values: Any) -> Worded:
-    """A message that can be translated. The catalogue's template is made of what is written here.
+    """Make a message that can be translated. The catalogue of templates is made from the calls of this function.
 
     Args:
-        message: the text in English, literally, with `%(name)s` where a value stands.
+        message: the template in English, as a literal, with `%(name)s` in place of each value.
         values: the values by name: numbers, names, or messages that can be translated themselves.
 
     Example:
@@ -46,11 +47,11 @@ def worded(message: str, **values: Any) -> Worded:
 
 
 def in_words(text: str, translate: Callable[[str], str]) -> str:
-    """A message in another language, where it can be translated.
+    """A message in another language, as far as it can be translated.
 
     Args:
-        text: a message; one that is not made by `worded` stays as it is.
-        translate: a function that gives the text in the language, or the same text where it has none.
+        text: a message; a text that `worded` did not make is unchanged.
+        translate: a function from a template to its translation, or to the same template if there is none.
 
     Example:
         >>> words = {"batch %(number)s is %(state)s": "%(state)s ist Stapel %(number)s", "open": "offen"}

@@ -1,7 +1,8 @@
-"""Words for people: numbers as they read them, names that they probably meant, and texts that may be a stranger's.
+"""Texts for people: numbers as people read them, the nearest known names for misspelt ones, and safe display of
+untrusted texts.
 
-Where somebody's own code went wrong, in words: the type, the file and the line, and before any record is read the
-first line of the message, too.
+The module also describes errors in a third party's code: the type, the file and the line. Before any record is read,
+the description includes the first line of the message.
 """
 
 from __future__ import annotations
@@ -54,7 +55,8 @@ _CODES = {errno.ENOSPC: "no space is left there", errno.EDQUOT: "no space is lef
 
 
 def cause(error: BaseException) -> str:
-    """The reason why a file cannot be used, from the type of an error alone: its message may quote what the file holds.
+    """The reason why a file cannot be used, from the type of an error alone. The error's message is not used, because
+    it may quote the file's contents.
 
     Args:
         error: the error of the system, or of a reader.
@@ -70,11 +72,12 @@ def cause(error: BaseException) -> str:
 
 
 def few(many: int | None, people: int, who: str = "people") -> str | None:
-    """Say that a number of people is small among all invited; None where it is not, or where no number is known.
+    """A phrase that says that a number of people is small among all invited people; None if it is not small, or not
+    known.
 
     Args:
         many: the number of people who decide something, or None.
-        people: invited.
+        people: the number of invited people.
         who: the name of the people counted.
 
     Example:
@@ -85,12 +88,12 @@ def few(many: int | None, people: int, who: str = "people") -> str | None:
 
 
 def did_you_mean(name: str, known: Iterable[str], otherwise: str, *, cutoff: float = 0.6) -> str:
-    """A hint for an unknown name: the nearest known one, or other words where none is near.
+    """A hint for an unknown name: the most similar known name, or other words if no known name is similar.
 
     Args:
         name: the name that was given.
         known: the names that could have been meant.
-        otherwise: the hint where nothing is near.
+        otherwise: the hint if no known name is similar.
         cutoff: the least similarity of a suggested name, in [0, 1].
 
     Example:
@@ -115,14 +118,14 @@ def as_sentence(clause: str) -> str:
 
 
 def printable(text: str, longest: int | None = None) -> str:
-    r"""One line that steers no terminal: every character that does not show is written as its escape.
+    r"""A text as one line that cannot control a terminal: every invisible character is replaced by its escape sequence.
 
-    These are control characters, line breaks, marks that turn the direction of writing, and spaces other than the
-    plain one.
+    Invisible characters are control characters, line breaks, marks that change the direction of writing, and spaces
+    other than the plain one.
 
     Args:
-        text: perhaps a stranger's.
-        longest: letters of the line at most; what is cut off is marked.
+        text: the text, possibly a stranger's.
+        longest: largest number of characters in the line; a cut is marked.
 
     Example:
         >>> printable("all is well\x1b[2J\u202e"), printable("a long story", 6)
@@ -135,7 +138,7 @@ def printable(text: str, longest: int | None = None) -> str:
 
 
 def money(coins: int, minor_units: int, currency: str) -> str:
-    """Whole coins in the currency's unit: exact, with all of the currency's digits.
+    """An amount of whole coins as text in the currency's unit, with all decimal places of the currency.
 
     Args:
         coins: the amount in the smallest coin.
@@ -153,7 +156,7 @@ def money(coins: int, minor_units: int, currency: str) -> str:
 
 
 def money_at_most(amount: float, minor_units: int, currency: str) -> str:
-    """A bound on money from above, rounded up to whole coins: the payment is no more than the words say.
+    """An upper bound on money as text, rounded up to whole coins, so that the payment is no more than the text says.
 
     Args:
         amount: the amount in the currency's unit.
@@ -169,7 +172,7 @@ def money_at_most(amount: float, minor_units: int, currency: str) -> str:
 
 
 def money_at_least(amount: float, minor_units: int, currency: str) -> str:
-    """A bound on money from below, rounded down to whole coins: see `money_at_most`.
+    """A lower bound on money as text, rounded down to whole coins; see `money_at_most`.
 
     Example:
         >>> money_at_least(-3.4312, 100, "EUR")
@@ -180,7 +183,8 @@ def money_at_least(amount: float, minor_units: int, currency: str) -> str:
 
 
 def percent(probability: float, digits: int = 1) -> str:
-    """A probability as percent, with more digits where fewer would say never, or always; in words where many would.
+    """A probability in per cent. More digits are written if fewer would wrongly say 0 or 100 per cent, and words if too
+    many digits would be needed.
 
     Args:
         probability: a probability in [0, 1].
@@ -200,7 +204,7 @@ def percent(probability: float, digits: int = 1) -> str:
 
 
 def percent_at_most(probability: float, digits: int = 1) -> str:
-    """A bound from above as percent, rounded up: see `money_at_most`.
+    """An upper bound on a probability in per cent, rounded up; see `money_at_most`.
 
     Args:
         probability: a bound in [0, 1].
@@ -215,12 +219,12 @@ def percent_at_most(probability: float, digits: int = 1) -> str:
 
 
 class Measured(float):
-    """A number that knows how far it may be off, and whether it is a share: `number` writes it so.
+    """A number with its possible error and its unit, from which `number` chooses the written form.
 
     Args:
         value: the number.
-        error: how far it may be off; None where nothing is known of that.
-        share: whether it is a share, which is written as percent.
+        error: bound on the number's error; None if no bound is known.
+        share: whether the number is a share, which is written in per cent.
     """
 
     __slots__ = ("error", "share")
@@ -238,10 +242,10 @@ class Measured(float):
 
 
 def number(value: str | float | None) -> str:
-    """A table cell as text: four significant digits, or the digits that an error allows; an empty cell for None.
+    """A table cell as text: four significant digits, or as many digits as an error allows; an empty text for None.
 
-    Of an error two digits are written, rounded up, and with it what the last digit of the number leaves out: so an
-    interval that is shown holds the one that is proved. A share is percent.
+    An error is written with two digits, rounded up, after the rounding of the number itself is added to it. So the
+    displayed interval contains the proved interval. A share is written in per cent.
 
     Example:
         >>> number(61395), number(0.0123456), number(None), number(float("inf"))
@@ -282,11 +286,11 @@ def _with_error(value: float, error: float, *, share: bool) -> str:
 
 
 def says_nothing(bound: str = "this bound", than: str = "any possible error") -> str:
-    """The sentence about a bound that is no better than what everybody knows.
+    """The sentence about a bound that is no better than common knowledge.
 
     Args:
         bound: words for the bound.
-        than: words for the error or amount that it is not below.
+        than: words for the error or amount that the bound exceeds or equals.
 
     Example:
         >>> says_nothing()
@@ -296,12 +300,12 @@ def says_nothing(bound: str = "this bound", than: str = "any possible error") ->
 
 
 def json_ready(value: Any) -> Any:
-    """A value of numbers, texts, sequences and mappings as every JSON reader accepts it.
+    """A value of numbers, texts, sequences and mappings in a form that every JSON reader accepts.
 
-    Sequences become lists; infinities the strings "Infinity" and "-Infinity"; what is no number "NaN".
+    Sequences become lists. Infinities become the strings "Infinity" and "-Infinity", and not-a-number becomes "NaN".
 
     Args:
-        value: the value of plain Python or numpy numbers.
+        value: the value, with plain Python or numpy numbers.
 
     Example:
         >>> json_ready({"a": (1.5, float("inf"))})
@@ -324,12 +328,12 @@ _LONGEST = 200
 
 
 def line_of(error: BaseException, files: Collection[str] = ()) -> str:
-    """The place FILE:LINE of the last line in some files that a fault went through; else in any file, or in text that
-    is no Python.
+    """The place of an error as FILE:LINE: the last line in the preferred files that the exception passed through,
+    otherwise the last line in any file. For a `SyntaxError` the place is the faulty line.
 
     Args:
         error: the error that was caught.
-        files: preferred ones, as Python names them.
+        files: preferred files, by the names that Python gives them.
 
     Example:
         >>> try:
@@ -347,11 +351,12 @@ def line_of(error: BaseException, files: Collection[str] = ()) -> str:
 
 
 def fault(error: BaseException, files: Collection[str] = ()) -> str:
-    """The type of a fault, its place and the first line of its message: of code that has met no record.
+    """The type of an error, its place and the first line of its message. The function may be used only for code that
+    has met no record.
 
     Args:
         error: the error that was caught.
-        files: the same as in `line_of`.
+        files: preferred files, as in `line_of`.
     """
     said = str(error.msg if isinstance(error, SyntaxError) else error)
     said = next((line.strip() for line in said.splitlines() if line.strip()), "")

@@ -1,12 +1,14 @@
-"""Buying private bits: what must be paid for a randomised yes or no, and which payments make it worth giving.
+"""Buying private bits: payments for randomised answers to a yes-or-no question that make a truthful report the best
+reply.
 
     >>> from confide.market import LinearCost, MajorityMarket
     >>> market = MajorityMarket(people=100, signal_accuracy=0.8, prior_one=0.7, cost=LinearCost(1.0), epsilon=1.0)
     >>> round(market.quote().expected_payment, 4), round(market.error_probability(), 6)
     (5.4418, 0.0021)
 
-People randomise their own bit before anybody sees it; payments for agreeing with others make an epsilon of randomness
-each person's best reply. `best_response` decides that over all channels, exactly.
+Each participant's device randomises the participant's bit before anybody else sees it. Payments for agreeing with other
+reports make randomised response at level epsilon each participant's best reply. `best_response` finds the best replies
+among all ways to report, exactly.
 """
 
 from confide._lazy import doors

@@ -1,4 +1,4 @@
-"""Old names of the audits of markets; see `confide.market.audited`."""
+"""Old import path of the audits of markets, which are in `confide.market.audited`."""
 
 from confide.audit.old_audits import old_audits
 

@@ -1,8 +1,9 @@
 """The audits of the three markets: worst-case neighbours, exact expectations, and the faults that are injected into
-each.
+each market.
 
-Privacy is measured on the reports that the randomiser on a participant's side really draws, and on all that others see
-of a run. Truth and money are exact: by enumeration of the counts, or by expectation, in whole coins.
+Privacy is measured on the reports that the randomiser on a participant's device really draws, and on everything that
+other people see of a run. Incentives and payments are computed exactly: by enumeration of the counts of reports, or by
+closed-form expectations, with payments in whole coins.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ from confide.privacy.response import randomized_response
 __all__ = ["FALSE_ALARM", "TOO_COARSE", "majority", "pairs", "unknown_costs"]
 
 FALSE_ALARM = 1e-9
-"""Probability with which the statistical row says "broken" of a kept promise."""
+"""Probability with which the statistical row of an audit reports a violation although the guarantee holds."""
 
 TOO_COARSE = "a coin is worth more than the gain of truth over reports that ignore the bit"
 
@@ -78,7 +79,7 @@ def majority(collection: BitCollection, seed: int = 0) -> Audited:
 
     Args:
         collection: mechanism that the campaign runs.
-        seed: seed of the transcripts; everything else is exact.
+        seed: seed of the transcripts; all other rows of the audit are exact and use no randomness.
     """
     market: MajorityMarket = collection.market
     # Faults that vanish with the number of people are injected into a small market, before rounding.
@@ -105,13 +106,14 @@ def majority(collection: BitCollection, seed: int = 0) -> Audited:
 
 
 def pairs(collection: BitCollection, seed: int = 0, groups: Sequence[tuple[str, int, int]] = ()) -> Audited:
-    """The audit of a campaign whose reports are paid by the agreement of two people's bits.
+    """The audit of a campaign in which a report is paid by its agreement with other participants' reports.
 
     Args:
         collection: mechanism that the campaign runs.
-        seed: seed of the transcripts; everything else is exact.
-        groups: (name, people, ones) of groups that explain why bits go together, where they are known. One row each
-            shows how truth pays a member who knows their group; no guarantee covers such members.
+        seed: seed of the transcripts; all other rows of the audit are exact and use no randomness.
+        groups: (name, people, ones) of each group that explains why bits are correlated, where such groups are known.
+            One row for each group shows the gain from misreporting for a member who knows their own group. No guarantee
+            covers such members.
     """
     market: PairMarket = collection.market
 
@@ -139,11 +141,12 @@ def pairs(collection: BitCollection, seed: int = 0, groups: Sequence[tuple[str, 
 
 
 def unknown_costs(collection: BitCollection, seed: int = 0) -> Audited:
-    """The audit of a campaign among people whose costs are their own secret: devices of many types are tried.
+    """The audit of a campaign among people with secret costs of privacy: devices with many different costs are tried.
 
     Args:
         collection: mechanism that the campaign runs.
-        seed: seed of the transcripts, and of types; everything else is exact.
+        seed: seed of the transcripts and of the sampled costs; all other rows of the audit are exact and use no
+            randomness.
     """
     market: ThresholdMarket = collection.market
     small = replace(market, people=3, participation=0.5, threshold=None)
@@ -182,16 +185,17 @@ def _audited(
     collection: BitCollection, seed: int, worths: _Worths, between: _Worths, truth: _Rows, money: _Rows,
     faults: Mapping[str, _Rows],
 ) -> Audited:
-    """Devices of such people, the runs on what they send, and what is the market's own.
+    """The checks that all three markets share: the devices' reports, runs on those reports, and the market's own rows.
 
     Args:
-        collection: what the campaign runs.
-        seed: of the transcripts.
-        worths: what a nat of privacy is worth to the people who are tried, where costs are unknown.
-        between: the same of more people, each of whom is tried once.
-        truth: rows of what a lie gains, and of what taking part is worth.
-        money: rows of what is paid, and of what is learnt.
-        faults: what is broken in words -> rows of what a lie gains there.
+        collection: mechanism that the campaign runs.
+        seed: seed of the transcripts.
+        worths: values of a nat of privacy to the people whose devices are tried; None where costs are known.
+        between: more such values; the device of a person with each of these values is tried once.
+        truth: rows of the gain from misreporting and of the utility of taking part.
+        money: rows of the payments and of the accuracy of the answer.
+        faults: mapping from the description of an injected fault to the rows of the gain from misreporting under that
+            fault.
     """
     local = [each for each in collection.guarantees().privacy
              if each.neighbours is Relation.BIT and each.audience is Audience.COLLECTOR]
@@ -218,7 +222,7 @@ def _audited(
 
 
 def _both_bits(worths: _Worths) -> list[Neighbours]:
-    """A 0 and a 1 of the same person, in both orders."""
+    """Neighbouring inputs of one device: bit 0 against bit 1 of the same person, in both orders."""
     return [Neighbours((a, worth), (b, worth), received) for worth in worths for a, b in ((0, 1), (1, 0))]
 
 
@@ -240,7 +244,9 @@ def _dearer(collection: BitCollection, data: Any, noise: Noise) -> Any:
 
 
 def _crowds(collection: BitCollection, seed: int) -> Iterator[Reports]:
-    """Reports of everybody: mixed with some who take no part, all alike, of one person, of nobody."""
+    """Test data sets of everybody's reports: random with absentees, random without, all 0, all 1, a single report, no
+    report.
+    """
     n, draw = collection.market.people, study_generator(seed, "reports")
     for report in (draw.choice([0, 1, 1, NONE], n), draw.choice([0, 1], n), np.zeros(n), np.ones(n),
                    np.where(np.arange(n) == n // 2, 1, NONE), np.full(n, NONE)):
@@ -266,12 +272,12 @@ def _checked(collection: BitCollection, seed: int, run: Callable[[Any, Noise], A
 
 @dataclass(frozen=True, eq=False)
 class _Held:
-    """Bits of some people, whose devices report them, and what the others have reported.
+    """Bits of some people, whose devices still draw their reports, and the finished reports of everybody else.
 
     Args:
-        bits: place -> bit.
-        others: reports of the others.
-        groups: (n,) of all people.
+        bits: mapping from a person's rank in the list of ids to that person's bit.
+        others: finished reports of everybody else.
+        groups: (n,) group of peers of each of all n people.
     """
 
     bits: dict[int, int]
@@ -282,7 +288,9 @@ class _Held:
 def _played(
     collection: BitCollection, worths: _Worths, run: Callable[[Any, Noise], Any], data: _Held, noise: Noise,
 ) -> Any:
-    """Bits, through everybody's device and the run, to all that others see."""
+    """Draw a report from each bit on that person's device, then run the mechanism; the outcome is all that
+    others see.
+    """
     who = np.array(list(data.bits), dtype=np.int64)
     sent = np.array([collection.submit((bit, worths[k % len(worths)]), noise=DeviceNoise(noise, k))
                      for k, bit in enumerate(data.bits.values())], dtype=np.uint8)
@@ -293,7 +301,9 @@ def _played(
 
 
 def _joint_pairs(collection: BitCollection, seed: int) -> Iterator[Neighbours]:
-    """One bit of a dozen devices, and in the last pair of everybody's."""
+    """Neighbouring data sets that differ in one bit among a dozen devices, and in the last pair among everybody's
+    devices.
+    """
     n = collection.market.people
     draw = study_generator(seed, "bits")
     few = min(n, _CROWD)
@@ -328,7 +338,7 @@ def _reply(collection: BitCollection, gain: float, scale: float, evidence: str) 
 
 
 def _gain(gain: float, margin: float) -> AuditRow:
-    """Whether a lie gains what can be seen, in a market that was broken on purpose."""
+    """Row that fails if a lie gains a visible amount in a market with an injected fault."""
     return AuditRow.at_most(_TRUTH, _VISIBLE * margin, gain, "the exact best reply", concern=Concern.INCENTIVES)
 
 
@@ -360,7 +370,7 @@ def _right(collection: BitCollection, wrong: float, evidence: str) -> AuditRow:
 
 
 def _near(collection: BitCollection) -> AuditRow:
-    """The chance that the estimate of a market of pairs is too far off."""
+    """The row of the probability that the estimate of a market of pairs is further off than its guarantee says."""
     market, accuracy = collection.market, collection.guarantees().of(Accuracy)[0]
     if market.people > _LARGEST_EXACT:
         return AuditRow.unmeasured(
@@ -389,7 +399,7 @@ def _insiders(collection: BitCollection, groups: Sequence[tuple[str, int, int]])
 
 
 def _extremes(collection: BitCollection) -> tuple[float, float]:
-    """The least and the largest payment of who reported, at all counts of a few reports, in whole coins."""
+    """The smallest and the largest payment of a report, over all counts of up to 40 reports, in whole coins."""
     most = min(collection.market.people, _FEW)
     counts = [(ones, n - ones) for n in range(2, most + 1) for ones in range(n + 1)]
     board = collection.pay_counts(*(np.array(each) for each in zip(*counts, strict=True)))
@@ -398,7 +408,9 @@ def _extremes(collection: BitCollection) -> tuple[float, float]:
 
 
 def _majority_money(collection: BitCollection) -> tuple[float, float, float, str]:
-    """The expected total, the largest single payment, the error of the best guess, and how they were found."""
+    """The expected total payment, the largest single payment, the error probability of the best guess, and the method
+    used.
+    """
     market: MajorityMarket = collection.market
     n, weights = (np.array([market.people]), np.ones(1)) if market.presence == 1 else binomial_weights(
         market.people, market.presence)
@@ -426,13 +438,13 @@ def _majority_money(collection: BitCollection) -> tuple[float, float, float, str
 
 
 def _coins(collection: BitCollection, n: int) -> tuple[int, int]:
-    """What a matching 1 and a matching 0 of n participants are paid, by the mechanism's own rule."""
+    """The payments of a matching 1 and of a matching 0 among n participants, by the mechanism's own rule, in coins."""
     boards = [collection.pay_counts(np.array([k]), np.array([n - k])) for k in (0, n)]
     return int(boards[1].for_one[0]), int(boards[0].for_zero[0])
 
 
 def _totals(collection: BitCollection, n: int, one: int, zero: int) -> NDArray[np.int64]:
-    """The total in coins at each count of ones."""
+    """The total payment of n reports in coins, for each number of ones in 0..n."""
     ones = np.arange(n + 1)
     # Where payments change sides the rule itself says what is paid; elsewhere it is the same for all counts.
     total = np.where(2 * ones > n, one * ones, zero * (n - ones))
@@ -443,7 +455,11 @@ def _totals(collection: BitCollection, n: int, one: int, zero: int) -> NDArray[n
 
 
 def _in_coins(collection: BitCollection) -> tuple[NDArray[np.float64], float]:
-    """The interim matrix of rounded payments, and 0; where counts are too many, of unrounded ones, and a coin."""
+    """The interim matrix of payments rounded to whole coins, and 0 as its rounding error.
+
+    With more than 300 people or several groups, an enumeration of all counts would take too long. In these cases the
+    result is the matrix of unrounded payments, and one coin as its rounding error.
+    """
     market: PairMarket = collection.market
     logs, n = market.prior.log_counts, market.people
     if logs is None or n > _LARGEST_COUNTS or collection.groups > 1:
@@ -462,7 +478,9 @@ def _in_coins(collection: BitCollection) -> tuple[NDArray[np.float64], float]:
 
 
 def _pair_money(collection: BitCollection) -> tuple[float, float]:
-    """The expected total when all take part, in unrounded money, and the largest single payment in coins."""
+    """The expected total payment without rounding when everybody takes part, and the largest single payment in whole
+    coins.
+    """
     market: PairMarket = collection.market
     keep = market.strategy.channel[:2]
     reports = keep @ market.prior.pairs @ keep.T  # P(X = x, Y = y)
@@ -474,14 +492,16 @@ def _pair_money(collection: BitCollection) -> tuple[float, float]:
 
 
 def _other_types(seed: int) -> list[float]:
-    """Types between those that are tried in any case, as shares of the threshold: nobody knows them beforehand."""
+    """Random values of a nat of privacy, as shares of the threshold, in addition to the fixed ones that every audit
+    tries.
+    """
     draw = study_generator(seed, "types")
     even = (np.arange(_OTHER_TYPES) + draw.random((2, _OTHER_TYPES))) / _OTHER_TYPES
     return [*even[0].tolist(), *(_TYPES[0] ** (1.0 - even[1])).tolist()]
 
 
 def _enumerated(market: ThresholdMarket) -> tuple[float, float]:
-    """The expected total and the probability that the majority is wrong, over all counts of reports."""
+    """The expected total payment and the probability that the majority is wrong, summed over all counts of reports."""
     n, mean, wrong = market.people, 0.0, 0.0
     present = binom.pmf(np.arange(n + 1), n, market.presence)
     for k in range(n + 1):

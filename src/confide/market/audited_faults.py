@@ -1,4 +1,4 @@
-"""Markets as they really pay, in whole coins, and such as were broken on purpose, which their audit must flag."""
+"""Variants of the markets for their audits: payments in whole coins, and injected faults that the audit must flag."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ __all__ = ["Alike", "AsIfAllAtEpsilon", "Asymptotic", "InWholeCoins", "InWholeCo
 
 
 def again(kind: type[MajorityMarket], sound: MajorityMarket, **more: int) -> MajorityMarket:
-    """Another market with the parameters of a sound one."""
+    """Build a majority market of a variant class `kind` with the parameters of a sound market."""
     return kind(sound.people, sound.signal_accuracy, sound.prior_one, sound.cost, sound.epsilon, sound.presence, **more)
 
 
 def of_types(kind: type[ThresholdMarket], sound: ThresholdMarket, **more: int) -> ThresholdMarket:
-    """Another market with the parameters of a sound one."""
+    """Build a threshold market of a variant class `kind` with the parameters of a sound market."""
     return kind(sound.people, sound.signal_accuracy, sound.prior_one, sound.cost_law, sound.epsilon,
                 participation=sound.participation, ceiling=sound.ceiling, **more)
 
@@ -35,10 +35,10 @@ def of_types(kind: type[ThresholdMarket], sound: ThresholdMarket, **more: int) -
 @renamed()
 @dataclass(frozen=True)
 class InWholeCoins(MajorityMarket):
-    """The market as it really pays.
+    """The majority market with payments rounded up to whole coins, as a campaign pays them.
 
     Args:
-        minor_units: smallest coins per unit.
+        minor_units: number of smallest coins in one unit of the currency.
 
     Example:
         >>> from confide.market import LinearCost, check_equilibrium
@@ -58,7 +58,7 @@ class InWholeCoins(MajorityMarket):
 @renamed()
 @dataclass(frozen=True)
 class Asymptotic(MajorityMarket):
-    """A market that pays as if the majority were always right."""
+    """Injected fault: a market that pays as if the majority of the others always equalled the state."""
 
     def tariff(self, least: int = 2, largest: int | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         sound = super().tariff(least, largest)
@@ -69,7 +69,7 @@ class Asymptotic(MajorityMarket):
 @renamed()
 @dataclass(frozen=True)
 class OneTooFew(MajorityMarket):
-    """A market that pays n participants as if there were n - 1."""
+    """Injected fault: a market that pays n participants by the tariff for n - 1 participants."""
 
     def tariff(self, least: int = 2, largest: int | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         last = self.people if largest is None else int(largest)
@@ -80,7 +80,7 @@ class OneTooFew(MajorityMarket):
 
 @dataclass(frozen=True)
 class Noiseless(PairMarket):
-    """A market that pays as if the peers reported their bits without noise."""
+    """Injected fault: a market that pays as if the peers reported their bits without noise."""
 
     @cached_property
     def payment(self) -> MatchingPayment:
@@ -93,7 +93,9 @@ class Noiseless(PairMarket):
 
 @dataclass(frozen=True)
 class Alike(PairMarket):
-    """A market that pays both reports by the mean of the two peer probabilities."""
+    """Injected fault: a market that pays a report of 0 and a report of 1 as if both peer reports were
+    equally likely.
+    """
 
     @cached_property
     def payment(self) -> MatchingPayment:
@@ -104,10 +106,10 @@ class Alike(PairMarket):
 @renamed()
 @dataclass(frozen=True)
 class InWholeCoinsByType(ThresholdMarket):
-    """The market as it really pays.
+    """The threshold market with payments rounded up to whole coins, as a campaign pays them.
 
     Args:
-        minor_units: smallest coins per unit.
+        minor_units: number of smallest coins in one unit of the currency.
     """
 
     minor_units: int = 100
@@ -120,7 +122,7 @@ class InWholeCoinsByType(ThresholdMarket):
 @renamed()
 @dataclass(frozen=True)
 class AsIfAllAtEpsilon(ThresholdMarket):
-    """A market whose payments assume that every participant reports at the least level."""
+    """Injected fault: a market whose payments assume that every participant reports at the least level, epsilon."""
 
     def payment_tables(self, least: int = 2, largest: int | None = None) -> NDArray[np.float64]:
         bent = reporting_of(self.signal_model, float(expit(-self.epsilon)), self.epsilon)
@@ -133,7 +135,7 @@ class AsIfAllAtEpsilon(ThresholdMarket):
 @renamed()
 @dataclass(frozen=True)
 class NeverAlone(ThresholdMarket):
-    """A market whose payments leave out that a participant can be alone."""
+    """Injected fault: a market whose payments ignore that a participant may be the only one to report."""
 
     @property
     def company(self) -> float:

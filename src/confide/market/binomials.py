@@ -1,16 +1,16 @@
 """The probability that the majority of m independent reports errs, at any m up to 10^9, without cancellation.
 
-m reports equal the state with probability alpha = (1 + rho)/2 each; a majority needs floor(m/2) + 1 ones, so that a tie
-counts as 0. Three numbers determine everything:
+Each of the m reports equals the state with probability alpha = (1 + rho)/2. A majority of ones needs floor(m/2) + 1
+ones, and a tie counts as 0. Three numbers describe the majority of the reports:
 
-- `low` = b1 = P(majority says 0 | state 1), `high` = b0 = P(majority says 1 | state 0), equal for odd m;
-- `kappa` = 1 - b1 - b0, how much more often it says 1 in state 1.
+- `low` = b1 = P(majority says 0 | state 1) and `high` = b0 = P(majority says 1 | state 0), which are equal for odd m;
+- `kappa` = 1 - b1 - b0, the probability of a majority of ones in state 1 minus that in state 0.
 
 Source: Wang 2016, section 3.3.2 (beta = 1 - b1, gamma = 1 - b1 + b0); the stable forms are ours, spec data_market 2.2.
 
-The law of how many of the others report 1 and 0, given the state.
-
-How well the reports identify the state: the exact error of the best guess, and its exponential bounds.
+The module also computes the joint law of the numbers of ones and of zeros among the others, given the state. Finally,
+the module computes the exact error probability of the best guess of the state from all reports, and exponential bounds
+on this probability.
 """
 
 from __future__ import annotations
@@ -51,14 +51,16 @@ __all__ = [
 # ---- counts
 
 LARGEST_EXACT = 2000
-"""Most people who are sometimes absent, of different strategies, whose joint counts are computed exactly."""
+"""Largest number of people with different strategies and random absence whose joint counts are computed exactly."""
 
 MOST_VALUES = 2**23
-"""Most values of a number of participants whose probabilities are written down."""
+"""Largest number of values of a binomial variable whose probabilities are tabulated."""
 
 
 def binomial_pmf(n: int, p: float, low: int, high: int) -> NDArray[np.float64]:
-    """P(Bin(n, p) = k) for k = low..high, which must hold all but a negligible part of the mass; sums to 1."""
+    """Probabilities P(Bin(n, p) = k) for k = low..high, scaled to sum to 1; this range must hold all but a negligible
+    part of the mass.
+    """
     if p <= 0 or p >= 1:
         certain: NDArray[np.float64] = np.equal(np.arange(low, high + 1), 0 if p <= 0 else n).astype(np.float64)
         return certain
@@ -70,10 +72,10 @@ def binomial_pmf(n: int, p: float, low: int, high: int) -> NDArray[np.float64]:
 
 
 def binomial_weights(n: int, p: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The values of Bin(n, p) within 12 standard deviations and 40, and their probabilities.
+    """The values of Bin(n, p) within 12 standard deviations plus 40 of the mean, and the probability of each value.
 
     Raises:
-        Unsupported: more than 2^23 values.
+        Unsupported: the range has more than 2^23 values.
     """
     reach = 12.0 * math.sqrt(n * p * (1.0 - p)) + 40.0
     if 2.0 * reach > MOST_VALUES:
@@ -84,7 +86,12 @@ def binomial_weights(n: int, p: float) -> tuple[NDArray[np.int64], NDArray[np.fl
 
 
 def _trinomial(size: int, law: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(size+1, size+1) P(ones, zeros) of `size` independent people with P(0), P(1), P(none)."""
+    """(size+1, size+1) table of P(number of ones, number of zeros) of `size` independent people.
+
+    Args:
+        size: number of people.
+        law: (3,) probabilities that a person reports 0, reports 1, and takes no part.
+    """
     zero, one = float(law[0]), float(law[1])
     table = np.zeros((size + 1, size + 1))
     present = binomial_pmf(size, zero + one, 0, size)
@@ -97,16 +104,18 @@ def _trinomial(size: int, law: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def joint_counts(groups: Sequence[tuple[int, NDArray[np.float64]]]) -> tuple[NDArray[np.int64], NDArray[np.int64],
                                                                              NDArray[np.float64]]:
-    """The law of (ones, zeros) of independent people.
+    """The joint law of the number of ones and the number of zeros that independent people report.
 
     Args:
-        groups: number of people, and their (3,) probabilities of 0, 1, none.
+        groups: for each group its number of people and the (3,) probabilities that a member reports 0, reports 1, and
+            takes no part.
 
     Returns:
-        Counts of ones, of zeros, and their probability, as three arrays of one length.
+        Possible numbers of ones, the numbers of zeros that go with them, and the probability of each such pair, as
+        three arrays of equal length.
 
     Raises:
-        InvalidInput: more than 2000 people some of whom are sometimes absent.
+        InvalidInput: more than 2000 people take part, and some of them are sometimes absent.
     """
     steady = [(size, law) for size, law in groups if size and law[2] == 0.0]
     unsteady = [(size, law) for size, law in groups if size and 0.0 < law[2] < 1.0]
@@ -133,20 +142,24 @@ def joint_counts(groups: Sequence[tuple[int, NDArray[np.float64]]]) -> tuple[NDA
 # ---- binomials
 
 UNDERFLOW = 600.0
-"""m D(epsilon) above which error probabilities are kept as logarithms."""
+"""Largest exponent m D(epsilon) of m reports with Chernoff information D(epsilon) each at which error probabilities are
+kept as numbers; above this exponent their logarithms are kept.
+"""
 
 TINY = 1e-30
-"""Below this rho, kappa is proportional to it for every m; its square would leave the doubles."""
+"""Smallest rho whose square is computed. For smaller rho, kappa is proportional to rho for every m, and rho^2 could
+underflow.
+"""
 
 
 @dataclass(frozen=True)
 class MajorityErrors:
-    """The two error probabilities of a majority and its power; numbers, or arrays over m.
+    """The two error probabilities of a majority of m reports, and kappa; each field is a number, or an array over m.
 
     Args:
-        low: P(it says 0 | state 1).
-        high: P(it says 1 | state 0).
-        kappa: 1 - low - high.
+        low: P(the majority says 0 | state 1).
+        high: P(the majority says 1 | state 0).
+        kappa: 1 - low - high, how strongly the majority depends on the state.
     """
 
     low: Any
@@ -155,16 +168,16 @@ class MajorityErrors:
 
 
 def majority_threshold(m: ArrayLike) -> Any:
-    """The least number of ones that make a majority of m: t = floor(m/2) + 1."""
+    """The least number of ones that is a majority of m reports: t = floor(m/2) + 1."""
     return np.asarray(m) // 2 + 1
 
 
 def majority_errors(m: ArrayLike, reporting: Reporting) -> MajorityErrors:
-    """The errors of a majority of m reports.
+    """The error probabilities of a majority of m reports.
 
     Args:
-        m: whole numbers >= 0.
-        reporting: how one report depends on the state; broadcasts with m.
+        m: numbers of reports, whole numbers >= 0.
+        reporting: law of one report given the state; its fields broadcast with m.
 
     Example:
         >>> errors = majority_errors(39, Reporting.of(0.8, 1e-4))
@@ -189,7 +202,7 @@ def majority_errors(m: ArrayLike, reporting: Reporting) -> MajorityErrors:
 
 
 def _central(k: ArrayLike) -> NDArray[np.float64]:
-    """C(2k, k)/4^k for k >= 0, by its asymptotic series from 32 on."""
+    """The value C(2k, k)/4^k for k >= 0, computed by its asymptotic series for k >= 32."""
     index = np.asarray(k, dtype=np.float64)
     small = np.minimum(index, 32.0)
     paths = scipy.special.gammaln(2 * small + 1) - 2 * scipy.special.gammaln(small + 1)
@@ -202,16 +215,18 @@ def _central(k: ArrayLike) -> NDArray[np.float64]:
 
 
 def table_of_errors(largest: int, reporting: Reporting, least: int = 0) -> MajorityErrors:
-    """The errors for every m = least..largest at once, each from its neighbour by a positive term.
+    """The error probabilities of majorities for every m = least..largest, each computed from its neighbour by adding a
+    positive term.
 
-    With u_k = C(2k, k) (alpha (1-alpha))^k: from 2k-1 to 2k+1 reports kappa rises by rho u_k and the error falls by
-    half of that; of 2k reports kappa is that of 2k-1, and the error that of 2k+1 less (1-alpha) u_k in state 0, and u_k
-    more than this in state 1.
+    Let u_k = C(2k, k) (alpha (1-alpha))^k, where alpha is the probability that a report equals the state. From 2k-1 to
+    2k+1 reports kappa rises by rho u_k, and each error falls by half of that. With 2k reports kappa is the same as with
+    2k-1. With 2k reports the error in state 0 is the error with 2k+1 reports minus (1-alpha) u_k, and the error in
+    state 1 is larger than the error in state 0 by u_k.
 
     Args:
-        largest: m of the last entry.
-        reporting: law of one report, with numbers; rho > 0.
-        least: m of the first entry, >= 0.
+        largest: number of reports m of the last entry.
+        reporting: law of one report given the state, with numbers for fields and rho > 0.
+        least: number of reports m of the first entry, >= 0.
     """
     first, top = least // 2, largest // 2
     rho, miss, k = float(reporting.edge), float(reporting.miss), np.arange(first, top + 1)
@@ -233,12 +248,12 @@ def table_of_errors(largest: int, reporting: Reporting, least: int = 0) -> Major
 
 
 def majority_odds(least: int, largest: int, rate: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """P(no majority of ones) and P(a majority of ones) among m = least..largest reports that are 1 with some rate.
+    """P(no majority of ones) and P(a majority of ones) among m independent reports, for each m = least..largest.
 
     Args:
-        least: first m >= 0.
-        largest: last m.
-        rate: P(a report is 1), in [0, 1].
+        least: first number of reports m, >= 0.
+        largest: last number of reports m.
+        rate: probability that one report is 1, in [0, 1].
     """
     m = np.arange(least, largest + 1)
     if rate <= 0.0 or rate >= 1.0:
@@ -251,7 +266,9 @@ def majority_odds(least: int, largest: int, rate: float) -> tuple[NDArray[np.flo
 
 
 def _log_tail(m: int, top: int, ratio: float) -> float:
-    """ln of the sum of P(k)/P(top) for k = top, top - 1, ..., 0, where P(k-1)/P(k) = ratio k/(m - k + 1) < 1."""
+    """Logarithm of the sum of P(k)/P(top) over k = top, top - 1, ..., 0, where P(k-1)/P(k) = ratio k/(m - k
+    + 1) < 1.
+    """
     total, term, start, size = 1.0, 1.0, top, 256
     while start > 0 and term > 1e-18 * total:
         k = np.arange(start, max(start - size, 0), -1, dtype=np.float64)
@@ -262,11 +279,12 @@ def _log_tail(m: int, top: int, ratio: float) -> float:
 
 
 def log_errors(m: int, reporting: Reporting) -> tuple[float, float]:
-    """The logarithms of b1 and b0, also where the probabilities leave the doubles.
+    """The logarithms of the two error probabilities b1 and b0 of a majority, also where the probabilities underflow.
 
     Args:
         m: number of reports, at least 1.
-        reporting: law of one report, with numbers and a positive edge: terms are summed from the boundary downwards.
+        reporting: law of one report given the state, with numbers for fields and a positive edge, because terms are
+            summed from the majority boundary downwards.
 
     Example:
         >>> round(log_errors(10**6, Reporting.of(0.8, 1.0))[0], 3)
@@ -296,8 +314,10 @@ def at_least(n: ArrayLike, p: ArrayLike, k: ArrayLike) -> Any:
 
 
 def decision_threshold(people: ArrayLike, signal_model: SignalModel, reporting: Reporting) -> Any:
-    """The decision threshold t*: the best guess is 1 if at least t* of the reports are 1; in 0..N+1, where the ends
-    always guess the same.
+    """The decision threshold t*: the best guess of the state is 1 if at least t* of the N reports are 1.
+
+    The threshold is in 0..N+1. A threshold of 0 always gives the guess 1, and a threshold of N+1 always gives the guess
+    0.
     """
     n = np.asarray(people, dtype=np.float64)
     lean = math.log(signal_model.prior_zero / signal_model.prior_one)
@@ -307,7 +327,9 @@ def decision_threshold(people: ArrayLike, signal_model: SignalModel, reporting: 
 
 
 def errors_at(people: ArrayLike, signal_model: SignalModel, reporting: Reporting) -> NDArray[np.float64]:
-    """The least error probability, for arrays of people and levels that broadcast."""
+    """The error probability of the best guess of the state, for arrays of numbers of people and of levels that
+    broadcast.
+    """
     t = decision_threshold(people, signal_model, reporting)
     n = np.asarray(people, dtype=np.float64)
     # P(Bin(N, alpha) < t) = P(Bin(N, 1 - alpha) >= N - t + 1): small numbers stay exact.
@@ -318,7 +340,7 @@ def errors_at(people: ArrayLike, signal_model: SignalModel, reporting: Reporting
 
 
 def error_probability(people: int, signal_model: SignalModel, reporting: Reporting) -> float:
-    """The probability that the best guess of the state from N reports of one level is wrong; exact.
+    """The exact probability that the best guess of the state from N reports at one level is wrong.
 
     Source: spec data_market section 2.5 (the maximum a posteriori rule).
 
@@ -330,19 +352,23 @@ def error_probability(people: int, signal_model: SignalModel, reporting: Reporti
 
 
 def chernoff_bound(signal_model: SignalModel, information: float) -> float:
-    """The Chernoff bound sqrt(P1 P0) e^(-information): no best guess is worse, with the sum of all reports' Chernoff
-    informations.
+    """The Chernoff bound sqrt(P1 P0) e^(-information) on the error probability of the best guess of the state.
+
+    Args:
+        signal_model: law of the state, with P1 and P0 the prior probabilities of 1 and of 0.
+        information: sum of the Chernoff informations of all reports.
     """
     return math.sqrt(signal_model.prior_one * signal_model.prior_zero) * math.exp(-information)
 
 
 @dataclass(frozen=True, kw_only=True)
 class StateEstimate:
-    """The state as the counts of reports suggest it, if everybody played the equilibrium and the beliefs are right.
+    """The best guess of the state from the counts of reports, if everybody plays the equilibrium and the prior is
+    right.
 
     Args:
-        state: 0 or 1, the guess.
-        wrong: probability that it is wrong, given the counts, in [0, 1].
+        state: guess of the state, 0 or 1.
+        wrong: probability that the guess is wrong, given the counts, in [0, 1].
         people: number of people who reported.
     """
 
@@ -357,7 +383,7 @@ class StateEstimate:
 
 
 def posterior_one(ones: int, zeros: int, signal_model: SignalModel, reporting: Reporting) -> float:
-    """P(W = 1) given so many reports of 1 and of 0, each by the epsilon-strategy.
+    """P(state = 1) given the numbers of ones and zeros among reports that are drawn by the epsilon-strategy.
 
     Example:
         >>> from confide.market.signal_model import SignalModel, Reporting

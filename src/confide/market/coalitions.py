@@ -1,11 +1,15 @@
-"""The gain of people who agree on one report, or of one person with many ids, and their effect on the answer; exact.
+"""The gain of people who agree on one report, or of one person with many ids, and their effect on the answer.
 
-A market for bits pays a report by how it meets the others' reports. Somebody who controls several reports is paid as
-they meet each other: all of them give the same report. Three ways to choose it are computed: the report that pays more
-whatever is true, which costs no privacy; the one that pays more given one person's own answer, without the device's
-noise; and one report that this person's device draws as it should, which costs the privacy of one. All others keep to
-the equilibrium. Groups in which some stay away, or give the other report, may be paid more: they are not computed.
-Everything here follows from the market's public parameters.
+A market for bits pays a report according to the others' reports. A person who controls several reports gains when these
+reports meet each other, so all of them give the same report. Three ways to choose the common report are computed:
+
+- the report that pays more on average without knowledge of any bit, which costs no privacy;
+- the report that pays more given one person's own bit, without the device's noise;
+- the report that one person's device draws by the randomiser, which costs the privacy of one report.
+
+All people outside the coalition keep to the equilibrium. Coalitions in which some members stay away or give the other
+report may be paid more; such coalitions are not computed. All results are exact and follow from the market's public
+parameters.
 """
 
 from __future__ import annotations
@@ -31,16 +35,19 @@ __all__ = ["SHARE_FAILURE", "Agreements", "AnswerCoalition", "ShareCoalition", "
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerCoalition:
-    """People, or ids of one person, who all give one report in a market that answers yes or no.
+    """A coalition that gives one common report in a market for a yes-or-no answer: several people, or one person with
+    several ids.
 
     Args:
-        size: number of people or ids.
-        each: mean payment to each of them if they choose the report that is paid more, whatever is true.
-        chosen: mean payment if one person chooses the report by their own answer, without the device's noise; the most
-            of these three.
-        drawn: mean payment if the device of one person draws the report, and all of them give it.
-        turned: probability that the answer is wrong where they all report the untrue state; the worse of both states.
-        alone: probability that the answer is wrong where nobody agrees on anything.
+        size: number of people or ids in the coalition.
+        each: mean payment to each member if the coalition chooses the report that pays more on average without
+            knowledge of any bit.
+        chosen: mean payment to each member if one person chooses the report by their own bit, without the device's
+            noise; never below `each` and `drawn`.
+        drawn: mean payment to each member if one person's device draws the report and all members give that report.
+        turned: probability that the answer is wrong if all members report the untrue state, in the worse of the two
+            states.
+        alone: probability that the answer is wrong without any coalition, in the worse of the two states.
     """
 
     size: int
@@ -53,15 +60,18 @@ class AnswerCoalition:
 
 @dataclass(frozen=True, kw_only=True)
 class ShareCoalition:
-    """People, or ids of one person, who all give one report in a market that estimates a share.
+    """A coalition that gives one common report in a market that estimates a share: several people, or one person with
+    several ids.
 
     Args:
-        size: number of people or ids.
-        each: mean payment to each of them if they choose the report that is paid more.
-        chosen: mean payment if one person chooses the report by their own answer, without the device's noise; the most
-            of these three.
-        drawn: mean payment if the device of one person draws the report, and all of them give it.
-        shift: largest shift of the estimate, compared with the reports that their own devices would have drawn.
+        size: number of people or ids in the coalition.
+        each: mean payment to each member if the coalition chooses the report that pays more on average without
+            knowledge of any bit.
+        chosen: mean payment to each member if one person chooses the report by their own bit, without the device's
+            noise; never below `each` and `drawn`.
+        drawn: mean payment to each member if one person's device draws the report and all members give that report.
+        shift: largest shift of the estimated share, compared with the reports that the members' own devices would have
+            drawn.
     """
 
     size: int
@@ -72,14 +82,16 @@ class ShareCoalition:
 
 
 def answer_coalition(market: MajorityMarket | ThresholdMarket, size: int) -> AnswerCoalition:
-    """A coalition of a market for known or unknown costs, all of which take part and give one report.
+    """The payments and the effect of a coalition of m people who all take part and give one report, in a market for a
+    yes-or-no answer.
 
     Args:
-        market: market that pays.
+        market: market that pays the reports, for known or unknown costs.
         size: size m of the coalition, in 1..people.
 
     Returns:
-        Closed sums over who else takes part, and how many of them report a 1.
+        Exact mean payments and error probabilities, as sums over the number of other participants and the number of
+        ones among them.
 
     Raises:
         InvalidInput: the size is out of range.
@@ -102,18 +114,24 @@ def answer_coalition(market: MajorityMarket | ThresholdMarket, size: int) -> Ans
 
 
 def _routes(paid: NDArray[np.float64], keep: float) -> tuple[float, float, float]:
-    """What each is paid by the three routes: of (2, 2) P(S = s) E[R | X = x, S = s], one person's bit in columns."""
+    """The mean payment to each member of a coalition by the three ways to choose the common report: `each`, `chosen`,
+    `drawn`.
+
+    Args:
+        paid: (2, 2) P(S = s) E[R | X = x, S = s], with the common report x in rows and one member's bit s in columns.
+        keep: probability with which the device reports the bit itself.
+    """
     channel = np.array([[keep, 1.0 - keep], [1.0 - keep, keep]])
     return float(paid.sum(axis=1).max()), float(paid.max(axis=0).sum()), float((channel * paid).sum())
 
 
 def _keep(market: MajorityMarket | ThresholdMarket) -> float:
-    """P(an honest report is the bit), on average over those who take part."""
+    """The probability that an honest report equals the bit, on average over the participants."""
     return 1.0 - market.flip if isinstance(market, ThresholdMarket) else float(market.strategy.channel[1, 1])
 
 
 def _paid(market: MajorityMarket | ThresholdMarket, m: int, x: int) -> NDArray[np.float64]:
-    """(2,) what each of m reports of x is paid on average, given the state."""
+    """(2,) mean payment of each of m equal reports x, given the state 0 and the state 1."""
     n, weights = _present(market.people - m, market.presence)
     there = n + m
     tables = _tables(market, int(there[0]), int(there[-1]))[:, x]
@@ -125,7 +143,7 @@ def _paid(market: MajorityMarket | ThresholdMarket, m: int, x: int) -> NDArray[n
 
 
 def _tables(market: MajorityMarket | ThresholdMarket, least: int, largest: int) -> NDArray[np.float64]:
-    """(k, 2, 2) money for report x when the majority of the others is m, for each number of participants."""
+    """(k, 2, 2) payments of report x when the majority of the others is y, for each number of participants."""
     if isinstance(market, ThresholdMarket):
         return market.payment_tables(least, largest)
     for_one, for_zero = market.tariff(least, largest)
@@ -135,18 +153,19 @@ def _tables(market: MajorityMarket | ThresholdMarket, least: int, largest: int) 
 
 
 def _rates(market: MajorityMarket | ThresholdMarket) -> tuple[float, float]:
-    """Of an honest report 1, by the state."""
+    """The probability that an honest report is 1, in state 0 and in state 1."""
     return float(market.reporting.miss), float(market.reporting.agree)
 
 
 def turned(market: MajorityMarket | ThresholdMarket, size: int, report: int) -> float:
-    """The probability that the answer is a report although the other one is true, where `size` people all give it;
-    exact.
+    """The exact probability that the answer equals `report` in the state where that is wrong, when `size` people all
+    give that report.
 
     Args:
-        market: market whose best guess, or majority of reports, is the answer.
+        market: market whose answer is the best guess of the state, or the majority of the reports where costs are
+            unknown.
         size: size m of the coalition, in 0..people.
-        report: 0 or 1.
+        report: report that all members give, 0 or 1.
     """
     n, weights = _present(market.people - size, market.presence)
     there = n + size
@@ -161,13 +180,14 @@ def turned(market: MajorityMarket | ThresholdMarket, size: int, report: int) -> 
 
 
 def share_coalition(market: PairMarket, size: int, peers: int | None = None) -> ShareCoalition:
-    """A coalition of a market of pairs, all of which take part and give one report.
+    """The payments and the effect of a coalition of m people who all take part and give one report, in a market of
+    pairs.
 
     Args:
-        market: market that pays.
+        market: market that pays the reports.
         size: size m of the coalition, in 1..peers.
-        peers: number of people who are compared with each other, the coalition among them, at least 2; by default
-            everybody. Smaller where people are in groups of peers.
+        peers: number of people in the group of peers that holds the coalition, at least 2. By default everybody is in
+            one group.
 
     Raises:
         InvalidInput: the size or the number of peers is out of range.
@@ -210,17 +230,17 @@ def _present(people: int, presence: float) -> tuple[NDArray[np.int64], NDArray[n
 _HALF = 0.5
 _MANY = 100_000  # people, above which every number of identities is not tried
 SHARE_FAILURE = 0.05
-"""Failure probability of the error of a share that identities move."""
+"""Failure probability of the stated error of an estimated share, to which the shift by a coalition is compared."""
 
 
 @dataclass(frozen=True)
 class Agreements:
-    """The gain of identities that agree on one report, and the least number that gain.
+    """The gain of identities that agree on one report, and the smallest numbers of identities that gain.
 
     Args:
-        market: market that pays.
+        market: market that pays the reports.
         peers: number of people in the smallest group of peers, where an agreement gains first; None where everybody is
-            in one.
+            in one group.
     """
 
     market: Any
@@ -233,36 +253,41 @@ class Agreements:
 
     @property
     def truthful(self) -> float:
-        """The mean value of truth: its pay less the cost of privacy where that is known, else its pay."""
+        """The mean value of a truthful report: its payment less the cost of privacy where costs are known, else its
+        payment.
+        """
         return float(self.market.quote().participation) if hasattr(self.market, "cost") else self.paid
 
     @property
     def among(self) -> int:
-        """How many people are compared with each other at least."""
+        """Number of people in the smallest group of peers whose reports pay each other."""
         people = int(self.market.people)
         return people if self.peers is None else min(self.peers, people)
 
     def of(self, size: int) -> AnswerCoalition | ShareCoalition:
-        """The coalition of this number of identities, who give one report."""
+        """The coalition of this number of identities, all of which give one report."""
         it = self.market
         return share_coalition(it, size, self.peers) if isinstance(it, PairMarket) else answer_coalition(it, size)
 
     def done(self, size: int) -> float:
-        """The effect of this number of identities on the result."""
+        """The effect of this number of identities on the result: shift of the estimated share, or probability of a
+        wrong answer.
+        """
         it = self.market
         return share_coalition(it, size).shift if isinstance(it, PairMarket) else max(
             turned(it, size, x) for x in (0, 1))
 
     @property
     def with_one(self) -> float:
-        """The most that one person is paid on average with one id, privacy not counted."""
+        """The largest mean payment of one person with a single id, without regard to the cost of privacy."""
         return max(self.of(1).chosen, self.paid, 0.0)
 
     @cached_property
     def deciding(self) -> int | None:
-        """The fewest identities that decide the result; None where no number does.
+        """The smallest number of identities that decides the result; None where no number does.
 
-        They decide a yes or no where it is wrong in half of all cases, and a share where it moves by its stated error.
+        Identities decide a yes-or-no answer if they make it wrong with probability at least 1/2. Identities decide an
+        estimated share if they shift the estimate by at least its stated error.
         """
         it = self.market
         if isinstance(it, PairMarket):
@@ -273,10 +298,12 @@ class Agreements:
 
     @cached_property
     def smallest(self) -> dict[str, int | None]:
-        """The fewest identities of several kinds.
+        """The smallest number of identities for each of four kinds of success; None where no number succeeds.
 
-        "second" of one person who is paid more than with one, "group" of people each of whom earns more than by the
-        truth, "fixed" of such people who give the same report whatever is true, and "deciding".
+        - "second": one person with this many ids is paid more in all than with one id.
+        - "group": each of this many people gains by an agreement, compared with an honest report.
+        - "fixed": each of this many people earns more by a fixed report, whatever is true, than by an honest one.
+        - "deciding": this many identities decide the result.
         """
         truth, paid, one, among = self.truthful, self.paid, self.with_one, self.among
 

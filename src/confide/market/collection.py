@@ -1,12 +1,14 @@
-"""Collecting bits that left their people already randomised: the mechanism that a campaign of this family runs.
+"""Collecting bits that were randomised on people's own devices: the mechanism that a campaign of the market family
+runs.
 
-`submit` is a participant's side: it draws their report before anybody else sees anything. `run` is the operator's: it
-takes reports, never bits, publishes two counts for each group of peers, and pays each report an amount that these
-counts fix. Everything behind the reports is post-processing.
+`submit` runs on a participant's device and draws the participant's report before anybody else sees anything. `run` is
+the operator's part. `run` takes reports, never bits. It publishes two counts for each group of peers, and pays each
+report an amount that these counts fix. All computations after the reports are post-processing.
 
 Source: Wang 2016, chapters 3 to 5; spec data_market sections 1 to 5.
 
-Reports, or true answers that are public already, as they are read from a table and as they are stored.
+The module also reads reports, or true answers that are already public, from a table, and packs reports into bytes for
+storage.
 """
 
 from __future__ import annotations
@@ -51,11 +53,13 @@ _REPORT = "one report"  # the line of the charge that a device spends
 _DIGITS = 1e-12  # relative, within which processors compute the same amount
 
 LARGEST = 2**62
-"""Coins of one payment, at most."""
+"""Largest single payment, in the smallest coin."""
 
 
 class BitMarket(Protocol):
-    """The common part of the three markets: a payment from two counts, and the guarantees."""
+    """The common interface of the three markets: a payment from two counts, an answer from the counts, and the
+    guarantees.
+    """
 
     @property
     def people(self) -> int: ...
@@ -85,12 +89,12 @@ _NEEDED = tuple(name for name in vars(BitMarket) if not name.startswith("_"))
 
 @dataclass(frozen=True, eq=False)
 class Reports:
-    """Some people's reports.
+    """The reports of some of the people.
 
     Args:
-        index: (k,) ranks in the public list of ids; none stands twice in a collection.
-        report: (k,) uint8, 0 or 1, or 2 for taking no part.
-        group: (k,) int64, which peers each is paid by, in 0..groups-1.
+        index: (k,) ranks of these people in the public list of ids; no rank occurs twice in a collection.
+        report: (k,) uint8, each 0, 1, or 2 for taking no part.
+        group: (k,) int64, the group of peers whose counts pay each report, in 0..groups-1.
     """
 
     index: NDArray[np.int64]
@@ -101,13 +105,13 @@ class Reports:
 @wire("BitBillboard", "ones zeros for_one for_zero")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BitBillboard(Billboard):
-    """The public result: the counts of each group of peers, and the payments of their reports.
+    """The public result: the counts of each of the g groups of peers, and the payments of their reports.
 
     Args:
-        ones: (g,) int64, number of reports 1.
-        zeros: (g,) int64, number of reports 0; everybody else took no part.
-        for_one: (g,) int64, payment of each report 1, in the smallest coin.
-        for_zero: (g,) int64, payment of each report 0, in the smallest coin.
+        ones: (g,) int64, number of reports of 1 in each group.
+        zeros: (g,) int64, number of reports of 0 in each group. All other people took no part.
+        for_one: (g,) int64, payment of each report of 1, in the smallest coin.
+        for_zero: (g,) int64, payment of each report of 0, in the smallest coin.
     """
 
     ones: np.ndarray
@@ -125,20 +129,20 @@ class BitBillboard(Billboard):
 
     @property
     def present(self) -> int:
-        """How many took part."""
+        """Number of people who reported 0 or 1."""
         return int(self.ones.sum() + self.zeros.sum())
 
 
 @wire("BitCollection", "market currency minor_units groups")
 @dataclass(frozen=True, kw_only=True)
 class BitCollection(Mechanism[BitBillboard, None]):
-    """One round of a market: reports in, counts and payments out.
+    """One run of a market: reports come in, and counts and payments go out.
 
     Epsilon is no input, because it belongs to the market: `MajorityMarket`, `PairMarket` and `ThresholdMarket` have
     `for_budget`.
 
     Raises:
-        InvalidInput: a field out of range, a market that is none, or payments that public counts do not fix.
+        InvalidInput: a field is out of range, `market` is not a market, or the public counts do not fix the payments.
 
     Example:
         >>> from confide.market import LinearCost, MajorityMarket
@@ -183,10 +187,11 @@ class BitCollection(Mechanism[BitBillboard, None]):
     # ---- promises
 
     def events(self) -> tuple[PureEvent, ...]:
-        """One report of each person, at the largest level that anybody's client uses; nothing where nobody is asked.
+        """The privacy event of one report at the largest level that anybody's device uses; no event where nobody is
+        asked.
 
         Raises:
-            NotGuaranteed: the market knows no such level.
+            NotGuaranteed: the market bounds the level of no report.
         """
         level = self.market.largest_level
         if not self.market.people:
@@ -201,14 +206,15 @@ class BitCollection(Mechanism[BitBillboard, None]):
 
     @property
     def coin(self) -> float:
-        """The smallest coin, in the currency's unit."""
+        """The value of the smallest coin, in units of the currency."""
         return 1.0 / self.minor_units
 
     def guarantees(self) -> Guarantees:
-        """The market's own, in the currency, and with room for rounding up to whole coins.
+        """The market's guarantees, in the currency, with room for rounding payments up to whole coins.
 
-        Rounding raises each payment by less than a coin, and what a lie gains by less than one. Where a coin is worth
-        more than the margin of truth over reports that ignore the bit, nothing is promised of truth.
+        Rounding raises each payment by less than one coin, and therefore raises the gain from a lie by less than one
+        coin. If a coin is worth more than the margin of a truthful report over reports that ignore the bit, the
+        guarantee of truthfulness is vacuous.
         """
         if not self.market.people:
             return Guarantees(tuple(self.market.guarantees()))
@@ -229,20 +235,21 @@ class BitCollection(Mechanism[BitBillboard, None]):
     # ---- a participant's side
 
     def submit(self, private: Any, offer: Any = None, noise: NoiseSource | None = None) -> int:
-        """A participant's report, drawn on their own device; each call draws anew, so that a `ReportBook` stands before
-        it.
+        """Draw a participant's report on their own device. Each call draws a new report, so a `ReportBook` has to keep
+        the first one.
 
         Args:
-            private: the participant's bit, or (bit, price of a nat of privacy to them) where costs are unknown. None
-                takes no part, which must not depend on the bit.
-            offer: not needed: the level is public.
-            noise: `Noise.secure()`.
+            private: bit of the participant, or (bit, value of a nat of privacy to the participant) where costs are
+                unknown. None takes no part, and taking part must not depend on the bit.
+            offer: not used, because the level is public.
+            noise: source of the randomness, `Noise.secure()` on a real device.
 
         Returns:
             0 or 1, or 2 for taking no part.
 
         Raises:
-            InvalidInput: not a bit, no price where costs are unknown, or no noise.
+            InvalidInput: `private` holds no bit, no value of privacy is given where costs are unknown, or `noise` is
+                missing.
         """
         return self._report(private, noise, "report")
 
@@ -262,22 +269,23 @@ class BitCollection(Mechanism[BitBillboard, None]):
         return int(randomized_response([int(bit)], level, as_noise(noise), stream=stream, line=_REPORT)[0])
 
     def reports(self, bits: Any, noise: NoiseSource, *, worth: Any = None) -> NDArray[np.uint8]:
-        """Everybody's reports, each drawn from their own bit as `submit` does: what their devices do, in one call.
+        """Draw everybody's reports, each from that person's bit as `submit` does, in one call on one machine.
 
-        It is for those who hold bits that they may see: a rehearsal, a study, or a custodian whose people trust it.
-        Whoever shall not see the bits has each person call `submit` on their own device.
+        The function is for holders of bits that they may see: in a rehearsal, in a study, or as a custodian that people
+        trust. If the operator must not see the bits, each person calls `submit` on their own device.
 
         Args:
-            bits: (N,) true and false, or 1 and 0; nan or None takes no part. An array or a list, a column, or a frame
-                or a file with one column.
-            noise: `Noise.secure()`, or `Noise.simulated(seed)` for a study.
-            worth: (N,) what a nat of privacy is worth to each, above 0, where costs are unknown; else left out.
+            bits: (N,) true or false, or 1 or 0, for each person; nan or None takes no part. An array, a list, a column,
+                or a frame or a file with one column.
+            noise: source of the randomness: `Noise.secure()`, or `Noise.simulated(seed)` for a study.
+            worth: (N,) value of a nat of privacy to each person, above 0, where costs are unknown; else left out.
 
         Returns:
-            (N,) reports, which `run` takes: 0, 1, or 2 for no part.
+            (N,) reports for `run`: 0, 1, or 2 for taking no part.
 
         Raises:
-            InvalidInput: not N bits, or not N numbers; which one is wrong is not said.
+            InvalidInput: `bits` are not N bits, or `worth` is not N numbers. The message does not say which entry is
+                wrong.
 
         Example:
             >>> from confide.market import LinearCost, MajorityMarket
@@ -305,18 +313,19 @@ class BitCollection(Mechanism[BitBillboard, None]):
     def run(
         self, data: Any, noise: NoiseSource, *, progress: Progress | None = None,
     ) -> RunOutcome[BitBillboard, None]:
-        """Count the reports, and pay each.
+        """Count the reports of each group of peers, and pay each report.
 
         Args:
-            data: N reports, 0, 1 or 2 (no part), or batches of `Reports`; people in no batch took no part. Or a column,
-                or a frame (pandas, Polars, Arrow) or a file with a row for each slot and one column of reports, in
-                which an empty cell takes no part; with several groups, the columns `report` and `group`.
-            noise: `Noise.secure()` for a release; nothing is drawn from it, reports are random already.
-            progress: function that is called with (1, 2) once reports are counted, and with (2, 2) once everybody is
-                paid.
+            data: N reports, each 0, 1 or 2 (no part), or batches of `Reports`; people in no batch took no part. A
+                column, frame (pandas, Polars, Arrow) or file with a row for each slot and one column of reports also
+                works. An empty cell takes no part. With several groups the columns are `report` and `group`.
+            noise: `Noise.secure()` for a release. Nothing is drawn from this source, because reports are already
+                randomised.
+            progress: function that is called with (1, 2) after the reports are counted, and with (2, 2) after everybody
+                is paid.
 
         Raises:
-            InvalidInput: not reports, or a column of text, by its name.
+            InvalidInput: the data are not reports; the message names a column that holds text.
         """
         if not isinstance(noise, Noise):
             raise InvalidInput("noise", f"{type(noise).__name__} is not a Noise", "use Noise.secure()")
@@ -340,7 +349,9 @@ class BitCollection(Mechanism[BitBillboard, None]):
         return self._outcome(noise, billboard=board, shares=shares)
 
     def pay_counts(self, ones: np.ndarray, zeros: np.ndarray) -> BitBillboard:
-        """The billboard of such counts, (g,) each."""
+        """The billboard for given counts of ones and zeros, shape (g,) each, with the payments that these
+        counts fix.
+        """
         paid = [self.market.pay(int(one), int(zero)) for one, zero in zip(ones, zeros, strict=True)]
         coins = [[self._coins(each.one) for each in paid], [self._coins(each.zero) for each in paid]]
         return BitBillboard(ones=ones, zeros=zeros, for_one=np.array(coins[0], dtype=np.int64),
@@ -360,7 +371,8 @@ class BitCollection(Mechanism[BitBillboard, None]):
             A `StateEstimate` for markets that ask for a state, and a `MeanEstimate` for `PairMarket`.
 
         Raises:
-            InvalidInput: another billboard; or nobody reported, where a share is asked for.
+            InvalidInput: the billboard does not belong to this mechanism, or nobody reported in a market that estimates
+                a share.
         """
         self.check(billboard)
         board = cast("BitBillboard", billboard)
@@ -368,17 +380,16 @@ class BitCollection(Mechanism[BitBillboard, None]):
         return found
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
-        """One participant's share.
+        """One participant's payment, from their own report and the public billboard.
 
         Args:
-            record: the participant's report, or (report, group) where there are several groups; None without a report.
-                Or in any form in which `run` takes everybody's: a table of one row, a mapping of columns, an array of
-                one.
+            record: report of the participant, or (report, group) where there are several groups; None without a report.
+                A table of one row, a mapping of columns, or an array of one entry works as well.
             index: rank of the participant in the public list of ids.
             billboard: billboard of the run.
 
         Returns:
-            {"payment": whole number of the smallest coin}.
+            {"payment": whole number of smallest coins}.
         """
         if not isinstance(billboard, BitBillboard):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not a BitBillboard")
@@ -394,10 +405,11 @@ class BitCollection(Mechanism[BitBillboard, None]):
         return {"payment": int((billboard.for_one if report else billboard.for_zero)[group])}
 
     def check(self, billboard: Billboard) -> None:
-        """Whether the counts are of so many people, and the payments are those that they fix.
+        """Check that the billboard counts at most as many reports as people, and that its payments follow from its
+        counts.
 
         Raises:
-            InvalidInput: names the part that does not follow.
+            InvalidInput: the billboard is inconsistent; the message names the field.
         """
         if not isinstance(billboard, BitBillboard):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not a BitBillboard")
@@ -415,7 +427,7 @@ class BitCollection(Mechanism[BitBillboard, None]):
 
 
 def _check_market(market: Any) -> None:
-    """Whether something is a market that pays by public counts."""
+    """Refuse an object that is not a market with payments by public counts."""
     if isinstance(market, type) or not all(hasattr(market, name) for name in _NEEDED):
         planned = getattr(market, "market", None)
         what = (f"the class {market.__name__}, and not one of its markets, was given" if isinstance(market, type) else
@@ -427,15 +439,16 @@ def _check_market(market: Any) -> None:
 
 
 def as_batches(data: Any, people: int, groups: int = 1) -> Iterator[Reports]:
-    """Reports in batches, each checked.
+    """Reports as checked batches.
 
     Args:
-        data: N reports, as `as_reports` takes them, or a table of reports and groups, or batches.
-        people: N.
+        data: N reports in a form that `as_reports` accepts, or a table of reports and groups, or batches of `Reports`.
+        people: number N of people.
         groups: number of groups of peers; with several, a table has the columns `report` and `group`.
 
     Raises:
-        InvalidInput: not reports, or an index out of range; the message does not say which one.
+        InvalidInput: the data are not reports, or an index is out of range. The message does not say which entry is
+            wrong.
     """
     if groups > 1 and (is_table(data) or isinstance(data, Mapping)):
         yield _grouped(fields_of(data, {"report": (), "group": ()}, no_truths=NO_TRUTHS), people)
@@ -461,7 +474,7 @@ def as_batches(data: Any, people: int, groups: int = 1) -> Iterator[Reports]:
 
 
 def _own_report(record: Any, groups: int) -> tuple[Any, Any]:
-    """One person's report and group, from her pair or from a table of one row."""
+    """One participant's report and group, from a pair or from a table of one row."""
     if groups > 1:
         record = own_fields(record, {"report": (), "group": ()}, no_truths=NO_TRUTHS)
         if isinstance(record, Mapping):
@@ -478,7 +491,7 @@ def _own_report(record: Any, groups: int) -> tuple[Any, Any]:
 
 
 def _cells(column: NDArray[Any]) -> pa.Array:
-    """A column that was read, with its empty cells."""
+    """A column that was read, as an Arrow array in which missing values are null."""
     return pa.array(column, from_pandas=True)
 
 
@@ -501,20 +514,20 @@ def read_reports(
     source: TableSource, *, bit: Category | Above, group: Category | None, roster: Roster, id: str,  # noqa: A002
     rejected: dict[str, str], counted: list[int], rows: int | None = None,
 ) -> Iterator[Reports]:
-    """Read a table of reports, or of true answers, once.
+    """Read a table of reports, or of true answers, in one pass.
 
-    An empty cell takes no part: it is no report, and has no effect. Other cells that are no report are reported to the
-    operator.
+    A person with an empty cell takes no part, and the cell has no effect. Any other cell that holds no valid report is
+    listed for the operator.
 
     Args:
-        source: the table.
-        bit: role of the column; rank 1 is a 1.
-        group: role of the column of groups; None where everybody is in one.
-        roster: the public list of ids.
-        id: the id column, or "row".
-        rejected: receives id -> reason; the operator's alone.
-        counted: receives the number of rows of each batch.
-        rows: largest number of rows in a batch; it changes nothing but speed.
+        source: table to read.
+        bit: role of the column with the reports; a value of rank 1 counts as a report of 1.
+        group: role of the column with the groups of peers; None where everybody is in one group.
+        roster: public list of ids.
+        id: name of the id column, or "row" where the row number is the id.
+        rejected: dictionary that receives id -> reason for each rejected row; for the operator only.
+        counted: list that receives the number of rows of each batch.
+        rows: largest number of rows in a batch, which affects speed only.
     """
     columns = dict.fromkeys([bit.column, *([] if group is None else [group.column]), *([] if id == "row" else [id])])
     first = FirstRows(roster, id)
@@ -548,7 +561,7 @@ def _reasons(
 
 @dataclass(frozen=True)
 class BitCodec:
-    r"""Reports as bytes: the report, and the group in two bytes.
+    r"""Reports as bytes: one byte for the report and two bytes for the group.
 
     Example:
         >>> codec = BitCodec()
@@ -558,12 +571,12 @@ class BitCodec:
     """
 
     def pack(self, batch: Reports) -> tuple[np.ndarray, list[bytes]]:
-        """The slots and the reports of a batch."""
+        """The slots of the people in a batch, and the bytes of each person's report."""
         rows = np.empty(len(batch.index), _ROW)
         rows["report"], rows["group"] = batch.report, batch.group
         return batch.index, rows.view(f"V{_ROW.itemsize}").tolist()
 
     def unpack(self, slots: np.ndarray, reports: Sequence[bytes]) -> Reports:
-        """The batch of some slots."""
+        """The batch of reports that the bytes at these slots encode."""
         rows = np.frombuffer(b"".join(reports), dtype=_ROW)
         return Reports(slots, rows["report"], rows["group"].astype(np.int64))

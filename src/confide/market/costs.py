@@ -1,9 +1,11 @@
 """Costs of privacy to a person: convex functions g of the privacy level, with g(0) = 0, their slopes, and their checks.
 
-All of them take numbers or arrays of levels >= 0 and return the same shape. The guarantees of mechanisms rest on two
-differences, x g'(x) - g(x) and g'(x) sinh x - g(x); both are computed without cancellation near 0.
+Each cost function takes a number or an array of levels >= 0 and returns a result of the same shape. The guarantees of
+markets use two differences: x g'(x) - g(x) and g'(x) sinh x - g(x). Both differences are computed without cancellation
+near x = 0.
 
-Settings that are checked as their classes declare them, and kept as plain numbers.
+`PlainNumbers` is the base class of markets, costs and laws whose fields are checked as declared and stored as Python
+numbers.
 """
 
 from __future__ import annotations
@@ -39,7 +41,9 @@ __all__ = [
 
 
 class PlainNumbers(Declared):
-    """Base of markets, costs and laws: numbers are checked, and kept as Python's own, which have one arithmetic."""
+    """Base of markets, costs and laws: fields are checked as declared, and numbers are stored as Python's int and float
+    so that their arithmetic does not vary.
+    """
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -58,7 +62,7 @@ def _plain(own: Any) -> tuple[tuple[str, Any], ...]:
 # ---- costs
 
 GRID = np.geomspace(1e-6, 50.0, 200)
-"""Where a user's own function is checked."""
+"""Levels at which a user's own cost function is checked."""
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
 _SMALL = 0.5  # below it, differences of exponentials are summed as series
@@ -82,34 +86,36 @@ def sinh_excess(x: ArrayLike) -> NDArray[np.float64]:
 
 
 class Cost(ABC):
-    """A convex, continuously differentiable g with g(0) = 0 and g(x) > 0 for x > 0.
+    """A convex, continuously differentiable cost function g of the privacy level, with g(0) = 0 and g(x) > 0 for x > 0.
 
     Source: Wang 2016, section 3.2 ("proper" cost functions); spec data_market section 1.
     """
 
     @abstractmethod
     def __call__(self, level: ArrayLike) -> Any:
-        """g, the cost of a privacy level."""
+        """The cost g(x) of a privacy level x."""
 
     @abstractmethod
     def slope(self, level: ArrayLike) -> Any:
-        """The slope g', the price of a little more privacy loss."""
+        """The slope g'(x) at a privacy level x: the price of a little more privacy loss."""
 
     @property
     @abstractmethod
     def has_finite_optimum(self) -> bool:
-        """Whether x^2/g'(x) -> 0 as x -> 0: the quality that money buys has a best price at some finite level.
+        """Whether x^2/g'(x) -> 0 as x -> 0, so that money buys most information at some level above 0.
 
-        Where it is false (g = x^3), ever more people at ever smaller levels are ever cheaper (erratum E1).
+        If the property is false, as for g = x^3, ever more people at ever smaller levels are ever cheaper (erratum E1).
         """
 
     def surplus(self, level: ArrayLike) -> Any:
-        """The difference x g'(x) - g(x) >= 0."""
+        """The difference x g'(x) - g(x) >= 0 at a privacy level x."""
         x = _as_levels(level)
         return np.maximum(x * self.slope(x) - self(x), 0.0)
 
     def margin(self, level: ArrayLike) -> Any:
-        """The margin g'(x) sinh x - g(x) >= 0, by which an x-strategy beats all uninformative ones (spec section 0)."""
+        """The margin g'(x) sinh x - g(x) >= 0 by which the randomised report at level x beats every uninformative
+        report (spec section 0).
+        """
         x = _as_levels(level)
         return self.slope(x) * sinh_excess(x) + self.surplus(x)
 
@@ -217,7 +223,7 @@ class ExponentialCost(PlainNumbers, Cost):
 @wire("SumCost", "parts")
 @dataclass(frozen=True)
 class SumCost(PlainNumbers, Cost):
-    """The sum of costs; `a + b` makes one.
+    """The sum of several costs; `a + b` makes such a sum.
 
     Example:
         >>> both = LinearCost(1.0) + PowerCost(0.5, 3.0)
@@ -256,11 +262,11 @@ def _total(values: Sequence[Any]) -> Any:
 
 @dataclass(frozen=True)
 class CustomCost(PlainNumbers, Cost):
-    """A function of one's own, checked on 200 levels between 1e-6 and 50.
+    """A user's own cost function, checked at 200 levels between 1e-6 and 50.
 
     Raises:
-        InvalidInput: g(0) is not 0, g' is not positive, g' falls (g is not convex), or g is not the integral of g';
-            names the level at which it shows.
+        InvalidInput: g(0) is not 0, g' is not positive, g' falls (g is not convex), or g is not the integral of g'. The
+            message names the level at which the check fails.
 
     Example:
         >>> import numpy as np
@@ -315,15 +321,17 @@ class CustomCost(PlainNumbers, Cost):
 
     @cached_property
     def has_finite_optimum(self) -> bool:
-        """Whether quality has a best price at some finite level, by the power of x with which x^2/g'(x) moves between
-        1e-6 and 1e-5: a limit cannot be computed.
+        """Whether money buys most information at some level above 0, judged by the power of x in x^2/g'(x) between 1e-6
+        and 1e-5.
+
+        The limit of x^2/g'(x) at 0 itself cannot be computed from finitely many values of a user's function g'.
         """
         near, far = (math.log(x**2 / float(self.slope(x))) for x in (1e-6, 1e-5))
         return (far - near) / math.log(10.0) > _ORDER
 
 
 def as_cost(field: str, value: object) -> Cost:
-    """A cost, or an error that names the field."""
+    """Check that a value is a cost; otherwise raise an error that names the field."""
     if not isinstance(value, Cost):
         raise InvalidInput(field, f"{type(value).__name__} is not a cost",
                            "must be LinearCost, PowerCost, ExponentialCost, CustomCost or a sum of them")

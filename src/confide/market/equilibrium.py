@@ -1,7 +1,8 @@
-"""Whether a profile of strategies is an equilibrium, under the design's signal model or another; and which others are.
+"""Whether a profile of strategies is an equilibrium, under the design's signal model or another, and a search for all
+symmetric equilibria.
 
-A person's interim matrix is computed exactly from the law of the others' counts; `best_response` then decides over all
-channels. Where several equilibria exist all are reported, the collusive ones included.
+A person's interim matrix is computed exactly from the law of the others' counts. `best_response` then finds the best
+replies over all channels. The search reports all equilibria that it finds, including the collusive ones.
 """
 
 from __future__ import annotations
@@ -39,14 +40,18 @@ __all__ = [
 ]
 
 Tariff = Callable[[int, int], tuple[NDArray[np.float64], NDArray[np.float64]]]
-"""What a 1 and a 0 that match the majority of the others are paid, for a range of numbers of participants."""
+"""Function from a range of numbers of participants to the payments of a 1 and of a 0 that match the majority of the
+others.
+"""
 
 Others = Strategy | Sequence[Strategy] | Sequence[tuple[int, Strategy]]
-"""One common strategy, one for each person, or groups (number, strategy)."""
+"""One common strategy, or one strategy for each person, or pairs (number of people, strategy)."""
 
 
 class CountMarket(Protocol):
-    """A market that the checker can check: it pays by one's report and the counts of the others' reports."""
+    """A market that `check_equilibrium` can check: its payment depends on a person's own report and the counts of the
+    others' reports.
+    """
 
     @property
     def people(self) -> int: ...
@@ -68,7 +73,9 @@ class CountMarket(Protocol):
 
 @runtime_checkable
 class GroupMarket(Protocol):
-    """A market whose bits need have no common state, and which therefore averages over its others itself."""
+    """A market whose bits need not depend on a common state, so that it computes expectations over the others' reports
+    itself.
+    """
 
     @property
     def people(self) -> int: ...
@@ -87,7 +94,7 @@ class GroupMarket(Protocol):
 
 
 def _groups(others: Others, people: int, field: str) -> list[tuple[int, Strategy]]:
-    """As groups of `people` in all."""
+    """Strategies as groups (number, strategy) of `people` in all."""
     if isinstance(others, Strategy):
         return [(people, others)]
     found: list[tuple[int, Strategy]] = []
@@ -105,7 +112,11 @@ def _groups(others: Others, people: int, field: str) -> list[tuple[int, Strategy
 
 
 def _alike(others: int, tariff: Tariff, law: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(3,) E[R | x] by matching a majority, when all others report by one law of 0, 1, none: O(sqrt N)."""
+    """(3,) expected payments E[R | x] of the reports x = 0, 1, none by matching a majority, when all others report by
+    one law.
+
+    The law gives the probabilities of 0, 1 and none. The time is O(sqrt N).
+    """
     zero, one, none = (float(each) for each in law)
     if none >= 1.0:
         return np.zeros(3)
@@ -118,7 +129,7 @@ def _alike(others: int, tariff: Tariff, law: NDArray[np.float64]) -> NDArray[np.
 
 
 def _given_counts(market: CountMarket, groups: Sequence[tuple[int, NDArray[np.float64]]]) -> NDArray[np.float64]:
-    """(3,) E[R | x] from the joint law of the others' counts."""
+    """(3,) expected payments E[R | x] of the reports x = 0, 1, none, from the joint law of the others' counts."""
     ones, zeros, weights = joint_counts(groups)
     found: NDArray[np.float64] = market.peer_payments(ones, zeros) @ weights
     return found
@@ -130,16 +141,18 @@ def interim_matrix(market: CountMarket | GroupMarket, others: Others,
     """The interim matrix a[x, s] = P(S = s) E[R | X = x, S = s] of one person, given the strategies of everybody else.
 
     Args:
-        market: a market that pays by counts.
-        others: strategies of the N - 1 others: one common strategy, a strategy each, or (number, strategy) pairs.
-        signal_model: the law that holds; default the one that the market is designed for. For a pair market a
-            `PairPrior`.
+        market: market that pays by counts of reports.
+        others: strategies of the N - 1 other people: one common strategy, a strategy for each, or (number, strategy)
+            pairs.
+        signal_model: law of the state and the bits under which expectations are taken; by default the law that the
+            market is designed for. For a pair market this is a `PairPrior`.
 
     Returns:
-        (3, 2) for the reports 0, 1, none (rows) and the person's bit 0, 1. Exact.
+        (3, 2) exact expectations, for the reports 0, 1, none (rows) and the person's bit 0, 1 (columns).
 
     Raises:
-        InvalidInput: not N - 1 others; or more than 2000 of different strategies of whom some are sometimes absent.
+        InvalidInput: the others are not N - 1 people, or more than 2000 others have different strategies and some are
+            sometimes absent.
 
     Source: spec data_market section 5.
 
@@ -172,14 +185,14 @@ def interim_matrix(market: CountMarket | GroupMarket, others: Others,
 
 @dataclass(frozen=True)
 class PersonReport:
-    """One person's situation in a profile, or that of `count` people with the same strategy.
+    """The payoffs of one person in a profile, and of all `count` people with the same strategy.
 
     Args:
-        count: number of such people.
-        strategy: strategy of this person.
-        interim: (3, 2) interim matrix of this person.
+        count: number of people with this strategy.
+        strategy: strategy that these people play.
+        interim: (3, 2) interim matrix of one of these people.
         utility: utility of the strategy: expected payment less the cost of its level.
-        best: best replies of this person.
+        best: best replies of one of these people.
     """
 
     count: int
@@ -190,17 +203,17 @@ class PersonReport:
 
     @property
     def regret(self) -> float:
-        """The utility of the best reply, less that of the strategy."""
+        """The utility of the best reply, less the utility of the strategy that is played."""
         return self.best.utility - self.utility
 
 
 @dataclass(frozen=True)
 class EquilibriumReport:
-    """The verdict on a profile.
+    """The verdict on whether a profile of strategies is an equilibrium.
 
     Args:
-        rows: one for each group of people alike.
-        tolerance: regrets up to it count as none.
+        rows: one entry for each group of people with the same strategy.
+        tolerance: largest regret that counts as none, in money.
     """
 
     rows: tuple[PersonReport, ...]
@@ -208,17 +221,17 @@ class EquilibriumReport:
 
     @property
     def regret(self) -> float:
-        """The largest: the profile is a delta-equilibrium for every delta from here on."""
+        """The largest regret of anybody: the profile is a delta-equilibrium for every delta at or above this number."""
         return max(row.regret for row in self.rows)
 
     @property
     def holds(self) -> bool:
-        """Whether nobody gains more than the tolerance by another channel."""
+        """Whether nobody gains more than the tolerance by reporting in another way."""
         return self.regret <= self.tolerance
 
 
 def _by_counts(market: Any, *, state: bool = False) -> None:
-    """Refuse a market that these functions cannot look at, and say what can."""
+    """Refuse a market that this module cannot analyse; the message names functions or markets that work instead."""
     if hasattr(market, "cost_law"):
         raise InvalidInput("market", "has costs that nobody knows", "use check_types and common_equilibria")
     if not hasattr(market, "presence") or not hasattr(market, "cost"):
@@ -232,17 +245,19 @@ def _by_counts(market: Any, *, state: bool = False) -> None:
 def check_equilibrium(market: CountMarket | GroupMarket, profile: Others | None = None,
                       signal_model: SignalModel | PairPrior | None = None, *,
                       tolerance: float = 1e-9) -> EquilibriumReport:
-    """Everybody's regret over all channels.
+    """Compute everybody's regret, over all channels from the bit to a report.
 
     Args:
-        market: a market that pays by counts.
-        profile: strategies of all N people, as in `interim_matrix`; default the market's equilibrium, in which each of
-            the others takes part with the market's `presence`, and those who take part play its strategy.
-        signal_model: the law that holds; default the design's.
-        tolerance: delta, in money, >= 0.
+        market: market that pays by counts of reports.
+        profile: strategies of all N people, in a form that `interim_matrix` accepts. By default the market's
+            equilibrium: each of the others takes part with the probability `presence` of the market, and all
+            participants play the market's strategy.
+        signal_model: law of the state and the bits under which expectations are taken; by default the law that the
+            market is designed for.
+        tolerance: largest regret delta that counts as none, in money, >= 0.
 
     Raises:
-        InvalidInput: as `interim_matrix`.
+        InvalidInput: the market or the profile is not valid, as in `interim_matrix`.
 
     Example:
         >>> from confide.market import LinearCost, MajorityMarket
@@ -268,14 +283,14 @@ def check_equilibrium(market: CountMarket | GroupMarket, profile: Others | None 
 
 @dataclass(frozen=True)
 class SymmetricEquilibrium:
-    """A strategy that is a best reply to everybody else playing it.
+    """A strategy that is a best reply when everybody else plays the same strategy.
 
     Args:
-        name: name, as text.
-        strategy: common strategy of everybody.
+        name: name of the strategy, for display.
+        strategy: strategy that everybody plays.
         payment: expected payment of one person who takes part.
-        utility: payment less the cost of the level.
-        strict: whether no other strategy is as good.
+        utility: expected payment of one participant less the cost of the level.
+        strict: whether every other strategy is worse.
     """
 
     name: str
@@ -286,24 +301,27 @@ class SymmetricEquilibrium:
 
     @property
     def informative(self) -> bool:
-        """Whether reports say anything about the bits; where not, the collector pays for nothing."""
+        """Whether reports depend on the bits. If not, the collector pays for reports without information."""
         return self.strategy.informative
 
 
 @renamed(nature="signal_model")
 def symmetric_equilibria(market: Any, signal_model: SignalModel | PairPrior | None = None, *,
                          largest: float | None = None, points: int = 200) -> tuple[SymmetricEquilibrium, ...]:
-    """All symmetric equilibria that a scan of the eta-strategies finds, and the collusive ones; best paid first.
+    """All symmetric equilibria that a scan of the eta-strategies finds, and the collusive ones, with the highest
+    payment first.
 
-    Fixed points of eta -> best reply level are searched between `points` levels in [-largest, largest]; always 0,
-    always 1, fair coins and no participation are tried, too. The collusive ones usually pay more than the honest one,
-    and there can be a second informative one: the operator of a market should know.
+    The eta-strategy is randomised response at level eta. The scan searches for fixed points of the map from eta to the
+    level of the best reply, between `points` levels in [-largest, largest]. The search also tries the strategies always
+    0, always 1, fair coins and no participation. Collusive equilibria usually pay more than the honest one, and a
+    second informative equilibrium may exist. The operator of a market should know both.
 
     Args:
-        market: as in `interim_matrix`, with an `epsilon`.
-        signal_model: the law that holds; default the design's.
-        largest: largest of the scanned levels; default 3 epsilon + 3.
-        points: number of points of the scan.
+        market: market with an `epsilon`, as in `interim_matrix`.
+        signal_model: law of the state and the bits under which expectations are taken; by default the law that the
+            market is designed for.
+        largest: largest level of the scan; default 3 epsilon + 3.
+        points: number of levels in the scan.
 
     Source: spec data_market section 5.
 
@@ -324,7 +342,7 @@ def symmetric_equilibria(market: Any, signal_model: SignalModel | PairPrior | No
     reach = min(LARGEST_LEVEL, 3.0 * market.epsilon + 3.0) if largest is None else positive("largest", largest)
 
     def reply(eta: float) -> float:
-        """The signed level of the best reply to everybody else at eta; 0 for an uninformative one."""
+        """The signed level of the best reply when everybody else reports at level eta; 0 for an uninformative reply."""
         peers = Strategy.randomised(eta).thinned(market.presence)
         best = best_response(interim_matrix(market, peers, signal_model), market.cost).replies[0]
         return 0.0 if NONE in {best.on_one, best.on_zero} else best.level * (best.on_one - best.on_zero)
@@ -359,13 +377,15 @@ def symmetric_equilibria(market: Any, signal_model: SignalModel | PairPrior | No
 
 @dataclass(frozen=True)
 class Robustness:
-    """How wrong the design's numbers may be, one at a time, before the best reply stops to depend on the bit.
+    """The largest error in each number of the design, with the others exact, at which the best reply still depends on
+    the bit.
 
     Args:
-        prior_down: largest fall of P(W = 1), by which every smaller fall also keeps an informative reply.
-        prior_up: largest rise.
-        accuracy_down: largest fall of theta.
-        accuracy_up: largest rise.
+        prior_down: largest fall of the prior P(W = 1) such that it and every smaller fall keep an informative best
+            reply.
+        prior_up: largest rise of the prior P(W = 1), in the same sense.
+        accuracy_down: largest fall of the signal accuracy theta, in the same sense.
+        accuracy_up: largest rise of the signal accuracy theta, in the same sense.
     """
 
     prior_down: float
@@ -375,20 +395,22 @@ class Robustness:
 
     @property
     def prior(self) -> float:
-        """Largest |dP1| in both directions."""
+        """Largest error |dP1| of the prior P(W = 1), in either direction, at which the best reply stays informative."""
         return min(self.prior_down, self.prior_up)
 
     @property
     def accuracy(self) -> float:
-        """Largest |dtheta| in both directions."""
+        """Largest error |dtheta| of the signal accuracy, in either direction, at which the best reply stays
+        informative.
+        """
         return min(self.accuracy_down, self.accuracy_up)
 
 
 def robustness(market: Any) -> Robustness:
-    """How far the truth may be from the design prior while peers who play it still leave an informative best reply.
+    """Compute how far the true law may be from the design's prior while the best reply still depends on the bit.
 
     Args:
-        market: as in `symmetric_equilibria`.
+        market: market with a state and an `epsilon`, as in `symmetric_equilibria`.
 
     Source: spec data_market section 5.
 

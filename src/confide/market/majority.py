@@ -1,9 +1,10 @@
-"""Wang's mechanism for known costs: a report is paid if it equals the majority of the others.
+"""Wang's mechanism for known costs: a report is paid if it equals the majority of the others' reports.
 
-Everybody's payment is one of two numbers that the number of participants n and of ones n1 fix. The payments depend on
-the realised n; a tie counts as 0; who is alone is paid nothing.
+Every payment is one of two numbers, fixed by the number n of participants and the number n1 of ones. The amounts of the
+two payments depend on the number n of people who really take part. A tie of the others' reports counts as 0, and a
+participant who is alone is paid nothing.
 
-The law of everything that a majority market pays in one round.
+The module also has the law of the total payment of a majority market in one run.
 """
 
 from __future__ import annotations
@@ -66,14 +67,14 @@ __all__ = ["MajorityMarket", "TotalPayment", "excess", "known_cost_guarantees", 
 
 
 def _above(n: int, p: float, k: int) -> float:
-    """P(Bin(n, p) >= k)."""
+    """Upper tail P(Bin(n, p) >= k)."""
     if k <= 0:
         return 1.0
     return 0.0 if k > n else float(scipy.special.betainc(k, n - k + 1, p))
 
 
 def _below(n: int, p: float, k: int) -> float:
-    """P(Bin(n, p) < k)."""
+    """Lower tail P(Bin(n, p) < k)."""
     if k <= 0:
         return 0.0
     return 1.0 if k > n else float(scipy.special.betaincc(k, n - k + 1, p))
@@ -81,15 +82,20 @@ def _below(n: int, p: float, k: int) -> float:
 
 @dataclass(frozen=True)
 class TotalPayment:
-    """The total payment T(n1) = for_one n1 where n1 - 1 >= t, for_zero (n - n1) where n1 < t, 0 at n1 = t; t =
-    floor((n-1)/2) + 1.
+    """The law of the total payment T(n1) of a majority market with n participants, of whom n1 report 1.
 
-    Everything here costs O(log n).
+    The total is, with t = floor((n-1)/2) + 1:
+
+        T(n1) = for_one n1          if n1 - 1 >= t,
+                for_zero (n - n1)   if n1 < t,
+                0                   if n1 = t.
+
+    Each property of this class is computed in time O(log n).
 
     Args:
         people: number n of people who take part.
-        signal_model: the law of the state.
-        reporting: law of one report.
+        signal_model: law of the state.
+        reporting: law of one report given the state.
         for_one: payment of a matching 1.
         for_zero: payment of a matching 0.
 
@@ -110,18 +116,20 @@ class TotalPayment:
 
     @property
     def threshold(self) -> int:
-        """The threshold t."""
+        """The threshold t = floor((n-1)/2) + 1: the number of ones that is a majority of the n - 1 others."""
         return int(majority_threshold(self.people - 1))
 
     @property
     def _states(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Probability of each state, and that of a report 1 in it."""
+        """For each state, its prior probability and the probability that a report is 1 in that state."""
         agree, miss = float(self.reporting.agree), float(self.reporting.miss)
         return (self.signal_model.prior_one, agree), (self.signal_model.prior_zero, miss)
 
     @cached_property
     def _moments(self) -> tuple[float, float, float]:
-        """The larger payment, and E[T] and E[T^2] in units of it, since squares of money can leave the doubles."""
+        """The larger of the two payments, and the moments E[T] and E[T^2] in units of that payment, so that squares do
+        not overflow.
+        """
         unit = max(self.for_one, self.for_zero)
         for_one, for_zero = self.for_one / unit, self.for_zero / unit
         n, t, first, second = self.people, self.threshold, 0.0, 0.0
@@ -137,23 +145,23 @@ class TotalPayment:
 
     @property
     def mean(self) -> float:
-        """E[T]."""
+        """The expected total payment E[T]."""
         unit, first, _ = self._moments
         return unit * first
 
     @property
     def sd(self) -> float:
-        """Standard deviation."""
+        """The standard deviation of the total payment."""
         unit, first, second = self._moments
         return unit * math.sqrt(max(second - first**2, 0.0))
 
     @property
     def largest(self) -> float:
-        """The largest total that is possible: everybody reports the same."""
+        """The largest possible total, which is paid when everybody gives the same report."""
         return self.people * max(self.for_one, self.for_zero)
 
     def cdf(self, amount: float) -> float:
-        """P(T <= amount)."""
+        """The probability P(T <= amount) that the total payment is at most an amount."""
         if amount < 0:
             return 0.0
         n, t = self.people, self.threshold
@@ -166,12 +174,12 @@ class TotalPayment:
         return self._within(min(n - zeros, t), max(top, t))
 
     def _within(self, low: int, high: int) -> float:
-        """P(low <= n1 <= high)."""
+        """The probability P(low <= n1 <= high) of the number n1 of ones."""
         n = self.people
         return sum(prior * (1.0 - _below(n, p, low) - _above(n, p, high + 1)) for prior, p in self._states)
 
     def quantile(self, probability: float) -> float:
-        """The least amount that the total does not exceed with that probability, in (0, 1)."""
+        """The least amount that the total payment does not exceed with the given probability, which is in (0, 1)."""
         wanted = fraction("probability", probability)
         if self.cdf(0.0) >= wanted:
             return 0.0
@@ -192,7 +200,9 @@ class TotalPayment:
 
 
 def majority_statistic(signal_model: SignalModel, errors: MajorityErrors) -> PeerStatistic:
-    """P(M = 1), P(M = 0) and Cov(M, S) of a majority with these errors; numbers or arrays."""
+    """P(M = 1), P(M = 0) and Cov(M, S) of a majority M with these error probabilities and a bit S; numbers
+    or arrays.
+    """
     p1, p0 = signal_model.prior_one, signal_model.prior_zero
     return PeerStatistic(one=p1 * (1.0 - errors.low) + p0 * errors.high,
                          zero=p1 * errors.low + p0 * (1.0 - errors.high),
@@ -200,8 +210,10 @@ def majority_statistic(signal_model: SignalModel, errors: MajorityErrors) -> Pee
 
 
 def excess(signal_model: SignalModel, errors: MajorityErrors) -> Any:
-    """The excess (E[R] - V_LB)/c(epsilon) as a sum of positive terms, each of which rises with both errors; numbers or
-    arrays.
+    """The excess (E[R] - V_LB)/c(epsilon) of the expected payment E[R] over the lower bound V_LB; numbers or arrays.
+
+    The excess is computed as a sum of positive terms, each of which rises with both error probabilities of the
+    majority.
     """
     p1, p0 = signal_model.prior_one, signal_model.prior_zero
     wrong = errors.low * p1**2 + errors.high * p0**2 + errors.low * errors.high / errors.kappa
@@ -209,8 +221,12 @@ def excess(signal_model: SignalModel, errors: MajorityErrors) -> Any:
 
 
 def proof_function(signal_model: SignalModel, beta: Any, gamma: float) -> Any:
-    """The function h(beta) of the proof of Theorem 4 [912]: E[R] = V_LB + c (h(beta) - 2 theta/(2 theta - 1)); numbers
-    or arrays.
+    """The function h(beta) in the proof of Theorem 4 [912], for numbers or arrays.
+
+    The function h(beta) gives the expected payment E[R] of the majority market, where c is the payment unit and theta
+    the signal accuracy:
+
+        E[R] = V_LB + c (h(beta) - 2 theta/(2 theta - 1))
     """
     theta, odds = signal_model.signal_accuracy, signal_model.prior_one / signal_model.prior_zero
     top = (2 * beta**2 + (4 * theta - 2 - 2 * gamma) * beta + 2 * (1 - theta) * gamma + beta * (1 - beta) * odds
@@ -222,13 +238,14 @@ def proof_function(signal_model: SignalModel, beta: Any, gamma: float) -> Any:
 @renamed(nature="signal_model")
 @dataclass(frozen=True)
 class MajorityMarket(PlainNumbers, KnownLevel):
-    """Buys one randomised bit from each person at a level epsilon that everybody knows to be worth it.
+    """A market that buys one randomised bit from each person, at a level epsilon that is worth its price to everybody.
 
-    All epsilon-strategies are a strict Nash equilibrium, with `quote().margin` over every report that ignores the bit.
-    It is not the only one: `symmetric_equilibria` lists the collusive ones beside it.
+    If everybody plays the epsilon-strategy, that is a strict Nash equilibrium. The epsilon-strategy then earns
+    `quote().margin` more than every report that ignores the bit. Other equilibria exist: `symmetric_equilibria` also
+    lists the collusive ones.
 
     Raises:
-        InvalidInput: names the parameter that is out of range, also a level at which payments leave the doubles.
+        InvalidInput: a parameter is out of range, or payments overflow at this level. The message names the parameter.
 
     Source: Wang 2016, section 3.3.2 and Theorem 4; spec data_market section 2.2.
 
@@ -260,19 +277,20 @@ class MajorityMarket(PlainNumbers, KnownLevel):
     @classmethod
     def for_budget(cls, *, epsilon: float, delta: float = 0.0, people: int, signal_accuracy: float, prior_one: float,
                    cost: Cost, presence: float = 1.0) -> MajorityMarket:
-        """The market that buys a report of the whole budget from each person.
+        """The market that spends the whole privacy budget epsilon on one report of each person.
 
         Args:
             epsilon: level of each report, in (0, 700] nats.
-            delta: in [0, 1); not used, because a report is randomised alone and needs none.
+            delta: failure probability in [0, 1); not used, because each report is randomised alone and satisfies pure
+                differential privacy.
             people: number N >= 2 of invited people.
-            signal_accuracy: theta, in (0.5, 1).
-            prior_one: P(state = 1), in (0, 1).
+            signal_accuracy: probability theta that a bit equals the state, in (0.5, 1).
+            prior_one: prior probability that the state is 1, in (0, 1).
             cost: everybody's cost of a privacy level.
             presence: probability with which each of the others takes part, in (0, 1].
 
         Raises:
-            InvalidInput: a number out of range.
+            InvalidInput: a number is out of range.
         """
         fraction("delta", delta, zero=True)
         return cls(people, signal_accuracy, prior_one, cost, epsilon, presence)
@@ -288,15 +306,15 @@ class MajorityMarket(PlainNumbers, KnownLevel):
 
     @cached_property
     def reporting(self) -> Reporting:
-        """How a report by the epsilon-strategy depends on the state."""
+        """The law of one report by the epsilon-strategy, given the state."""
         return Reporting.of(self.signal_accuracy, self.epsilon)
 
     def payment_range(self) -> tuple[float, float]:
-        """Between what any single payment lies, whoever takes part."""
+        """The smallest and the largest possible single payment, over all numbers of participants."""
         return 0.0, self.worst_payment()[0]
 
     def payment_at(self, present: int | None = None) -> MatchingPayment:
-        """The payments when that many take part, at least 2; default all."""
+        """The payments when `present` people take part, at least 2; by default all people."""
         n = self.people if present is None else self._present(present)
         errors = majority_errors(n - 1, self.reporting)
         m = majority_statistic(self.signal_model, MajorityErrors(*map(float, (errors.low, errors.high, errors.kappa))))
@@ -312,7 +330,9 @@ class MajorityMarket(PlainNumbers, KnownLevel):
 
     @property
     def gap(self) -> float:
-        """E[R] - V_LB > 0, of one person who takes part, of full relative accuracy."""
+        """The gap E[R] - V_LB > 0 between one participant's expected payment and its lower bound, of full relative
+        accuracy.
+        """
         unit = self.payment_at().unit
         if self.presence == 1:
             return unit * float(excess(self.signal_model, majority_errors(self.people - 1, self.reporting)))
@@ -323,7 +343,7 @@ class MajorityMarket(PlainNumbers, KnownLevel):
 
     @property
     def log_gap(self) -> float:
-        """The logarithm ln(E[R] - V_LB) when all take part, also where the gap leaves the doubles."""
+        """The logarithm ln(E[R] - V_LB) of the gap when all people take part, also where the gap itself underflows."""
         m = self.people - 1
         if m * float(self.reporting.chernoff) <= UNDERFLOW:
             gap = self.payment_at().unit * float(excess(self.signal_model, majority_errors(m, self.reporting)))
@@ -335,7 +355,8 @@ class MajorityMarket(PlainNumbers, KnownLevel):
 
     @property
     def proof_bound(self) -> float | None:
-        """The bound of Theorem 4's proof on E[R] at this N; None where its premise 2 e^(-(N-1) D) < gamma fails.
+        """The upper bound on E[R] from the proof of Theorem 4 for this number N of people; None where its premise 2
+        e^(-(N-1) D) < gamma fails.
 
         Source: Wang 2016, proof of Theorem 4 [912-978]; the premise is not in the print (erratum E5).
         """
@@ -349,11 +370,12 @@ class MajorityMarket(PlainNumbers, KnownLevel):
         return float(price_floor(self.cost, self.epsilon, signal_model.edge) + self.payment_at().unit * bound)
 
     def quote(self, present: int | None = None) -> Quote:
-        """The offer to one person.
+        """The offer to one person: payments, expected payment and margin.
 
         Args:
-            present: number of participants n >= 2 whose payments are quoted; the expected payment is then that given n.
-                By default the payments of a full attendance, and the expectation over who comes.
+            present: number of participants n >= 2 whose payments are quoted, with the expected payment given n. By
+                default the payments are those of full attendance, and the expected payment is over the random number of
+                participants.
 
         Raises:
             InvalidInput: `present` is not in 2..people.
@@ -375,7 +397,7 @@ class MajorityMarket(PlainNumbers, KnownLevel):
         return (floor + self.gap) - float(self.cost(self.epsilon))
 
     def tariff(self, least: int = 2, largest: int | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The payments of a matching 1 and of a matching 0 for every number of participants in least..largest, at once.
+        """The payments of a matching 1 and of a matching 0, for every number of participants in least..largest.
 
         Args:
             least: least number of participants, at least 1; one participant alone is paid nothing.
@@ -384,7 +406,9 @@ class MajorityMarket(PlainNumbers, KnownLevel):
         return _tariff(self, whole("least", least, at_least=1), self.people if largest is None else int(largest))
 
     def peer_payments(self, ones: ArrayLike, zeros: ArrayLike) -> NDArray[np.float64]:
-        """The payments of the reports 0, 1, none when that many of the OTHERS report 1 and 0, shape (3, ...)."""
+        """The payments of the reports 0, 1, none when `ones` of the OTHERS report 1 and `zeros` report 0, shape (3,
+        ...).
+        """
         heads, others = np.asarray(ones), np.asarray(ones) + np.asarray(zeros)
         least = int(others.min())
         for_one, for_zero = (each[others - least] for each in self.tariff(least + 1, int(others.max()) + 1))
@@ -392,14 +416,14 @@ class MajorityMarket(PlainNumbers, KnownLevel):
         return np.array([np.where(majority, 0.0, for_zero), np.where(majority, for_one, 0.0), np.zeros(others.shape)])
 
     def pay(self, ones: int, zeros: int) -> Paid:
-        """Everybody's payment from the two public counts.
+        """The payment of each report, from the two public counts.
 
         Args:
             ones: number of reports 1.
-            zeros: number of reports 0; everybody else took no part.
+            zeros: number of reports 0; all other people took no part.
 
         Raises:
-            InvalidInput: more reports than people.
+            InvalidInput: there are more reports than people.
         """
         heads, tails, n = int(ones), int(zeros), self.participants(ones, zeros)
         if n < 2:
@@ -410,29 +434,34 @@ class MajorityMarket(PlainNumbers, KnownLevel):
         return Paid(one, zero, one * heads + zero * tails)
 
     def liability(self) -> tuple[float, float]:
-        """The largest single payments: for a 1, and for a 0, when all take part."""
+        """The largest single payments when all people take part: for a report of 1, and for a report of 0."""
         payment = self.payment_at()
         return payment.for_one, payment.for_zero
 
     def worst_payment(self) -> tuple[float, int]:
-        """The largest single payment over all numbers of participants, and the number at which it is paid.
+        """The largest single payment over all numbers of participants, and the number of participants at which it is
+        paid.
 
-        With m others a matching 1 is paid in proportion to P0 + b1/kappa and a matching 0 to P1 + b0/kappa. Both errors
-        over kappa fall from m to m + 2. From an odd m to m + 1, where a tie counts as 0, b1 grows and b0 falls at the
-        same kappa. So a 1 is paid most by 3 participants, and a 0 by 2.
+        With m others, the payment of a matching 1 is proportional to P0 + b1/kappa, and that of a matching 0 is
+        proportional to P1 + b0/kappa. P0 and P1 are the prior probabilities of the states, and b1, b0 and kappa
+        describe the majority of m reports. The ratios b1/kappa and b0/kappa fall from m to m + 2. From an odd m to m +
+        1, where a tie counts as 0, b1 grows and b0 falls while kappa stays the same. So the payment of a 1 is largest
+        among 3 participants, and that of a 0 is largest among 2 participants.
         """
         each = np.maximum(*self.tariff(2, min(self.people, 3)))
         best = int(np.argmax(each))
         return float(each[best]), best + 2
 
     def total_payment(self, present: int | None = None) -> TotalPayment:
-        """The law of the sum of all payments in equilibrium, when that many take part; default all."""
+        """The law of the total payment in equilibrium when `present` people take part; by default all people."""
         n = self.people if present is None else self._present(present)
         payment = self.payment_at(n)
         return TotalPayment(n, self.signal_model, self.reporting, payment.for_one, payment.for_zero)
 
     def error_probability(self) -> float:
-        """The least probability of a wrong guess of the state from all reports, over who takes part; exact."""
+        """The exact probability of a wrong best guess of the state from all reports, averaged over the random number of
+        participants.
+        """
         if self.presence == 1:
             return error_probability(self.people, self.signal_model, self.reporting)
         n, weights = binomial_weights(self.people, self.presence)
@@ -440,14 +469,14 @@ class MajorityMarket(PlainNumbers, KnownLevel):
         return float(weights @ np.where(n > 0, errors_at(np.maximum(n, 1), self.signal_model, self.reporting), nobody))
 
     def estimate(self, ones: int, zeros: int) -> StateEstimate:
-        """The best guess of the state from the two public counts; what the prior says where nobody reports.
+        """The best guess of the state from the two public counts; the prior's guess where nobody reports.
 
         Args:
             ones: number of reports 1.
-            zeros: number of reports 0; everybody else took no part.
+            zeros: number of reports 0; all other people took no part.
 
         Raises:
-            InvalidInput: more reports than people.
+            InvalidInput: there are more reports than people.
         """
         n = self.participants(ones, zeros)
         now = posterior_one(ones, zeros, self.signal_model, self.reporting)
@@ -455,13 +484,15 @@ class MajorityMarket(PlainNumbers, KnownLevel):
 
     @renamed(nature="signal_model")
     def interim_matrix(self, others: Any = None, signal_model: SignalModel | None = None) -> NDArray[np.float64]:
-        """The (3, 2) interim matrix a[x, s], see `confide.market.interim_matrix`; by default in equilibrium."""
+        """The (3, 2) interim matrix a[x, s], see `confide.market.interim_matrix`; by default all others play the
+        equilibrium.
+        """
         from confide.market.equilibrium import interim_matrix
 
         return interim_matrix(self, self.peers if others is None else others, signal_model)
 
     def guarantees(self) -> Guarantees:
-        """The guarantees, from public parameters alone."""
+        """The guarantees of the market, computed from public parameters alone."""
         return known_cost_guarantees(self)
 
 
@@ -469,7 +500,9 @@ _DOCUMENT = "Wang 2016"
 
 
 def known_cost_guarantees(market: MajorityMarket) -> Guarantees:
-    """Privacy, truth, participation, accuracy and budget of a majority market, in reading order."""
+    """The guarantees of a majority market in reading order: privacy, truthfulness, participation, accuracy
+    and budget.
+    """
     quote, signal_model = market.quote(), market.signal_model
     theorem = Source(document=_DOCUMENT, statement="Theorem 4", spec="data_market 2.2",
                      erratum="needs at least two people; the equilibrium is strict with a margin that is stated")
@@ -499,7 +532,7 @@ def known_cost_guarantees(market: MajorityMarket) -> Guarantees:
 
 @lru_cache(maxsize=32)  # a plan weighs hundreds of replies against the same tariff
 def _tariff(market: MajorityMarket, least: int, largest: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """What `MajorityMarket.tariff` is; not to be written into."""
+    """The cached result of `MajorityMarket.tariff`, whose arrays must not be written to."""
     first = max(least, 2)
     alone = np.zeros(first - least)
     if largest < first:

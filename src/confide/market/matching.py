@@ -1,15 +1,15 @@
-"""One payment for all mechanisms of known costs: paid if the report equals a binary peer statistic M.
+"""The payment rule behind all markets for known costs: a report is paid if it equals a binary peer statistic M.
 
-A person with bit S reports X; M is independent of X given S, with Cov(M, S) > 0. The person is paid c(epsilon)/Cov
-times P(M = 0) for a 1 that meets M = 1, and times P(M = 1) for a 0 that meets M = 0, where c(epsilon) = g'(epsilon)(1 +
-cosh epsilon). Then the epsilon-strategy is their one best reply. M = the state is the genie, M = the majority of the
-others is Wang's mechanism, M = one other report is the mechanism for general priors.
+A person has a bit S and reports X. The statistic M is independent of X given S, with Cov(M, S) > 0. The unit of payment
+is c(epsilon) = g'(epsilon)(1 + cosh epsilon), where g is the cost of privacy. A report of 1 that meets M = 1 is paid
+c(epsilon)/Cov times P(M = 0). A report of 0 that meets M = 0 is paid c(epsilon)/Cov times P(M = 1). With these payments
+the epsilon-strategy is the person's unique best reply. The choice of M gives the mechanism: the state itself for the
+genie, the majority of the others for Wang's mechanism, and one other report for general priors.
 
 Source: spec data_market section 0 (ours; contains Wang 2016, (3.6) and (3.17)).
 
-Payments from two public counts: the numbers of reports 1 and 0.
-
-The offer of a market to one person, in numbers.
+The module also has the payments from two public counts, the numbers of reports 1 and 0, and the numerical offer of a
+market to one person.
 """
 
 from __future__ import annotations
@@ -49,13 +49,15 @@ _FARTHEST = 2.0**1000  # times a level, where one that can be paid is looked for
 
 
 def payment_unit(cost: Cost, epsilon: float) -> float:
-    """The payment unit c(epsilon) = g'(epsilon)(1 + cosh epsilon)."""
+    """The payment unit c(epsilon) = g'(epsilon)(1 + cosh epsilon), where g is the cost."""
     return float(cost.slope(epsilon)) * (1.0 + math.cosh(epsilon))
 
 
 @lru_cache(maxsize=256)
 def _kept_unit(cost: Cost, epsilon: float) -> float:
-    """The same, infinite where it leaves the doubles; markets of one cost and level are made by the thousand."""
+    """The payment unit c(epsilon), cached, and infinite where it overflows; a search makes thousands of markets of one
+    cost and level.
+    """
     with np.errstate(over="ignore"):
         return payment_unit(cost, epsilon)
 
@@ -68,15 +70,17 @@ def _unit(cost: Cost, epsilon: float) -> float:
 
 
 def check_payable(epsilon: float, costs: Collection[Cost], covariance: Callable[[float], float]) -> None:
-    """Refuse a level whose payments leave the doubles: the largest, and the smallest, of steep costs and weak bits.
+    """Refuse a level whose payments overflow a double, as very large and very small levels do with steep costs or weak
+    bits.
 
     Args:
-        epsilon: the level.
-        costs: cost function g of everybody.
-        covariance: function of a level; c(level) is divided by its value in the largest single payment.
+        epsilon: privacy level to check.
+        costs: cost functions g of the people.
+        covariance: function from a level to a number; the largest single payment at that level is c(level) divided by
+            this number.
 
     Raises:
-        InvalidInput: the payments leave the doubles; the message names a level that can be paid, to four digits.
+        InvalidInput: the payments overflow. The message names a level that can be paid, to four digits.
     """
 
     def payable(epsilon: float) -> bool:
@@ -93,12 +97,13 @@ def check_payable(epsilon: float, costs: Collection[Cost], covariance: Callable[
 
 
 def price_floor(cost: Cost, epsilon: float, edge: float) -> float:
-    """V_LB, the least expected payment at which any nonnegative mechanism buys level epsilon from one person.
+    """V_LB, the least expected payment at which any mechanism with nonnegative payments buys level epsilon from one
+    person.
 
     Args:
-        cost: g.
-        epsilon: >= 0; nothing is paid for 0, although the limit at 0 is 2 g'(0)/(2 theta - 1).
-        edge: 2 theta - 1.
+        cost: cost function g of the person.
+        epsilon: privacy level, >= 0. At 0 nothing is paid, although the limit at 0 is 2 g'(0)/(2 theta - 1).
+        edge: edge 2 theta - 1, where theta is the signal accuracy.
 
     Source: Wang 2016, Theorem 3, (3.5); spec data_market section 2.1.
 
@@ -114,7 +119,7 @@ def price_floor(cost: Cost, epsilon: float, edge: float) -> float:
 
 @dataclass(frozen=True)
 class PeerStatistic:
-    """The probabilities and the covariance of the peer statistic M.
+    """The probabilities of a binary peer statistic M, and its covariance with a person's bit S.
 
     Args:
         one: P(M = 1).
@@ -132,10 +137,10 @@ class MatchingPayment:
     """Payments that make the epsilon-strategy the unique best reply.
 
     Args:
-        cost: g.
-        epsilon: the level that is bought, in (0, 700].
-        statistic: the law of M.
-        signal_one: P(S = 1).
+        cost: cost function g of the person.
+        epsilon: privacy level that is bought, in (0, 700] nats.
+        statistic: law of the peer statistic M.
+        signal_one: probability P(S = 1) that the person's bit is 1.
 
     Example:
         >>> from confide.market import LinearCost, best_response
@@ -156,27 +161,27 @@ class MatchingPayment:
 
     @property
     def for_one(self) -> float:
-        """The payment of a report 1 that meets M = 1: c A11."""
+        """The payment c(epsilon) P(M = 0)/Cov(M, S) of a report 1 that meets M = 1."""
         return self.unit * self.statistic.zero / self.statistic.covariance
 
     @property
     def for_zero(self) -> float:
-        """The payment of a report 0 that meets M = 0: c A00."""
+        """The payment c(epsilon) P(M = 1)/Cov(M, S) of a report 0 that meets M = 0."""
         return self.unit * self.statistic.one / self.statistic.covariance
 
     @property
     def table(self) -> NDArray[np.float64]:
-        """The (2, 2) payments of report x (row) when M = m (column)."""
+        """The (2, 2) payments of report x (row) when the peer statistic M is m (column)."""
         return np.diag([self.for_zero, self.for_one])
 
     @property
     def outside(self) -> float:
-        """K, what every uninformative report earns, > 0: taking part is worth it."""
+        """The expected payment K > 0 of every uninformative report, so that taking part is better than staying away."""
         return self.unit * self.statistic.one * self.statistic.zero / self.statistic.covariance
 
     @property
     def expected_payment(self) -> float:
-        """E[R] = c (tanh(epsilon/2) + Var(M)/Cov(M, S))."""
+        """The expected payment E[R] = c (tanh(epsilon/2) + Var(M)/Cov(M, S)) of the epsilon-strategy."""
         return self.unit * math.tanh(self.epsilon / 2.0) + self.outside
 
     @property
@@ -186,7 +191,9 @@ class MatchingPayment:
 
     @property
     def utility(self) -> float:
-        """The utility of the epsilon-strategy: margin + K."""
+        """The utility of the epsilon-strategy: its margin over uninformative reports plus the payment K of such a
+        report.
+        """
         return self.margin + self.outside
 
     @property
@@ -201,7 +208,7 @@ class MatchingPayment:
 
 
 class Paid(NamedTuple):
-    """The payment of each participant with that report, and the total."""
+    """The payment of each report of 1, the payment of each report of 0, and the total payment."""
 
     one: float
     zero: float
@@ -209,7 +216,7 @@ class Paid(NamedTuple):
 
 
 class PaidByCounts:
-    """The shared part of the markets that pay by counts."""
+    """Common base of the markets that pay by the counts of reports."""
 
     if TYPE_CHECKING:
 
@@ -223,16 +230,16 @@ class PaidByCounts:
 
     @property
     def company(self) -> float:
-        """P(at least one of the others takes part)."""
+        """The probability that at least one of the others takes part."""
         if self.presence == 1:
             return 1.0
         return -math.expm1((self.people - 1) * math.log1p(-self.presence))
 
     def participants(self, ones: int, zeros: int) -> int:
-        """How many took part.
+        """The number of participants, as the sum of the two counts.
 
         Raises:
-            InvalidInput: more reports than people, or no counts.
+            InvalidInput: there are more reports than people, or a count is not a whole number.
         """
         n = whole("ones", ones) + whole("zeros", zeros)
         if n > self.people:
@@ -240,10 +247,11 @@ class PaidByCounts:
         return n
 
     def pay_reports(self, reports: ArrayLike) -> NDArray[np.float64]:
-        """The (N,) payments of N reports; 2 stands for taking no part, which is paid nothing.
+        """The (N,) payments of N reports, where the report 2 stands for taking no part and is paid nothing.
 
         Raises:
-            InvalidInput: not N reports, or one that is not 0, 1 or 2 (the message does not say which one).
+            InvalidInput: there are not N reports, or a report is not 0, 1 or 2. The message does not say which report
+                is wrong.
         """
         found = as_reports(reports, self.people)
         paid = self.pay(int(np.sum(found == 1)), int(np.sum(found == 0)))
@@ -251,7 +259,7 @@ class PaidByCounts:
 
 
 class KnownLevel(PaidByCounts):
-    """A market in which each person's one best reply is the epsilon-strategy."""
+    """Base of the markets in which each person's unique best reply is the epsilon-strategy."""
 
     if TYPE_CHECKING:
 
@@ -263,21 +271,25 @@ class KnownLevel(PaidByCounts):
 
     @property
     def strategy(self) -> Strategy:
-        """The equilibrium strategy of everybody who takes part: the epsilon-strategy."""
+        """The equilibrium strategy of every participant: the epsilon-strategy."""
         return Strategy.randomised(self.epsilon)
 
     @property
     def peers(self) -> Strategy:
-        """The expected strategy of each of the others: the same, if they take part."""
+        """The expected strategy of each of the others: the epsilon-strategy if they take part, and no report
+        otherwise.
+        """
         return self.strategy.thinned(self.presence)
 
     @property
     def largest_level(self) -> float:
-        """The largest level at which anybody's client reports: epsilon."""
+        """The largest level at which any participant's device reports, which is epsilon."""
         return self.epsilon
 
     def level_of(self, worth: float | None = None) -> float:
-        """The level at which a person reports: epsilon, at every price of a nat of privacy to them."""
+        """The level at which a person reports, which is epsilon for every value `worth` of a nat of privacy to that
+        person.
+        """
         return self.epsilon
 
     @property
@@ -291,19 +303,21 @@ class KnownLevel(PaidByCounts):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Quote:
-    """An offer that makes the epsilon-strategy each person's one best reply to everybody else's.
+    """An offer that makes the epsilon-strategy each person's unique best reply when everybody else plays the
+    epsilon-strategy.
 
-    Money is in the unit of the cost.
+    All amounts of money are in the unit of the cost.
 
     Args:
-        epsilon: level that is bought, local differential privacy of a person's one report about their one bit.
-        expected_payment: E[R] of one person.
-        lower_bound: V_LB, which no nonnegative mechanism can undercut.
+        epsilon: privacy level that is bought: local differential privacy of a person's one report about their one bit,
+            in nats.
+        expected_payment: expected payment E[R] to one person.
+        lower_bound: lower bound V_LB on the expected payment of any mechanism with nonnegative payments.
         margin: utility of the epsilon-strategy, less that of the best report that ignores the bit.
-        unit: c(epsilon); `payments` are table A times it.
-        payments: (2, 2) money for report x (row) when the peer statistic is m (column): c A[x, m].
+        unit: payment unit c(epsilon); `payments` equal `table` times this unit.
+        payments: (2, 2) money for report x (row) when the peer statistic is m (column).
         participation: value of taking part to a person: expected payment less the cost of the level.
-        gap: E[R] - V_LB, computed without cancellation where the mechanism has a form for it.
+        gap: difference E[R] - V_LB, computed without cancellation where the mechanism has a formula for it.
     """
 
     epsilon: float
@@ -317,7 +331,7 @@ class Quote:
 
     @property
     def table(self) -> NDArray[np.float64]:
-        """The (2, 2) table A[x, m]: the payments in units of c(epsilon)."""
+        """The (2, 2) table A[x, m]: the payment of report x when the peer statistic is m, in units of c(epsilon)."""
         found: NDArray[np.float64] = self.payments / self.unit
         return found
 
@@ -327,20 +341,20 @@ class Quote:
         return float(self.payments.max())
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
+        """The quote as a dictionary that can be written as JSON."""
         return {"epsilon": self.epsilon, "expected_payment": self.expected_payment, "lower_bound": self.lower_bound,
                 "margin": self.margin, "unit": self.unit, "payments": self.payments.tolist(),
                 "participation": self.participation, "gap": self.gap}
 
 
 def quote_of(payment: MatchingPayment, floor: float, *, gap: float = 0.0, expected: float | None = None) -> Quote:
-    """The quote of a matching payment.
+    """The quote of a given matching payment.
 
     Args:
         payment: matching payment to quote.
-        floor: V_LB.
-        gap: E[R] - V_LB, stable.
-        expected: E[R], where it is not floor + gap.
+        floor: lower bound V_LB on the expected payment.
+        gap: difference E[R] - V_LB, computed without cancellation.
+        expected: expected payment E[R], where it is not floor + gap.
     """
     return Quote(epsilon=payment.epsilon, expected_payment=floor + gap if expected is None else expected,
                  lower_bound=floor, margin=payment.margin, unit=payment.unit, payments=payment.table,

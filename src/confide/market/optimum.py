@@ -1,7 +1,10 @@
-"""The least payment that any nonnegative mechanism of N people needs, and the least under a cap on single payments.
+"""The least expected payment at which mechanisms with nonnegative payments buy a privacy level from N people, without
+and with a cap on single payments.
 
-With everybody else at epsilon only the number k of others' ones matters. Without a cap the optimum has a closed form:
-it pays on unanimity alone, rarely and extremely. With a cap it is a linear program over R(x, k).
+If all others play the epsilon-strategy, a payment need only depend on a person's own report x and the number k of ones
+among the others. Without a cap the optimum has a closed form. This optimum pays a report only if all others give the
+same report, which is rare, so its single payments are extremely large. With a cap the optimum is a linear program over
+the payments R(x, k).
 """
 
 from __future__ import annotations
@@ -35,13 +38,13 @@ LARGEST_PROGRAM = 20_000
 
 @dataclass(frozen=True, kw_only=True)
 class Optimum:
-    """The least expected payment per person.
+    """The least expected payment to one person, and the payments that reach it.
 
     Args:
-        payment: V_opt.
-        gap: V_opt - V_LB, of full relative accuracy.
-        for_one: payment of a report 1 when all others report 1; 0 else.
-        for_zero: payment of a report 0 when all others report 0; 0 else.
+        payment: least expected payment V_opt.
+        gap: difference V_opt - V_LB to the lower bound for any number of people, of full relative accuracy.
+        for_one: payment of a report 1 when all others report 1; in every other case a report 1 is paid 0.
+        for_zero: payment of a report 0 when all others report 0; in every other case a report 0 is paid 0.
     """
 
     payment: float
@@ -51,7 +54,7 @@ class Optimum:
 
 
 def _half_excess(argument: float) -> float:
-    """1 - tanh(argument), stable where it is small."""
+    """The difference 1 - tanh(argument), without cancellation where it is small."""
     return 2.0 / (1.0 + math.exp(min(2.0 * argument, 709.0)))
 
 
@@ -66,21 +69,23 @@ def checked_margin(cost: Cost, epsilon: float, margin: float | None) -> tuple[fl
 
 def least_payment(people: int, signal_accuracy: float, prior_one: float, cost: Cost, epsilon: float, *,
                   margin: float | None = None) -> Optimum:
-    """V_opt, the least expected payment of any nonnegative mechanism in which all play the epsilon-strategy.
+    """V_opt, the least expected payment of any mechanism with nonnegative payments in which all play the
+    epsilon-strategy.
 
     Args:
-        people: N >= 2.
-        signal_accuracy: theta in (0.5, 1).
-        prior_one: P(W = 1).
-        cost: g.
-        epsilon: in (0, 700].
-        margin: by how much the epsilon-strategy must beat every report that ignores the bit, from 0 (default: a weak
-            equilibrium, in which a constant report is as good; not to be deployed) to g' sinh epsilon - g, which is the
-            majority mechanism's margin and the fair comparison with it.
+        people: number N of people, >= 2.
+        signal_accuracy: probability theta in (0.5, 1) that a bit equals the state.
+        prior_one: prior probability P1 = P(W = 1) that the state is 1.
+        cost: cost function g.
+        epsilon: privacy level that is bought, in (0, 700] nats.
+        margin: amount by which the epsilon-strategy must beat every report that ignores the bit. The default 0 gives a
+            weak equilibrium, in which a constant report is as good; such a mechanism should not be deployed. The
+            largest value g' sinh epsilon - g is the margin of the majority mechanism, and gives a fair comparison with
+            that mechanism.
 
     Source: spec data_market section 2.3 (ours). With a = (ln(P1/P0) + (N-1) ln(alpha/(1-alpha)))/2, b likewise with
-    P0/P1, e1 = 1 - tanh a and e0 = 1 - tanh b, the printed form is V_LB + (max(e) (c - h (2 theta - 1)) + min(e)
-    (c + h (2 theta - 1)))/(delta1 + delta0), whose terms are all positive.
+    P0/P1, e1 = 1 - tanh a and e0 = 1 - tanh b, the printed form is V_LB + (max(e) (c - h (2 theta - 1)) + min(e) (c + h
+    (2 theta - 1)))/(delta1 + delta0), whose terms are all positive.
 
     Example:
         >>> from confide.market import LinearCost
@@ -111,7 +116,7 @@ def least_payment(people: int, signal_accuracy: float, prior_one: float, cost: C
 
 
 def _unanimous(m: int, signal_model: SignalModel, reporting: Reporting, bit: int) -> float:
-    """ln P(all m others report `bit`)."""
+    """Logarithm of the probability that all m others report `bit`."""
     agree, miss = m * math.log(float(reporting.agree)), m * math.log(float(reporting.miss))
     same, other = signal_model.prior_zero, signal_model.prior_one
     if bit:
@@ -124,9 +129,9 @@ class CapTooLow(Refused):
 
     Args:
         cap: cap that was asked for.
-        least: the smallest cap that is feasible.
-        attempt: function that solves with another cap.
-        seconds: approximate time of that attempt, in seconds.
+        least: smallest cap at which some mechanism buys the level.
+        attempt: function that solves the problem again with another cap.
+        seconds: approximate time of such an attempt, in seconds.
     """
 
     def __init__(
@@ -140,12 +145,14 @@ class CapTooLow(Refused):
 @renamed(nature="signal_model")
 @dataclass(frozen=True)
 class OptimalCountMechanism(PlainNumbers):
-    """The cheapest mechanism whose single payments stay within a cap, paying by one's report and the others' ones.
+    """The cheapest mechanism with a cap on single payments, which pays by a person's report and the number of ones
+    among the others.
 
     It has no `for_budget`, because it is a baseline that no campaign runs: `MajorityMarket` has one.
 
     Raises:
-        CapTooLow: on solving; names the smallest feasible cap.
+        CapTooLow: no mechanism is feasible, which is found when the program is solved; the message names the smallest
+            feasible cap.
 
     Source: spec data_market section 2.3.
 
@@ -175,12 +182,12 @@ class OptimalCountMechanism(PlainNumbers):
 
     @cached_property
     def signal_model(self) -> SignalModel:
-        """The law of the state and of one bit."""
+        """The joint law of the state and of one person's bit."""
         return SignalModel(self.prior_one, self.signal_accuracy)
 
     @cached_property
     def _law(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """P(k), and P(S = s | k) as (2, N)."""
+        """The probabilities P(k) of the number k of ones among the others, and P(S = s | k) as a (2, N) array."""
         m, reporting = self.people - 1, Reporting.of(self.signal_accuracy, self.epsilon)
         given = np.array([binomial_pmf(m, p, 0, m) for p in (float(reporting.miss), float(reporting.agree))])
         k = np.arange(m + 1)
@@ -190,7 +197,12 @@ class OptimalCountMechanism(PlainNumbers):
         return np.array([self.signal_model.prior_zero, self.signal_model.prior_one]) @ given, bit
 
     def _program(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], float]:
-        """In units of c, over y = R(x, k) P(k)/c: payment, K1 - K0 (must be 2), r1 - r0 and the slack that it has."""
+        """The coefficients of the linear program over y = R(x, k) P(k)/c, with money in units of c = c(epsilon).
+
+        The four results are: the coefficients of the expected payment; those of the incentive K1 - K0, which must equal
+        2; those of the difference r1 - r0 of the constant reports' payments; and the largest size that this difference
+        may have.
+        """
         _, bit = self._law
         keep, flip = 1.0 / (1.0 + math.exp(-self.epsilon)), 1.0 / (1.0 + math.exp(self.epsilon))
         match, miss = bit.ravel(), bit[::-1].ravel()
@@ -221,7 +233,7 @@ class OptimalCountMechanism(PlainNumbers):
 
     @cached_property
     def payments(self) -> NDArray[np.float64]:
-        """The (2, N) payments of report x when k = 0..N-1 of the others report 1; 0 where P(k) leaves the doubles."""
+        """The (2, N) payments of report x (row) when k = 0..N-1 of the others report 1; 0 where P(k) underflows."""
         law = np.concatenate([self._law[0]] * 2)
         money = self._solution * payment_unit(self.cost, self.epsilon)
         paid = np.divide(money, law, out=np.zeros_like(money), where=law > 0)
@@ -230,13 +242,15 @@ class OptimalCountMechanism(PlainNumbers):
 
     @cached_property
     def interim(self) -> NDArray[np.float64]:
-        """The (3, 2) interim matrix a[x, s] in equilibrium."""
+        """The (3, 2) interim matrix a[x, s] = P(S = s) E[R | X = x, S = s] when all others play the
+        epsilon-strategy.
+        """
         law, bit = self._law
         found: NDArray[np.float64] = np.vstack([(self.payments * law) @ bit.T, np.zeros(2)])
         return found
 
     def smallest_cap(self) -> float:
-        """The least cap at which the level can be bought with this margin."""
+        """The smallest cap on single payments at which the level can be bought with this margin."""
         _, power, side, slack = self._program()
         law, size = np.concatenate([self._law[0]] * 2), 2 * self.people
         last = np.zeros(size + 1)
@@ -252,7 +266,7 @@ class OptimalCountMechanism(PlainNumbers):
 
 
 def _solve(objective: Any, rows: Any, limits: Any, equal: Any, bounds: Any) -> NDArray[np.float64] | None:
-    """Minimise under rows y <= limits and equal y = 2; None where nothing is feasible."""
+    """Minimise a linear objective over y under rows y <= limits and equal y = 2; None where no y is feasible."""
     found = linprog(objective, A_ub=rows, b_ub=limits, A_eq=equal, b_eq=[2.0], bounds=bounds, method="highs")
     if found.status == 2:
         return None

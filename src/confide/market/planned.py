@@ -1,6 +1,7 @@
-"""The common content of all markets' plans: the mechanism to run, its figures, and the cost of the other criteria.
+"""The common part of all markets' plans: the mechanism to run, its predicted figures, and the plans by other criteria.
 
-A market that buys nothing, because the prior alone is good enough, or no better guess can be paid for.
+`NoPurchase` is a market that buys nothing, for cases in which the prior alone is accurate enough, or the budget pays
+for no better guess.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ _WIDEST = 4.0  # times the plan's number on the horizontal axis of a picture, an
 
 
 class Sentences(tuple[str, ...]):
-    """A plan's warnings. Until 1.0.0 they can be called, too, because they were a method."""
+    """The warnings of a plan. Until 1.0.0 the tuple can also be called, because `warnings` was a method."""
 
     __slots__ = ()
 
@@ -68,7 +69,7 @@ class Sentences(tuple[str, ...]):
 
 
 class Promising(Protocol):
-    """The part of a market that its plan needs."""
+    """The methods of a market that its plan needs."""
 
     def payment_range(self) -> tuple[float, float]: ...
 
@@ -76,7 +77,7 @@ class Promising(Protocol):
 
 
 class PlannedMarket(Plan[BitCollection]):
-    """The plan of a market. A subclass has the fields `market` and `total`."""
+    """The plan of a market. Every subclass has the fields `market` and `total`."""
 
     @property
     @abstractmethod
@@ -85,21 +86,23 @@ class PlannedMarket(Plan[BitCollection]):
 
     @property
     def mechanism(self) -> BitCollection:
-        """The mechanism that counts and pays the reports, in hundredths of the unit of the costs; of nobody where
-        nothing is bought.
+        """The mechanism that counts and pays the reports, in hundredths of the unit of the costs. Where nothing is
+        bought, the mechanism has no participants.
 
-        Where hundredths would be too many, it pays whole units. `BitCollection(market=plan.market, ...)` takes another
-        currency.
+        If a payment would be too large a number of hundredths, the mechanism pays whole units.
+        `BitCollection(market=plan.market, ...)` uses another currency.
 
         Raises:
-            InvalidInput: single payments of more than 2^62 units.
+            InvalidInput: a single payment can be more than 2^62 units.
         """
         most = max(map(abs, self._market.payment_range()))
         return BitCollection(market=self._market, minor_units=_HUNDREDTHS if most * _HUNDREDTHS <= LARGEST else 1)
 
     @property
     def guarantees(self) -> Guarantees:
-        """Every promise of the mechanism, or of the market where payments are beyond any coin."""
+        """The guarantees of the mechanism, or those of the market if its payments are too large for any
+        smallest coin.
+        """
         try:
             return self.mechanism.guarantees()
         except InvalidInput:
@@ -119,7 +122,7 @@ class PlannedMarket(Plan[BitCollection]):
         return ()
 
     def _doubts(self) -> Iterator[str]:
-        """Why its outcome cannot be paid or published, where that is so."""
+        """Sentences on the reasons why the market cannot be run or its outcome cannot be saved, if there are any."""
         try:
             cost = getattr(self.mechanism.market, "cost", None)
         except InvalidInput as error:
@@ -131,11 +134,11 @@ class PlannedMarket(Plan[BitCollection]):
 
 
 def by_criterion(compared: Mapping[str, Any], own: str) -> tuple[Alternative, ...]:
-    """The plans by the other criteria, the cheapest first, then those that there are not.
+    """The plans by the other criteria, the cheapest first, followed by the criteria that have no plan.
 
     Args:
-        compared: criterion -> its plan, or why there is none.
-        own: the criterion of the plan.
+        compared: mapping from each criterion to its plan, or to the reason why it has none.
+        own: criterion of the plan itself, which is left out.
     """
     others = [(name, each) for name, each in compared.items() if name != own]
     found = sorted((each.total, name) for name, each in others if not isinstance(each, str))
@@ -145,14 +148,16 @@ def by_criterion(compared: Mapping[str, Any], own: str) -> tuple[Alternative, ..
 
 
 def around(value: float, most: float) -> list[float]:
-    """Numbers from a part of a value to a multiple of it, the value among them, for a picture."""
+    """Numbers from a quarter of a value to four times that value, including the value itself, as the axis of a
+    picture.
+    """
     grid = np.geomspace(value / _WIDEST, min(value * _WIDEST, most), _POINTS)
     return sorted({*map(float, grid), value})
 
 
 def picture(rows: Sequence[tuple[float, float]], mark: tuple[float, float], *, title: str, x: str, y: str,
             alt: str) -> Picture:
-    """One curve with the plan marked."""
+    """A chart with one curve, on which the plan is marked."""
     (found,) = curves([(*each, y) for each in rows], title=title, x=x, y=y, alt=alt, marks=[(*mark, "this plan")])
     return found
 
@@ -185,19 +190,19 @@ class NoPurchase(PlainNumbers, PaidByCounts):
     margin: ClassVar[float] = 0.0
 
     def level_of(self, worth: float | None = None) -> float:
-        """The level of a report, which nobody gives: 0."""
+        """The level of a report, which is 0 because nobody reports."""
         return 0.0
 
     def payment_range(self) -> tuple[float, float]:
-        """Between what any payment lies: there is none."""
+        """The smallest and the largest single payment, both 0."""
         return 0.0, 0.0
 
     def pay(self, ones: int, zeros: int) -> Paid:
-        """Nothing, for no reports.
+        """The payments for no reports, all 0.
 
         Args:
-            ones: 0.
-            zeros: 0.
+            ones: number of reports 1, which must be 0.
+            zeros: number of reports 0, which must be 0.
 
         Raises:
             InvalidInput: somebody reported.
@@ -209,8 +214,8 @@ class NoPurchase(PlainNumbers, PaidByCounts):
         """The state that the prior makes likelier.
 
         Args:
-            ones: 0.
-            zeros: 0.
+            ones: number of reports 1, which must be 0.
+            zeros: number of reports 0, which must be 0.
 
         Raises:
             InvalidInput: somebody reported.
@@ -223,7 +228,7 @@ class NoPurchase(PlainNumbers, PaidByCounts):
         return self.prior_error
 
     def guarantees(self) -> Guarantees:
-        """Nothing is learned of anybody, and nothing is paid."""
+        """The guarantees: no privacy loss, no payment, and the error of the guess by the prior."""
         source = Source(document="confide", statement="nobody is asked", spec="data_market 2.5")
         error = self.error_probability()
         return Guarantees((

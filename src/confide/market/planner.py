@@ -1,8 +1,11 @@
-"""The cheapest way to learn the state with a given error: how many people, at which level, for how much money.
+"""The cheapest way to learn the state with a given error probability: how many people, at which level, for how much
+money.
 
-Three criteria: `thesis` takes Wang's choice, `chernoff` the cheapest market within Wang's target e^(-N D) <= error, and
-`exact` the cheapest whose best guess really errs no more often. What the first two cost more is the price of their
-looseness: `plan(...).compared` shows all three.
+There are three criteria. `thesis` takes Wang's choice of level and number of people. `chernoff` takes the cheapest
+market that meets Wang's target e^(-N D) <= error, where N is the number of people and D the Chernoff information of one
+report. `exact` takes the cheapest market whose best guess has at most the given error probability. The criteria
+`thesis` and `chernoff` use loose bounds, so their plans cost more. `plan(...).compared` shows the plans by all three
+criteria.
 """
 
 from __future__ import annotations
@@ -41,7 +44,7 @@ __all__ = [
 CRITERIA = ("exact", "chernoff", "thesis")
 
 LARGEST_PLAN = 10_000
-"""Default of the largest number of people that a plan may use."""
+"""Default of the largest number of people in a plan."""
 
 _POINTS = 64  # of the grid over levels for one N
 _CLOSELY, _ROUGHLY = 7, 4  # zooms into a grid: prices to a relative 1e-13, and better than
@@ -61,12 +64,14 @@ class TargetUnreachable(InvalidInput):
     """A target that no market with the allowed number of people reaches.
 
     Args:
-        error: target error.
+        error: error probability that was asked for.
         max_people: largest number of people that may be asked.
-        reachable: least error that they can reach, if everybody reports their bit unchanged.
-        people: number of people that would suffice; None where 2^40 do not.
-        attempt: function that plans with another `people` or `error`.
-        seconds: approximate time of that attempt for a person, in seconds, where it grows with the people.
+        reachable: least error probability that this number of people can reach, if everybody reports their bit
+            unchanged.
+        people: smallest number of people that would suffice; None where 2^40 people do not suffice.
+        attempt: function that plans again with another number `people` or another `error`.
+        seconds: approximate time that such an attempt takes for each person, in seconds, where the time grows with the
+            number of people.
     """
 
     def __init__(
@@ -84,20 +89,20 @@ class TargetUnreachable(InvalidInput):
 
 @dataclass(frozen=True, kw_only=True)
 class MarketPlan(PlannedMarket):
-    """A market that reaches a target, that keeps to a budget, or that buys a given level.
+    """A market that reaches a target error, that keeps to a budget, or that buys a given level.
 
     Args:
-        target: the error that was asked for, or the least one that the budget or the level allows.
-        criterion: exact, chernoff or thesis.
-        people: N; 0 where the prior alone is good enough and nothing is bought.
-        epsilon: the level that is bought from each.
+        target: error that was asked for, or the least error that the budget or the level allows.
+        criterion: criterion of the plan: exact, chernoff or thesis.
+        people: number N of people; 0 where nothing is bought because the prior alone is accurate enough.
+        epsilon: privacy level that is bought from each person, in nats.
         total: expected sum of all payments.
-        error: exact probability that the best guess is wrong.
-        lower_bound: no market of any size that meets the criterion pays less in all.
-        searched: the largest N that was looked at.
-        complete: whether it is proved that no larger N is cheaper; within one N the level is the best that was found,
-            and from 10^5 people on the total is the least to a relative 2e-5.
-        market: None where nothing is bought.
+        error: exact probability that the best guess of the state is wrong.
+        lower_bound: lower bound on the expected total of any market, of any size, that meets the criterion.
+        searched: largest number N of people that the search examined.
+        complete: whether it is proved that no larger N is cheaper. For each N the level is the best one that was found.
+            From 10^5 people on the total is the least up to a relative 2e-5.
+        market: market to run; None where nothing is bought.
         max_payment: the user's cap on single payments, if any.
     """
 
@@ -130,7 +135,9 @@ class MarketPlan(PlannedMarket):
         return () if self._inputs is None else by_criterion(self.compared, self.criterion)
 
     def plot(self) -> Picture:
-        """A picture of the expected total and the error at this level, for other numbers of people."""
+        """A picture of the expected total payment and the error probability at the plan's level, for other numbers of
+        people.
+        """
         it = self.market
         if it is None:
             return picture([(0.0, self.error)], (0.0, self.error), title=_PLOTTED, x="expected total",
@@ -155,7 +162,7 @@ class MarketPlan(PlannedMarket):
 
     @cached_property
     def compared(self) -> dict[str, MarketPlan | str]:
-        """The plan by each criterion, or why there is none."""
+        """Mapping from each criterion to its plan, or to the reason why it has none."""
         found: dict[str, MarketPlan | str] = {}
         for criterion in CRITERIA:
             if criterion == self.criterion:
@@ -182,7 +189,9 @@ class MarketPlan(PlannedMarket):
 
 def _exact_levels(people: NDArray[np.int64], error: float, signal_model: SignalModel, low: NDArray[np.float64],
                   high: NDArray[np.float64], steps: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Halve the logarithmic brackets of the least levels at which the best guess errs no more often than `error`."""
+    """Bisect, on a logarithmic scale, the brackets of the least levels at which the best guess errs with probability at
+    most `error`.
+    """
     a, b = np.log(low), np.log(high)
     for _ in range(steps):
         middle = (a + b) / 2.0
@@ -192,7 +201,9 @@ def _exact_levels(people: NDArray[np.int64], error: float, signal_model: SignalM
 
 
 class _Search:
-    """The cheapest (N, epsilon): every N that no bound rules out, until no larger N can be cheaper."""
+    """The search for the cheapest (N, epsilon): it examines every N that no bound rules out, until no larger N can be
+    cheaper.
+    """
 
     def __init__(self, error: float, signal_model: SignalModel, cost: Cost, criterion: str, limit: int) -> None:
         self.error, self.signal_model, self.cost = error, signal_model, cost
@@ -211,13 +222,15 @@ class _Search:
         self.informations, self.ratios = informations, np.maximum.accumulate(np.append(first, cells))
 
     def floor_from(self, people: int) -> float:
-        """No market of so many people or more pays less."""
+        """A lower bound on the expected total of every market of at least `people` people."""
         where = int(np.searchsorted(self.informations, self.quality / people, side="left"))
         most = float(self.ratios[min(where, self.ratios.size - 1)])
         return self.quality / most if most > 0 else math.inf
 
     def price_of(self, levels: Any, errors: MajorityErrors) -> Any:
-        """E[R] at these levels where the majority of the others errs like this."""
+        """The expected payment E[R] to one person at these levels, given the error probabilities of the majority of the
+        others.
+        """
         x = np.asarray(levels, dtype=np.float64)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             unit = self.cost.slope(x) * (1.0 + np.cosh(x))
@@ -225,21 +238,22 @@ class _Search:
         return np.where(np.isfinite(price), price, np.inf)
 
     def cost_of(self, people: Any, levels: Any) -> Any:
-        """N E[R^(N, level)]."""
+        """The expected total N E[R] of markets of N = `people` people at these levels."""
         errors = majority_errors(people - 1, Reporting.of(self.signal_model.signal_accuracy, levels))
         return people * self.price_of(levels, errors)
 
     def level_of(self, information: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The levels with these Chernoff informations; infinite where bits themselves have less."""
+        """The levels with these Chernoff informations; infinite where even an unchanged bit has less information."""
         ratio = np.sqrt(-np.expm1(-2.0 * information)) / self.signal_model.edge
         return np.where(ratio < 1.0, 2.0 * np.arctanh(np.minimum(ratio, 1.0 - 1e-16)), np.inf)
 
     def brackets(self, people: NDArray[np.int64], steps: int = 20) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Levels below and above epsilon_N, the least level at which N people reach the target; infinite where none.
+        """A level below and a level above epsilon_N, the least level at which N people reach the target; infinite where
+        no level suffices.
 
         Args:
-            people: N.
-            steps: of halving, of the exact criterion.
+            people: numbers N of people.
+            steps: number of bisections for the exact criterion.
         """
         signal_model = self.signal_model
         least = self.level_of(self.quality / people)
@@ -256,7 +270,9 @@ class _Search:
         return low, high
 
     def levels_from(self, low: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(k, 64) levels from each of these up; the second says whether prices rise from the first on."""
+        """(k, 64) levels from each lowest level `low` up. The second level is next to the first, and shows whether
+        prices rise from the start.
+        """
         levels = np.exp(np.log(low)[:, None] + np.linspace(0.0, 1.0, _POINTS)
                         * np.log(np.maximum(HIGHEST / low, 2.0))[:, None])
         levels[:, 0], levels[:, 1] = low, low * (1 + 1e-6)
@@ -264,12 +280,13 @@ class _Search:
 
     def cheapest(self, price: Callable[[Any], Any], levels: NDArray[np.float64], zooms: int
                  ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The least price of each row and its level: the best of its levels, and ever closer ones around it.
+        """The least price in each row of levels, and the level at which it is reached.
 
         Args:
-            price: of levels of the same number of rows.
+            price: function from an array of levels to their prices, row by row.
             levels: rising along each row.
-            zooms: how often; each divides the distance of levels by 8, and squares count.
+            zooms: number of refinements around the best level. Each refinement divides the distance of the levels by 8,
+                and the error of the least price is of second order in that distance.
         """
         rows = np.arange(len(levels))
         found = price(levels)
@@ -284,7 +301,9 @@ class _Search:
         return found[rows, best], levels[rows, best]
 
     def look(self, people: NDArray[np.int64]) -> None:
-        """Improve the best market by those of these sizes; V_LB at the least level prunes most of them."""
+        """Examine the markets of these sizes, and keep the best. The bound V_LB at the least level rules most sizes
+        out.
+        """
         low, high = self.brackets(people)
         possible = np.isfinite(high)
         people, low, high = people[possible], low[possible], high[possible]
@@ -304,11 +323,13 @@ class _Search:
         self.best = min([self.best, *zip(totals.tolist(), people.tolist(), at.tolist(), strict=True)])
 
     def least_of(self, first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.float64]:
-        """No market of first, first + 2, ..., last people pays less in all: of many such rows at once.
+        """A lower bound on the expected total of every market of first, first + 2, ..., or last people, for many such
+        ranges at once.
 
-        Whoever is fewer needs a level as high as the last ones at least. At one level every further two people make
-        both errors smaller, but for a majority of an even number of others: it wrongly says 1 with a probability that
-        first rises and then falls, so that one end has the least. And kappa is largest for the last.
+        Every market in the range needs at least the level that suffices for `last` people. At one level, each step by
+        two people makes both error probabilities of the majority smaller, with one exception. A majority of an even
+        number of others wrongly says 1 with a probability that first rises and then falls, so that its least value is
+        at one end of the range. Kappa is largest at `last`.
         """
         low = self.brackets(last)[0]
         out = np.full(low.size, np.inf)
@@ -326,8 +347,10 @@ class _Search:
         return out
 
     def run(self) -> None:
-        """Look at ever larger markets until the floor of all larger ones is above the best; beyond a thousand people
-        not at each of them, but at ranges of sizes, of which those that may hold a cheaper one are divided.
+        """Examine ever larger markets until the lower bound for all larger ones is above the best market found.
+
+        Beyond a thousand people the search does not examine each size. Instead the search examines ranges of sizes, and
+        divides those ranges that may hold a cheaper market.
         """
         start, size = 2, 64
         while start <= min(self.limit, _EACH) and not self.complete:
@@ -342,7 +365,7 @@ class _Search:
             self.complete = self.floor_from(self.limit + 1) >= self.best[0]
 
     def divide(self, start: int) -> None:
-        """Look at the sizes from `start` to the limit that no bound of a range rules out, the most promising first."""
+        """Examine the sizes from `start` to the limit that no range's bound rules out, the most promising first."""
         ends = np.unique(np.geomspace(start, self.limit, _RANGES).astype(np.int64))
         self.look(ends)
         first = np.concatenate([ends[:-1] + 1, ends[:-1] + 2])  # of either parity
@@ -372,14 +395,16 @@ class _Search:
 
 
 def least_people(reaches: Callable[[int], bool]) -> int | None:
-    """The least number of people that do, by doubling and halving; None where 2^40 do not."""
+    """The least number of people for which `reaches` is true, found by doubling and bisection; None where 2^40 people
+    do not suffice.
+    """
     return fewest(lambda people: people > 1 and reaches(people), _MOST_PEOPLE, singly=2)
 
 
 def _refuse_infeasible(
     error: float, signal_model: SignalModel, criterion: str, limit: int, again: Callable[..., Any]
 ) -> None:
-    """Raise where even bits as they are, from everybody, do not reach the target."""
+    """Raise an error if the target is out of reach even when everybody reports their bit unchanged."""
     bits = Reporting.of(signal_model.signal_accuracy, LARGEST_LEVEL)
     if criterion == "exact":
         def reach(people: int) -> float:
@@ -402,31 +427,32 @@ def plan(error: float | None = None, signal_accuracy: float | None = None, prior
          max_payment: float | None = None) -> MarketPlan:
     """The cheapest majority market for an error, the most accurate one for a budget, or the one of a given level.
 
-    Give `error`, or `budget`, or `epsilon` with `people`. Delta is no input: every report is randomised alone, by
-    itself, and loses epsilon at most.
+    Give `error`, or `budget`, or `epsilon` with `people`. There is no delta, because every report is randomised alone
+    and satisfies pure differential privacy at level epsilon.
 
     Args:
-        error: the target in (0, 1): for `exact` the probability of a wrong guess, for the others tau in
-            e^(-N D) <= tau, which bounds it.
-        signal_accuracy: theta in (0.5, 1).
-        prior_one: P(W = 1).
-        cost: everybody's g.
-        criterion: "exact", "chernoff" or "thesis"; with `epsilon` "exact" alone.
-        budget: the most that the payments may come to, expected, > 0, in the unit of the costs.
-        epsilon: the level that is bought from each, in (0, 700] nats.
-        people: N, with `epsilon` alone, >= 2.
-        max_people: most people that can be asked, >= 2.
-        max_payment: a warning is given where a single payment can be larger.
+        error: target in (0, 1). For `exact` the target is the probability of a wrong guess. For `chernoff` and `thesis`
+            the target is the number tau in e^(-N D) <= tau, where e^(-N D) bounds the probability of a wrong guess.
+        signal_accuracy: theta in (0.5, 1); the probability that a bit equals the state.
+        prior_one: P(W = 1); the prior probability that the state W is 1.
+        cost: everybody's g; the cost function of a privacy level.
+        criterion: "exact", "chernoff" or "thesis"; with `epsilon` only "exact".
+        budget: largest expected total payment, > 0, in the unit of the costs.
+        epsilon: privacy level that is bought from each person, in (0, 700] nats.
+        people: number N of people, >= 2; given only with `epsilon`.
+        max_people: largest number of people that can be asked, >= 2.
+        max_payment: amount of money; the plan warns if a single payment can be larger.
 
     Returns:
-        The plan; 0 people where guessing by the prior alone meets an exact target, or where the budget buys no market
-        that beats it.
+        The plan. A plan has 0 people where the guess of the state by the prior alone meets an exact target, or where
+        the budget buys no market that beats this guess.
 
     Raises:
-        InvalidInput: a parameter out of range, or not exactly one of error, budget and epsilon; all that are missing
-            are named at once (`MissingArguments`).
-        OutOfReach: a target that max_people cannot reach; says how many could.
-        Refused: criterion thesis with a cost that has no best level (erratum E1).
+        InvalidInput: a parameter is out of range, or not exactly one of error, budget and epsilon is given. If several
+            arguments are missing, the message names all of them (`MissingArguments`).
+        OutOfReach: the target is out of reach of max_people people; the message gives the number of people that would
+            suffice.
+        Refused: the criterion is thesis, and the cost has no best level (erratum E1).
 
     Source: Wang 2016, section 3.4; exact criterion and stop rule ours; spec data_market section 2.5.
 
@@ -461,7 +487,9 @@ def plan(error: float | None = None, signal_accuracy: float | None = None, prior
 
 def _nothing(signal_model: SignalModel, target: float, criterion: str, cap: float | None,
              inputs: tuple[float, float, Cost, int] | None) -> MarketPlan:
-    """Nobody is asked: the prior alone is good enough, or the best that there is."""
+    """The plan in which nobody is asked, because the prior alone is accurate enough, or because nothing better can be
+    bought.
+    """
     return MarketPlan(target=target, criterion=criterion, people=0, epsilon=0.0, total=0.0,
                       error=min(signal_model.prior_one, signal_model.prior_zero), lower_bound=0.0, searched=0,
                       complete=True, market=None, max_payment=cap, _inputs=inputs,
@@ -470,7 +498,7 @@ def _nothing(signal_model: SignalModel, target: float, criterion: str, cap: floa
 
 def _at_level(signal_model: SignalModel, cost: Cost, criterion: str, epsilon: float, people: int,
               cap: float | None) -> MarketPlan:
-    """The market of a given level and number of people."""
+    """The plan of the market with a given level and a given number of people."""
     if criterion != "exact":
         raise InvalidInput("criterion", f"{criterion!r} has no choice left where epsilon is given", "must be 'exact'")
     market = MajorityMarket(people, signal_model.signal_accuracy, signal_model.prior_one, cost, epsilon)
@@ -483,7 +511,7 @@ def _at_level(signal_model: SignalModel, cost: Cost, criterion: str, epsilon: fl
 
 def _within(budget: float, signal_model: SignalModel, cost: Cost, criterion: str, limit: int,
             cap: float | None) -> MarketPlan:
-    """The most accurate market that a budget pays: the cost of an error falls as the error grows."""
+    """The plan of the most accurate market within a budget, found by bisection: a smaller error never costs less."""
     best: MarketPlan | None = None
 
     def affordable(error: float) -> bool:
@@ -512,7 +540,7 @@ def _within(budget: float, signal_model: SignalModel, cost: Cost, criterion: str
 
 def _reaching(target: float, signal_model: SignalModel, cost: Cost, chosen: str, limit: int,
               cap: float | None) -> MarketPlan:
-    """The cheapest market for a target."""
+    """The plan of the cheapest market for a target."""
     signal_accuracy, prior_one = signal_model.signal_accuracy, signal_model.prior_one
     inputs = (signal_accuracy, prior_one, cost, limit)
 

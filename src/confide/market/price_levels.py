@@ -1,4 +1,6 @@
-"""How much quality a unit of money buys at each level, and Wang's bounds at the level at which it buys most."""
+"""The information that a unit of money buys at each privacy level, and Wang's bounds at the level at which it buys
+most.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +24,14 @@ GRID = np.geomspace(_LOWEST, HIGHEST, 2000)
 
 
 def price_floors(cost: Cost, levels: Any, edge: float) -> Any:
-    """V_LB over an array of levels."""
+    """The lower bound V_LB on the expected payment to one person, over an array of levels."""
     x = np.asarray(levels, dtype=np.float64)
     with np.errstate(over="ignore"):
         return cost.slope(x) * (np.sinh(x) + (1.0 + np.cosh(x)) / edge)
 
 
 def price_ratios(cost: Cost, levels: Any, signal_accuracy: float, edge: float) -> Any:
-    """The price ratio r = D/V_LB: the quality that a unit of money buys."""
+    """The price ratio r = D/V_LB: Chernoff information D of one report per unit of its least payment V_LB."""
     return Reporting.of(signal_accuracy, levels).chernoff / price_floors(cost, levels, edge)
 
 
@@ -37,11 +39,11 @@ def best_price_level(cost: Cost, signal_accuracy: float) -> float:
     """The smallest level with the best ratio of Chernoff information to least payment (Wang's epsilon tilde).
 
     Args:
-        cost: g, with x^2/g'(x) -> 0 at 0.
-        signal_accuracy: theta.
+        cost: cost function g with x^2/g'(x) -> 0 at 0.
+        signal_accuracy: probability theta that a bit equals the state.
 
     Raises:
-        Refused: a cost that is flatter at 0: more people at smaller levels are ever cheaper (erratum E1).
+        Refused: the cost is flatter at 0, so that more people at smaller levels are ever cheaper (erratum E1).
 
     Source: Wang 2016, (3.21); spec data_market section 2.5.
 
@@ -69,14 +71,15 @@ def best_price_level(cost: Cost, signal_accuracy: float) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class ThesisBounds:
-    """The bounds of Theorem 5 on the least total F(tau) that reaches e^(-sum of D) <= tau.
+    """The bounds of Theorem 5 on F(tau), the least total payment of a market whose sum of Chernoff informations D
+    satisfies e^(-sum of D) <= tau.
 
     Args:
-        epsilon: level epsilon tilde.
-        people: number N tilde = ceil(ln(1/tau)/D); where it is 1 a market needs 2.
-        lower: printed lower bound (N tilde - 1) V_LB.
-        tighter: lower bound ln(1/tau) V_LB/D, which its proof gives.
-        total: total of the majority market of max(N tilde, 2) people at epsilon tilde, an upper bound.
+        epsilon: level epsilon tilde, at which money buys most Chernoff information.
+        people: number of people N tilde = ceil(ln(1/tau)/D). A market needs at least 2 people even if N tilde is 1.
+        lower: lower bound (N tilde - 1) V_LB on the total, as printed.
+        tighter: lower bound ln(1/tau) V_LB/D on the total, which the theorem's proof gives.
+        total: upper bound: the total of the majority market of max(N tilde, 2) people at epsilon tilde.
     """
 
     epsilon: float
@@ -90,7 +93,7 @@ def thesis_bounds(error: float, signal_accuracy: float, prior_one: float, cost: 
     """The bounds of Theorem 5 at the target tau = error.
 
     Raises:
-        Refused: as `best_price_level`.
+        Refused: the cost has no best level, as in `best_price_level`.
 
     Source: Wang 2016, Theorem 5 and [2334]; spec data_market section 2.5.
 

@@ -1,6 +1,7 @@
-"""Rounds of a market played with made-up people: by drawing the counts alone, or person by person.
+"""Simulated rounds of a market with fictitious people: the counts of reports are drawn directly, or person by person.
 
-Simulation validates; it does not decide. A regret of 1e-4 cannot be seen in it: `check_equilibrium` is exact.
+A simulation can only validate a market. A simulation cannot decide whether a strategy is an equilibrium, because a
+regret of 1e-4 is invisible in its noise. `check_equilibrium` decides this question exactly.
 """
 
 from __future__ import annotations
@@ -36,19 +37,19 @@ _TENTHS = 10
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Simulation:
-    """The draws and the payments of R rounds.
+    """The draws and the payments of R simulated rounds of a market.
 
     Args:
-        state: (R,) uint8, W; where the prior is of the bits themselves, 2.
-        truth: (R,) int64, number of people whose bit is 1.
-        ones: (R,) int64, reports 1.
-        zeros: (R,) int64, reports 0.
-        for_one: (R,) payment of each report 1.
-        for_zero: (R,) payment of each report 0.
+        state: (R,) uint8, state W of each round, 0 or 1; 2 where the prior is a law of the bits without a state.
+        truth: (R,) int64, number of people whose bit is 1 in each round.
+        ones: (R,) int64, number of reports 1 in each round.
+        zeros: (R,) int64, number of reports 0 in each round.
+        for_one: (R,) payment of each report 1 of the round.
+        for_zero: (R,) payment of each report 0 of the round.
         wrong: (R,) bool, whether the guess of the state from the counts was wrong; empty where there is no state.
-        types: (10, 3) by tenths of the costs of those who take part in equilibrium, from the cheapest: number of
-            people, their mean payment, and that less the cost of their level; empty where costs are known, people were
-            not drawn one by one, or all were given one strategy.
+        types: (10, 3) table with one row for each tenth of the participants by cost, the cheapest first. Columns:
+            number of people, mean payment, and mean payment less the cost of the level. The table is empty where costs
+            are known, people were not drawn one by one, or all were given one strategy.
     """
 
     state: NDArray[np.uint8]
@@ -62,36 +63,36 @@ class Simulation:
 
     @property
     def rounds(self) -> int:
-        """R."""
+        """The number R of rounds."""
         return len(self.ones)
 
     @cached_property
     def totals(self) -> NDArray[np.float64]:
-        """The (R,) total payments of the rounds."""
+        """The (R,) total payment of each round."""
         found: NDArray[np.float64] = self.ones * self.for_one + self.zeros * self.for_zero
         return found
 
     @property
     def mean_total(self) -> float:
-        """Mean of the totals."""
+        """The mean of the total payment over the rounds."""
         return float(self.totals.mean())
 
     @property
     def standard_error(self) -> float:
-        """The standard error of that mean."""
+        """The standard error of the mean total payment."""
         return float(self.totals.std(ddof=1)) / math.sqrt(self.rounds) if self.rounds > 1 else math.inf
 
     def quantile(self, probability: float) -> float:
-        """A quantile of the totals."""
+        """A quantile of the total payment over the rounds."""
         return float(np.quantile(self.totals, fraction("probability", probability)))
 
     @property
     def error_rate(self) -> float:
-        """Share of rounds in which the guess was wrong; nan where there is no state to guess."""
+        """The share of rounds in which the guess of the state was wrong; nan where there is no state to guess."""
         return float(self.wrong.mean()) if self.wrong.size else math.nan
 
     def error_interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Clopper and Pearson's interval for the error probability."""
+        """Clopper and Pearson's confidence interval for the probability of a wrong guess."""
         from scipy.stats import beta
 
         if not self.wrong.size:
@@ -108,8 +109,10 @@ class Simulation:
 
     @property
     def payments(self) -> NDArray[np.float64]:
-        """The share of all reports and the mean payment (last axis), by report 0, 1 and by whether it was paid
-        anything, shape (2, 2, 2). Where a report has to meet the majority of the others, those who met it were paid.
+        """The (2, 2, 2) table of payments by report 0 or 1 (first axis) and by unpaid or paid (second axis).
+
+        The last axis holds two numbers: the share of such reports among all reports, and their mean payment. In a
+        majority market a report is paid if it equals the majority of the others.
         """
         found = np.zeros((2, 2, 2))
         for report, counts, each in ((0, self.zeros, self.for_zero), (1, self.ones, self.for_one)):
@@ -124,20 +127,23 @@ class Simulation:
 @renamed(nature="signal_model")
 def simulate(market: Market, rounds: int, *, seed: int, level: str = "aggregate", strategy: Strategy | None = None,
              signal_model: SignalModel | PairPrior | None = None) -> Simulation:
-    """Play a market many times.
+    """Simulate a market for a number of rounds.
 
     Args:
         market: `MajorityMarket`, `ThresholdMarket` or `PairMarket`.
-        rounds: R >= 1.
+        rounds: number R of rounds, >= 1.
         seed: seed of all draws; the same seed gives the same rounds.
-        level: "aggregate" draws the counts, at a cost that does not grow with people; "individual" draws each person,
-            their bit, their cost where costs are unknown, and their report, some hundred thousand at a time.
-        strategy: common strategy of everybody, absence included; default the market's equilibrium.
-        signal_model: the law of the state and the bits; default the design's. For a pair market a `PairPrior`.
+        level: "aggregate" draws the counts alone, in a time that does not grow with the number of people. "individual"
+            draws each person, their bit, their cost where costs are unknown, and their report, some hundred thousand
+            people at a time.
+        strategy: common strategy of everybody, absence included; by default the market's equilibrium.
+        signal_model: law of the state and the bits of the rounds; by default the law that the market is designed for.
+            For a pair market this is a `PairPrior`.
 
     Raises:
-        InvalidInput: a parameter out of range; a `PairPrior` without a law of the number of ones.
-        Refused: a pair market that pays by one peer each: counts do not say what it pays.
+        InvalidInput: a parameter is out of range, or a `PairPrior` has no law of the number of ones.
+        Refused: the market is a pair market that pays each report by a single peer, so that counts do not determine the
+            payments.
 
     Source: spec data_market section 5.
 
@@ -172,7 +178,7 @@ def simulate(market: Market, rounds: int, *, seed: int, level: str = "aggregate"
 
 
 class _State:
-    """Bits that agree because of a common state: W of each round, and bits that are independent given it."""
+    """The bits of people with a common state: the state W of each round, and bits that are independent given W."""
 
     def __init__(self, market: MajorityMarket | ThresholdMarket, signal_model: object, rounds: int,
                  source: Any) -> None:
@@ -185,19 +191,19 @@ class _State:
         self.chance = np.array([1.0 - law.signal_accuracy, law.signal_accuracy])[self.state]  # P(a bit is 1)
 
     def number(self) -> NDArray[np.int64]:
-        """(R,) how many bits are 1."""
+        """(R,) number of people whose bit is 1, in each round."""
         found: NDArray[np.int64] = self.source.binomial(self.people, self.chance)
         return found
 
     def drawn(self, some: slice, start: int, size: int) -> NDArray[np.bool_]:
-        """(r, size) the bits of some rounds' people from `start` on."""
+        """(r, size) bits of `size` people from rank `start` on, in some of the rounds."""
         del start
         found: NDArray[np.bool_] = self.source.random((len(self.chance[some]), size)) < self.chance[some, None]
         return found
 
 
 class _Pairs:
-    """Bits of an exchangeable law: the number of ones of each round. Who holds them does not matter."""
+    """The bits of an exchangeable law: the number of ones of each round, which are given to the first people."""
 
     def __init__(self, market: PairMarket, signal_model: object, rounds: int, source: Any) -> None:
         law = market.prior if signal_model is None else signal_model
@@ -214,17 +220,23 @@ class _Pairs:
         self.ones: NDArray[np.int64] = np.searchsorted(ends, source.random(rounds) * ends[-1], side="right")
 
     def number(self) -> NDArray[np.int64]:
-        """(R,) how many bits are 1."""
+        """(R,) number of people whose bit is 1, in each round."""
         return self.ones
 
     def drawn(self, some: slice, start: int, size: int) -> NDArray[np.bool_]:
-        """(r, size) the bits of some rounds' people from `start` on."""
+        """(r, size) bits of `size` people from rank `start` on, in some of the rounds."""
         found: NDArray[np.bool_] = np.arange(start, start + size) < self.ones[some, None]
         return found
 
 
 def _reports(people: NDArray[np.int64], law: NDArray[np.float64], source: Any) -> NDArray[np.int64]:
-    """(2, R) how many of so many people report 1, and 0, who report 0, 1 or none by that law."""
+    """(2, R) number of people who report 1, and number of people who report 0, in each round.
+
+    Args:
+        people: (R,) number of people who may report.
+        law: (3,) probabilities that a person reports 0, reports 1, and takes no part.
+        source: random generator.
+    """
     here = float(law[0] + law[1])
     present = source.binomial(people, min(here, 1.0))
     ones = source.binomial(present, min(float(law[1]) / here, 1.0) if here > 0 else 0.0)
@@ -233,7 +245,10 @@ def _reports(people: NDArray[np.int64], law: NDArray[np.float64], source: Any) -
 
 def _one_by_one(market: Market, bits: _State | _Pairs, channel: NDArray[np.float64], types: _Types | None,
                 source: Any) -> NDArray[np.int64]:
-    """(3, R) bits that are 1, reports 1, reports 0: of whole rounds together while people are few."""
+    """(3, R) number of bits that are 1, of reports 1 and of reports 0, drawn person by person.
+
+    Several whole rounds are drawn together as long as that makes few people.
+    """
     rounds, people = len(bits.state), market.people
     counts = np.zeros((3, rounds), dtype=np.int64)
     at_a_time = max(1, _CHUNK // people)
@@ -252,16 +267,17 @@ def _one_by_one(market: Market, bits: _State | _Pairs, channel: NDArray[np.float
 
 def _report(bit: NDArray[np.bool_], channel: NDArray[np.float64],
             source: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Who reports 1, and who reports at all."""
+    """For each person, whether they report 1, and whether they report at all."""
     coin, held = source.random(bit.shape), bit.view(np.uint8)
     return coin < channel[1][held], coin < (channel[0] + channel[1])[held]
 
 
 class _Types:
-    """People whose costs are drawn, too: their reports in equilibrium, and what each tenth of the participants earns.
+    """People whose costs are drawn as well: their equilibrium reports, and the payments to each tenth of the
+    participants by cost.
 
     Args:
-        market: whose equilibrium.
+        market: market whose equilibrium the people play.
     """
 
     def __init__(self, market: ThresholdMarket) -> None:
@@ -272,7 +288,7 @@ class _Types:
 
     def report(self, bit: NDArray[np.bool_],
                source: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Who reports 1, and who reports at all."""
+        """For each person, whether they report 1, and whether they report at all."""
         cost = self.market.cost_law.sample(bit.size, source).reshape(bit.shape)
         here = np.asarray(self.market.takes_part(cost))
         cost = cost[here]
@@ -288,22 +304,22 @@ class _Types:
         return one, here
 
     def settle(self, for_one: NDArray[np.float64], for_zero: NDArray[np.float64]) -> None:
-        """Pay the rounds whose reports are all in."""
+        """Book the payments of the rounds for which all reports have been drawn."""
         if self.counts is not None:
             self.people += self.counts.sum(axis=(0, 2))
             self.paid += for_zero @ self.counts[:, :, 0] + for_one @ self.counts[:, :, 1]
             self.counts = None
 
     def table(self) -> NDArray[np.float64]:
-        """(10, 3) people, mean payment, mean utility."""
+        """(10, 3) number of people, mean payment and mean utility, for each tenth of the participants by cost."""
         number = np.maximum(self.people, 1.0)
         return np.column_stack([self.people, self.paid / number, (self.paid - self.spent) / number])
 
 
 def _paid(market: Market, state: NDArray[np.uint8], ones: NDArray[np.int64],
           zeros: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """What each report 1, and each report 0, is paid in each round; nothing where nobody gives it, or one person is
-    alone.
+    """The payment of each report 1 and of each report 0, in each round; 0 where nobody gives that report, or where one
+    person reports alone.
     """
     for_one, for_zero = np.zeros((2, len(ones)))
     # State by state: payments are tabulated from the least to the largest attendance, which may depend on it.
@@ -318,8 +334,10 @@ def _paid(market: Market, state: NDArray[np.uint8], ones: NDArray[np.int64],
 
 def _wrong(market: Market, state: NDArray[np.uint8], ones: NDArray[np.int64],
            zeros: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether the market's rule misses the state: the likelier one; where costs are unknown, what most report, and 1 at
-    a tie.
+    """Whether the market's guess of the state is wrong, in each round.
+
+    A majority market guesses the likelier state. A threshold market guesses the majority of the reports, and 1 at a
+    tie.
     """
     if isinstance(market, PairMarket):
         return np.zeros(0, dtype=np.bool_)

@@ -1,10 +1,12 @@
-"""The strategies of a person with a bit: every 3x2 channel from the bit to a report 0, 1 or none, and its privacy
-level.
+"""The strategies of a person with a bit: every 3x2 channel from the bit to a report 0, 1 or none, its privacy level,
+and the best reply.
 
-The best reply over all channels: asymmetric, randomised, partly absent, whatever the signs of the payments.
+The best reply is over all channels, including asymmetric and randomised ones and those that are sometimes absent, for
+payments of any sign.
 
-A person's choice depends on their interim matrix alone: a[x, s] = P(S = s) E[R | X = x, S = s]. At a fixed level the
-channels are a polytope whose extreme points use two labels at most, so nine pairs of labels decide.
+A person's choice depends on their interim matrix alone: a[x, s] = P(S = s) E[R | X = x, S = s], where S is the bit, X
+the report and R the payment. At a fixed privacy level the channels form a polytope whose extreme points use at most two
+of the three reports. The best reply is therefore found among nine pairs of reports.
 """
 
 from __future__ import annotations
@@ -47,17 +49,17 @@ __all__ = [
 # ---- strategies
 
 NONE = 2
-"""The row, and the code in arrays of reports, of taking no part."""
+"""The row of a channel that stands for taking no part, and the code of taking no part in arrays of reports."""
 
 REPORTS = ("0", "1", "none")
 
 NO_TRUTHS = ("reports are 0, 1 or 2 (none) and already randomised: make them from true and false on each person's own "
              "device, with `BitCollection.submit`, or with `BitCollection.reports(bits, noise)` for many")
-"""What to do with a column of true and false, which are people's bits and no reports."""
+"""Advice in the error message for a column of true and false, which holds people's bits instead of reports."""
 
 
 def are_truths(values: Any) -> bool:
-    """Whether an array is of true and false, or a sequence holds one of them.
+    """Whether an array is boolean, or a sequence contains true or false.
 
     Args:
         values: an array, or a list or tuple.
@@ -68,16 +70,16 @@ def are_truths(values: Any) -> bool:
 
 
 def as_reports(reports: Any, people: int) -> NDArray[np.int64]:
-    """Check and code N reports 0, 1, or 2 for none, shape (N,).
+    """Check N reports 0, 1, or 2 for none, and convert them to an integer array of shape (N,).
 
     Args:
         reports: an array or a list, a column of pandas, Polars or Arrow, or a frame, an Arrow table, a mapping or a
-            file with one column; an empty cell, nan or None is none.
+            file with one column. An empty cell, nan or None counts as no report.
         people: number N of people.
 
     Raises:
-        InvalidInput: not N reports, true and false, which are bits and not yet reports, something else (the message
-            does not say which one), or a column of text, by its name.
+        InvalidInput: the values are not N reports, or are true and false, which are bits and not yet reports. The
+            message names a column of text, and does not say which value is wrong.
     """
     if are_truths(reports):
         raise InvalidInput("reports", "are true and false", NO_TRUTHS)
@@ -85,28 +87,31 @@ def as_reports(reports: Any, people: int) -> NDArray[np.int64]:
 
 
 def as_bits(bits: Any, people: int) -> NDArray[np.int64]:
-    """Check and code N people's own bits as 0, 1, or 2 for taking no part: as `as_reports`, and true and false, too.
+    """Check N people's own bits, and convert them to an array of 0, 1, or 2 for taking no part; true and false are
+    accepted.
 
     Args:
-        bits: bits, in any form of `as_reports`.
+        bits: bits, in any form that `as_reports` accepts.
         people: number N of people.
 
     Raises:
-        InvalidInput: not N bits, something else (the message does not say which one), or a column of text, by its name.
+        InvalidInput: the values are not N bits. The message names a column of text, and does not say which value is
+            wrong.
     """
     return _coded("bits", bits, people, "each must be true or false, or 1 or 0, and nan for taking no part")
 
 
 def numbers_of(field: str, values: Any, *, no_truths: str = "") -> NDArray[Any]:
-    """The array of a sequence, a column or a table of one column, in which missing values are nan.
+    """Convert a sequence, a column or a table of one column to an array, in which missing values are nan.
 
     Args:
-        field: name of the values in errors.
-        values: numbers, in any form of `as_reports`.
-        no_truths: advice where a column of true and false is refused; by default they are 1 and 0.
+        field: name of the values in error messages.
+        values: numbers, in any form that `as_reports` accepts.
+        no_truths: advice in the error message where a column of true and false is refused; by default true and false
+            become 1 and 0.
 
     Raises:
-        InvalidInput: no numbers.
+        InvalidInput: the values are not numbers.
     """
     column = column_of(values, field, no_truths=no_truths)
     try:
@@ -132,10 +137,11 @@ def _coded(field: str, values: Any, people: int, limit: str, no_truths: str = ""
 
 
 def privacy_level(channel: ArrayLike) -> float:
-    """The local privacy level of a channel: the largest |ln P(x|S=1)/P(x|S=0)| over its reports.
+    """The local privacy level of a channel: the largest |ln P(x|S=1)/P(x|S=0)| over its reports x, where S is the bit.
 
     Args:
-        channel: (k, 2) P(X = x | S = s); 0/0 counts as 1. A report that is possible for one bit only makes it infinite.
+        channel: (k, 2) P(X = x | S = s). In a ratio of the probabilities of one report, 0/0 counts as 1. If some report
+            is possible for only one of the bits, the level is infinite.
 
     Source: Wang 2016, Definition 5; spec data_market section 1 (three single reports decide all events).
 
@@ -153,7 +159,7 @@ def privacy_level(channel: ArrayLike) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Strategy(Declared):
-    """A person's channel, public like all of game theory: the others' belief about this person's report.
+    """A person's channel from the bit to the report, as a public belief: the others' view of this person's behaviour.
 
     Example:
         >>> round(Strategy.randomised(1.0).level, 12)
@@ -181,21 +187,23 @@ class Strategy(Declared):
 
     @classmethod
     def randomised(cls, epsilon: float) -> Strategy:
-        """The epsilon-strategy: the bit with probability e^epsilon/(1 + e^epsilon), the other one otherwise.
+        """The epsilon-strategy: report the bit with probability e^epsilon/(1 + e^epsilon), and the opposite bit
+        otherwise.
 
         Args:
-            epsilon: in [-700, 700]; below 0 the reports turn around, 0 is a fair coin.
+            epsilon: level in [-700, 700] nats. Below 0 the two reports change places, and 0 is a fair coin.
         """
         return cls.on_pair(1, 0, epsilon)
 
     @classmethod
     def on_pair(cls, on_one: int, on_zero: int, level: float) -> Strategy:
-        """Randomised response on two labels: mostly `on_one` where the bit is 1, mostly `on_zero` where it is 0.
+        """Randomised response on two reports: mostly `on_one` where the bit is 1, mostly `on_zero` where the bit is 0.
 
         Args:
-            on_one: 0, 1 or 2 (none).
-            on_zero: likewise; equal to `on_one` it is a constant report.
-            level: in [-700, 700].
+            on_one: report that is mostly given on bit 1: 0, 1 or 2 (none).
+            on_zero: report that is mostly given on bit 0: 0, 1 or 2 (none). If equal to `on_one`, the report is
+                constant.
+            level: level of the randomised response, in [-700, 700] nats.
         """
         if not abs(level) <= LARGEST_LEVEL:
             raise InvalidInput("epsilon", f"{level!r} is out of range", f"must be in [-{LARGEST_LEVEL:g}, 700]")
@@ -208,7 +216,7 @@ class Strategy(Declared):
 
     @classmethod
     def always(cls, report: str) -> Strategy:
-        """The same report whatever the bit: "0", "1" or "none"."""
+        """The strategy that gives the same report, "0", "1" or "none", whatever the bit."""
         table = np.zeros((3, 2))
         table[REPORTS.index(one_of("report", report, REPORTS))] = 1.0
         return cls(table, name=f"always {report}")
@@ -225,12 +233,14 @@ class Strategy(Declared):
 
     @property
     def participation(self) -> NDArray[np.float64]:
-        """The (2,) probabilities of taking part, by bit."""
+        """The (2,) probabilities of taking part, given the bits 0 and 1."""
         found: NDArray[np.float64] = 1.0 - self.channel[NONE]
         return found
 
     def thinned(self, presence: float) -> Strategy:
-        """The same strategy of somebody who can take part with that probability only, whatever their bit."""
+        """The strategy of a person who takes part only with probability `presence`, independently of their bit, and
+        then plays this strategy.
+        """
         if not 0 <= presence <= 1:
             raise InvalidInput("presence", f"{presence!r} is out of range", "must be in [0, 1]")
         table = presence * self.channel
@@ -238,11 +248,11 @@ class Strategy(Declared):
         return Strategy(table, name=self.name)
 
     def relabelled(self) -> Strategy:
-        """The reports 0 and 1 exchanged (Lemma 2)."""
+        """The strategy with the reports 0 and 1 exchanged (Lemma 2)."""
         return Strategy(self.channel[[1, 0, NONE]])
 
     def given_state(self, signal_accuracy: float) -> NDArray[np.float64]:
-        """The (3, 2) probabilities P(X = x | W = w)."""
+        """The (3, 2) probabilities P(X = x | W = w) of the report x given the state w."""
         theta = signal_accuracy
         found: NDArray[np.float64] = self.channel @ np.array([[theta, 1.0 - theta], [1.0 - theta, theta]])
         return found
@@ -251,16 +261,16 @@ class Strategy(Declared):
 # ---- replies
 
 TIE = 1e-13
-"""Utilities closer than this share of the largest payment are equal."""
+"""Largest difference of utilities that counts as equal, as a share of the largest payment."""
 
 
 @dataclass(frozen=True)
 class Reply:
-    """One maximising pair of labels.
+    """One best reply, as randomised response on a pair of reports.
 
     Args:
         on_one: report that is mostly given on bit 1: 0, 1 or 2 (none).
-        on_zero: report that is mostly given on bit 0; the same for an uninformative reply.
+        on_zero: report that is mostly given on bit 0; equal to `on_one` for an uninformative reply.
         level: privacy level of the reply, 0 for an uninformative one.
         utility: expected payment less the cost of the level.
     """
@@ -272,12 +282,12 @@ class Reply:
 
     @property
     def strategy(self) -> Strategy:
-        """The channel."""
+        """The reply as a channel from the bit to the report."""
         return Strategy.on_pair(self.on_one, self.on_zero, self.level)
 
     @property
     def informative(self) -> bool:
-        """Whether it depends on the bit."""
+        """Whether the report depends on the bit."""
         return self.level > 0
 
     @property
@@ -293,8 +303,8 @@ class BestReply:
     """All best replies to an interim matrix.
 
     Args:
-        replies: every maximising pair; mixtures of those of one level are best replies too.
-        margin: utility of the best informative reply less that of the best uninformative one; minus infinity where no
+        replies: every maximising pair of reports; mixtures of replies of one level are best replies too.
+        margin: utility of the best informative reply less that of the best uninformative one. Minus infinity where no
             informative reply can be as good as some uninformative one.
     """
 
@@ -308,17 +318,17 @@ class BestReply:
 
     @property
     def level(self) -> float:
-        """The highest level among them."""
+        """The highest privacy level among the best replies."""
         return self.replies[0].level
 
     @property
     def strategy(self) -> Strategy:
-        """One of them, of the highest level."""
+        """A best reply of the highest privacy level."""
         return self.replies[0].strategy
 
     @property
     def unique(self) -> bool:
-        """Whether there is one only."""
+        """Whether there is exactly one best reply."""
         return len(self.replies) == 1
 
     @property
@@ -328,7 +338,9 @@ class BestReply:
 
 
 def as_interim(interim: ArrayLike) -> NDArray[np.float64]:
-    """A (3, 2) table of finite numbers; two rows mean that taking no part pays nothing."""
+    """Check and convert a (3, 2) table of finite numbers; a table of two rows gets a row of zeros for
+    taking no part.
+    """
     try:
         table = np.asarray(interim, dtype=np.float64)
     except (TypeError, ValueError):
@@ -366,19 +378,19 @@ def _best_level(half: float, cost: Cost) -> float:
 
 
 def best_response(interim: ArrayLike, cost: Cost, *, ceiling: float = math.inf) -> BestReply:
-    """Every best reply over all channels.
+    """Find every best reply over all channels from the bit to the report.
 
     Args:
-        interim: (3, 2) a[x, s] = P(S = s) E[R | X = x, S = s] for the reports 0, 1, none (rows), of any sign; (2, 2)
-            where taking no part pays nothing.
+        interim: (3, 2) a[x, s] = P(S = s) E[R | X = x, S = s] for the reports 0, 1, none (rows) and the bit 0, 1
+            (columns), of any sign. A (2, 2) table means that taking no part pays nothing.
         cost: cost of a privacy level to this person.
-        ceiling: largest level that the person can choose, where something enforces one.
+        ceiling: largest level that the person can choose, where something enforces such a limit.
 
     Returns:
-        All maximising pairs of labels, within 1e-13 of the payments' size.
+        All pairs of reports with the largest utility, up to 1e-13 of the largest payment.
 
     Raises:
-        InvalidInput: no such table.
+        InvalidInput: the interim matrix is not such a table.
 
     Source: spec data_market section 1 (ours); contains Wang 2016, Lemma 1.
 
@@ -409,12 +421,14 @@ def best_response(interim: ArrayLike, cost: Cost, *, ceiling: float = math.inf) 
 
 
 def utility(interim: ArrayLike, strategy: Strategy, cost: Cost) -> float:
-    """The utility of a strategy: expected payment less the cost of its level; minus infinity where that is infinite."""
+    """The utility of a strategy: expected payment less the cost of its level, and minus infinity for an infinite
+    level.
+    """
     paid = float(np.sum(as_interim(interim) * strategy.channel))
     level = strategy.level
     return paid - float(cost(level)) if math.isfinite(level) else -math.inf
 
 
 def regret(interim: ArrayLike, strategy: Strategy, cost: Cost) -> float:
-    """How much better than a strategy the best reply is, >= 0 up to rounding."""
+    """The utility of the best reply less the utility of a strategy, >= 0 up to rounding."""
     return best_response(interim, cost).utility - utility(interim, strategy, cost)

@@ -1,4 +1,4 @@
-"""Privacy: losses and their conversions, noise, spend events, the accountant and the ledger."""
+"""Privacy losses and their conversions, noise, spend events, the accountant and the ledger."""
 
 from confide._lazy import doors
 

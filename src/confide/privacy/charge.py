@@ -1,7 +1,7 @@
-"""The charge of a run as named lines, the cost of a draw, and the balance of a line.
+"""The charge of a run as a list of named lines, the cost of one draw of noise, and the remaining balance of each line.
 
-Costs are exact rationals; events hold doubles, which mean the decimals that they are written as (epsilons) or
-themselves (rho, mu).
+Costs are exact rationals, while events hold doubles. An epsilon counts as the decimal that its double is written as; a
+rho or a mu counts as the double itself.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ __all__ = [
 
 @dataclass(frozen=True)
 class DrawCost:
-    """The cost of one draw, in each notion that it has a cost in; exactly.
+    """The exact cost of one draw of noise, in each privacy notion in which it has a cost.
 
     Args:
-        pure: epsilon; None where the draw has none, as Gaussian noise.
-        rho: the rho of zero-concentrated privacy; None where nothing is known of it.
+        pure: the epsilon of pure privacy; None for a draw without one, such as Gaussian noise.
+        rho: the rho of zero-concentrated privacy; None where no rho is known.
         mu_squared: the mu squared of Gaussian privacy; None for other noise.
-        bounded_range: whether the log ratio varies by at most `pure` over all outcomes, as of an exponential mechanism.
+        bounded_range: whether the log ratio varies by at most `pure` over all outcomes, as in an exponential mechanism.
 
     Example:
         >>> DrawCost.laplace(Fraction(1, 2)).rho, DrawCost.gaussian(Fraction(1, 2)).rho
@@ -84,7 +84,7 @@ class DrawCost:
                         _sum(self.mu_squared, other.mu_squared))
 
     def times(self, count: int) -> DrawCost:
-        """The cost of so many draws."""
+        """The total cost of `count` draws of this cost."""
         if count == 1:
             return self
         pure, rho, mu_squared = (None if part is None else count * part
@@ -92,7 +92,7 @@ class DrawCost:
         return DrawCost(pure, rho, mu_squared)
 
     def within(self, event: Event) -> bool:
-        """Whether an event pays for the draw."""
+        """Whether the cost of the draw is at most that of an event."""
         match event:
             case BoundedRangeEvent():
                 return self.bounded_range and self.pure is not None and self.pure <= written(event.epsilon)
@@ -124,7 +124,7 @@ class DrawCost:
 _NOTHING = DrawCost(Fraction(0), Fraction(0), Fraction(0))
 
 PUBLIC = DrawCost.laplace(Fraction(0))
-"""The cost of a draw whose law is the same for all records."""
+"""The cost of a draw whose distribution is the same whatever the records are: zero."""
 
 
 def _sum(one: Fraction | None, other: Fraction | None) -> Fraction | None:
@@ -139,7 +139,7 @@ class Line:
     """One named part of the charge of a run.
 
     Args:
-        name: the name that draws are made under.
+        name: the name by which a draw says which line pays for it.
     """
 
     name: str
@@ -151,7 +151,7 @@ class Line:
         raise NotImplementedError
 
     def open(self) -> OpenLine:
-        """The balance of this line, for one run."""
+        """A fresh balance of the line, for one run."""
         raise NotImplementedError
 
 
@@ -166,10 +166,11 @@ class _OneEvent(Line):
 
 @dataclass(frozen=True, kw_only=True)
 class Allowance(_OneEvent):
-    """Any number of draws, chosen as the run goes on, whose costs add up to at most one event's.
+    """A line that pays for any number of draws, chosen as the run goes on, while the sum of their costs is at most that
+    of one event.
 
     Args:
-        event: pure, of bounded range, concentrated, Gaussian or approximate.
+        event: the event charged: pure, of bounded range, concentrated, Gaussian or approximate.
     """
 
     form = "allowance"
@@ -181,10 +182,10 @@ class Allowance(_OneEvent):
 
 @dataclass(frozen=True, kw_only=True)
 class FixedList(Line):
-    """Draws in a fixed order: each is paid by the next event of the list.
+    """A line that pays for draws in a fixed order: each event of a list pays for the next draw.
 
     Args:
-        listed: the events; one that is `Repeated` pays for so many draws.
+        listed: the events in order; a `Repeated` event pays for as many draws as it has repetitions.
     """
 
     listed: tuple[Event, ...]
@@ -200,10 +201,11 @@ class FixedList(Line):
 
 @dataclass(frozen=True, kw_only=True)
 class Session(_OneEvent):
-    """One event for all draws of a primitive that is used step by step, such as a tree counter or a sparse vector.
+    """A line with one event for all draws of a primitive that is used step by step, such as a tree counter or a sparse
+    vector.
 
     Args:
-        event: the event of the session; `Repeated` where it may be opened so many times.
+        event: the event of one session; a `Repeated` event allows as many sessions as it has repetitions.
     """
 
     form = "session"
@@ -214,11 +216,12 @@ class Session(_OneEvent):
 
 @dataclass(frozen=True, kw_only=True)
 class Parallel(_OneEvent):
-    """Draws on groups of people who do not overlap: each group's draws cost at most the event.
+    """A line for draws on disjoint groups of people: the draws on each group cost at most one event.
 
     Args:
-        event: the event of each group, and so of all together.
-        groups: the names of the groups. Nobody's group may depend on anybody's record.
+        event: the event charged for each group. The one event also covers all groups together, because each person is
+            in one group only.
+        groups: the names of the groups. The assignment of people to groups may not depend on anybody's record.
     """
 
     groups: tuple[str, ...]
@@ -230,7 +233,7 @@ class Parallel(_OneEvent):
 
 @dataclass(frozen=True, kw_only=True)
 class WithoutDraw(Line):
-    """A delta for which nothing is drawn, such as that of noise that is cut off; a part of a bundle.
+    """A part of a bundle for a delta that pays for no draw, such as the delta of clamping noise at a bound.
 
     Args:
         delta: the cost, a probability in (0, 1].
@@ -249,7 +252,7 @@ class WithoutDraw(Line):
 
 @dataclass(frozen=True, kw_only=True)
 class OnDevices(_OneEvent):
-    """Draws on the participants' devices, each of which spends at most the event on its one report.
+    """A line for draws on the participants' devices: each device spends at most the event on its one report.
 
     Args:
         event: the event of one device.
@@ -263,10 +266,10 @@ class OnDevices(_OneEvent):
 
 @dataclass(frozen=True, kw_only=True)
 class Unprotected(_OneEvent):
-    """Data that are published as they are.
+    """A line for data that are published without any protection.
 
     Args:
-        event: the event that says so.
+        event: the event that records the unprotected release.
     """
 
     form = "unprotected"
@@ -277,12 +280,12 @@ class Unprotected(_OneEvent):
 
 @dataclass(frozen=True, kw_only=True)
 class Bundle(_OneEvent):
-    """Several lines that the ledger is charged for by one event, proved to cover them together.
+    """Several lines for which the ledger is charged one event, which is proved to cover all these lines together.
 
     Args:
         event: the event that is charged.
         parts: the lines that may be drawn from.
-        proof: the reason why it covers them, in a few words.
+        proof: the reason why the event covers the parts, in a few words.
     """
 
     parts: tuple[Line, ...]
@@ -308,15 +311,18 @@ def _check_bundle(bundle: Bundle) -> None:
 
 
 _ROUNDING = Fraction(1, 10**9)
-"""Sums and conversions of doubles, as for promises (`confide.privacy.required_charge`)."""
+"""Relative tolerance in comparisons of costs, for rounding in sums and conversions of doubles.
+`confide.privacy.required_charge` allows the same.
+"""
 
 
 def lines_of(events: Iterable[Event]) -> tuple[Line, ...]:
-    """The lines that follow from events alone: an allowance for each, a fixed list where one is repeated.
+    """The lines that follow from events alone: an allowance for a single event, a fixed list for a repeated or composed
+    one.
 
     Args:
-        events: the events of one run. Their labels name the lines; where one has none, or one that stood before, its
-            number does.
+        events: the events of one run. A line takes its name from the label of its event. Where the label is missing or
+            already taken, the number of the event is added.
 
     Example:
         >>> from confide.contract import Relation
@@ -348,16 +354,16 @@ def _line(name: str, event: Event) -> Line:
 
 
 class OpenLine:
-    """One line of a charge in one run."""
+    """The balance of one line of a charge during one run."""
 
     def __init__(self, line: Line) -> None:
         self.line = line
 
     def spend(self, cost: DrawCost, count: int, group: str | None) -> None:
-        """Pay for draws.
+        """Deduct the cost of draws from the balance of the line.
 
         Raises:
-            Overspent: they cost more than is left.
+            Overspent: the draws cost more than the line has left.
         """
         raise NotImplementedError
 
@@ -375,7 +381,7 @@ class _Closed(OpenLine):
 
 
 class _Sum(OpenLine):
-    """What was spent of an allowance: one number is added up."""
+    """The balance of an allowance whose limit is a single number, such as an epsilon or a rho."""
 
     def __init__(self, line: Allowance, part: str, limit: Fraction) -> None:
         super().__init__(line)
@@ -392,7 +398,7 @@ class _Sum(OpenLine):
         self._paid += count
 
     def _turn_to(self, cost: DrawCost) -> None:
-        """Ask how many draws of another cost are affordable, after those before."""
+        """Work out how many draws of a new cost are affordable, after all draws made before."""
         self._before = self._spent()
         amount: Fraction | None = getattr(cost, self._part)
         self._again, self._paid = cost, 0
@@ -411,7 +417,7 @@ class _Sum(OpenLine):
 
 
 class _SumOfAll(OpenLine):
-    """What was spent of an allowance that is no single number, such as an approximate one."""
+    """The balance of an allowance whose limit is no single number, such as an epsilon with a delta."""
 
     def __init__(self, line: Allowance) -> None:
         super().__init__(line)
@@ -428,7 +434,9 @@ class _SumOfAll(OpenLine):
 
 
 def _limit(event: Event) -> tuple[str, Fraction] | None:
-    """Which number of its draws an event bounds the sum of, and by what; None where it is no single sum."""
+    """Name of the `DrawCost` number whose sum over the draws an event limits, and the limit. None for an event that
+    limits no single sum.
+    """
     match event:
         case PureEvent():
             return "pure", written(event.epsilon)
@@ -440,7 +448,7 @@ def _limit(event: Event) -> tuple[str, Fraction] | None:
 
 
 class _Listed(OpenLine):
-    """Where a fixed list stands. A session is a list of openings."""
+    """The position in a fixed list of draws. For a session, each entry of the list is one opening of the primitive."""
 
     def __init__(self, line: FixedList | Session, *, opened: bool = False) -> None:
         super().__init__(line)
@@ -463,7 +471,7 @@ class _Listed(OpenLine):
 
 
 class _Groups(OpenLine):
-    """One allowance for each group."""
+    """The balances of parallel groups: one allowance for each group."""
 
     def __init__(self, line: Parallel) -> None:
         super().__init__(line)

@@ -1,9 +1,14 @@
-"""Clamped noise: noise that is cut off at a public bound, so that something holds for sure, and the delta of the cut.
+"""Clamped noise, which is cut off at a public bound so that a property holds with certainty, and the delta that the cut
+costs.
 
-Cutting changes the law only where the noise is beyond the bound. If `draws` of them are beyond it with probability at
-most t in each of two neighbouring worlds, an epsilon-DP mechanism becomes (epsilon, (1 + e^epsilon) t)-DP:
-P'[S] <= P[S] + t <= e^epsilon P_2[S] + t <= e^epsilon (P'_2[S] + t) + t. So t must be as small as a delta: at a failure
-probability of one in a hundred nothing is private any more.
+Clamping changes the law only where the noise is beyond the bound. Let t bound the probability that any of the noise
+draws of a run is beyond it, in each of two neighbouring worlds. Under that bound an epsilon-DP mechanism becomes
+(epsilon, (1 + e^epsilon) t)-DP by clamping. With P and P_2 the laws without clamping and P' and P'_2 those with
+clamping:
+
+    P'[S] <= P[S] + t <= e^epsilon P_2[S] + t <= e^epsilon (P'_2[S] + t) + t
+
+So t must be as small as a delta. At a failure probability of one in a hundred nothing would be private.
 
 Source: spec allocation 3.2, convex_programs section 5.
 """
@@ -35,17 +40,18 @@ def clamped_discrete_laplace(
     scale: float | Fraction, bound: int, size: int | tuple[int, ...], noise: Noise, *, stream: Stream,
     center: Integers | None = None, l1_sensitivity: int = 0, line: str | None = None,
 ) -> NDArray[np.int64]:
-    """Draw center + discrete Laplace noise of this scale, where noise beyond +-bound counts as +-bound.
+    """Draw center + discrete Laplace noise of this scale, where the noise is clamped to [-bound, bound].
 
     Args:
-        scale: the same as for `Noise.discrete_laplace`.
-        bound: public, >= 0.
+        scale: noise scale, as for `Noise.discrete_laplace`.
+        bound: public bound on the noise, a whole number in [0, 2^62].
         size: a number, or a shape.
         noise: the source of randomness.
-        stream: the draw's name.
-        center: whole numbers in that shape; zeros if left out. Beyond 2^62 they count as 2^62.
-        l1_sensitivity: the largest distance by which one neighbour step moves all of `center` together, in l1.
-        line: the line of the run's charge that pays for the noise; the clamp's delta is a cost without a draw.
+        stream: the name of the random stream that the draw uses.
+        center: whole numbers in that shape; zeros if left out. Numbers beyond 2^62 in size count as 2^62.
+        l1_sensitivity: the largest l1 distance by which one neighbour step changes `center`.
+        line: the line of the run's charge that pays for the noise. The delta of the clamping is charged separately, as
+            a cost without a draw.
 
     Example:
         >>> clamped_discrete_laplace(5.0, 2, 4, Noise.simulated(3), stream="load", center=[10, 10, 10, 10]).tolist()
@@ -63,13 +69,14 @@ def clamped_discrete_laplace(
 
 
 def tail_probability(scale: float | Fraction, bound: float, *, lattice: bool = True) -> float:
-    """The probability P[|Z| > bound] of Laplace noise: 2 p^(bound + 1) / (1 + p), p = e^(-1/scale), on the integers;
-    rounded up.
+    """The probability P[|Z| > bound] that Laplace noise Z exceeds a bound, rounded up. On the integers P[|Z| > bound] =
+    2 p^(bound + 1) / (1 + p), with p = e^(-1/scale).
 
     Args:
-        scale: > 0.
-        bound: >= 0; whole on the integers.
-        lattice: False for noise on the line, where it is e^(-bound/scale).
+        scale: noise scale, > 0.
+        bound: bound on the noise, >= 0; a whole number for noise on the integers.
+        lattice: True for noise on the integers; False for noise on the real line, for which the probability is
+            e^(-bound/scale).
 
     Example:
         >>> round(tail_probability(2.0, 10), 6), round(tail_probability(2.0, 10, lattice=False), 6)
@@ -91,13 +98,14 @@ def _tail(scale: float | Fraction, bound: float, *, lattice: bool) -> Any:
 
 
 def clamping_delta(scale: float | Fraction, bound: int, epsilon: float, draws: int = 1) -> float:
-    """The delta that clamping adds to an epsilon-DP mechanism: (1 + e^epsilon) draws P[|Z| > bound], at most 1.
+    """The delta that clamping adds to an epsilon-DP mechanism: (1 + e^epsilon) times the number of draws times P[|Z| >
+    bound], at most 1.
 
     Args:
         scale: the scale of the discrete Laplace noise, > 0.
-        bound: the number at which the noise is cut, >= 0.
+        bound: the bound to which the noise is clamped, >= 0.
         epsilon: the epsilon of the mechanism as a whole, in nats, >= 0.
-        draws: the number of draws that are cut in one run, >= 1.
+        draws: the number of draws that are clamped in one run, >= 1.
 
     Returns:
         delta, rounded up.
@@ -112,12 +120,12 @@ def clamping_delta(scale: float | Fraction, bound: int, epsilon: float, draws: i
 
 
 def added_delta(epsilon: float, tail: Any) -> float:
-    """The bound (1 + e^epsilon) tail, rounded up, at most 1: the cost of cutting noise off where it is cut with
-    probability `tail`.
+    """The bound (1 + e^epsilon) `tail`, rounded up and at most 1, on the delta of clamping noise that is beyond its
+    bound with probability `tail`.
 
     Args:
         epsilon: the epsilon of the mechanism as a whole, in nats, >= 0.
-        tail: a double or a ball.
+        tail: probability that some noise of a run is beyond the bound, as a double or a ball.
     """
     from flint import arb
 
@@ -132,7 +140,7 @@ def clamping_bound(scale: float | Fraction, epsilon: float, delta: float, draws:
         scale: the scale of the discrete Laplace noise, > 0.
         epsilon: the epsilon of the mechanism as a whole, in nats, >= 0.
         delta: a probability in (0, 1).
-        draws: the number of draws that are cut in one run, >= 1.
+        draws: the number of draws that are clamped in one run, >= 1.
 
     Example:
         >>> bound = clamping_bound(2.0, 1.0, 1e-9)

@@ -1,9 +1,12 @@
-"""The instructions that a participant's device follows, and the odds of the exact channel that they name.
+"""The instructions that a participant's device follows, and the probabilities of the randomising channel that they
+define.
 
-Both are computed from `LocalKind.device` alone, which is all that the participant's device goes by; whoever shows it
-finds the words. The program in the browser follows the same instructions. An answer must show by nothing but the draw.
-Under instructions by which one of the answers cannot be typed, or by which the answer itself says what privacy is worth
-to them, it would show by whether a report leaves.
+The probabilities are computed from `LocalKind.device` alone, which holds all instructions of the participant's device.
+The program in the browser follows the same instructions. The words for the participant are chosen elsewhere.
+
+The answer may influence nothing but the law of the drawn report. So instructions are refused if the very sending of a
+report would reveal something about the answer. Examples are an answer that cannot be typed, and an answer that is
+itself the participant's value of privacy.
 """
 
 from __future__ import annotations
@@ -23,7 +26,9 @@ from confide.contract.errors import InvalidInput
 __all__ = ["LARGEST_LEVEL", "AnswerOdds", "NoiseSize", "check_instructions", "device_odds", "of_hundred"]
 
 LARGEST_LEVEL = 10.0
-"""The level above which the program in the browser draws nothing: in nats, and of noise on numbers as rho."""
+"""The largest privacy loss at which the program in the browser draws a report: epsilon in nats, or rho for noise on
+numbers.
+"""
 
 _SUMMED = 1 << 16  # steps of a standard deviation up to which the law of the noise is summed, term by term
 _FAR = 12.0  # standard deviations beyond which nothing is summed: below 1e-30
@@ -33,12 +38,14 @@ _ALMOST = 0.995
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerOdds:
-    """The odds of randomised response: the probability that an answer leaves the device as it is.
+    """The odds of randomised response: the probability that the report equals the typed answer.
 
     Args:
         answers: the possible answers.
-        least: probability at the least telling level that the participant's device may choose.
-        most: probability at the most telling one; the same where there is one level alone.
+        least: probability that the report equals the typed answer, at the smallest epsilon that the participant's
+            device may choose.
+        most: probability that the report equals the typed answer, at the largest epsilon; equal to `least` if there is
+            one epsilon only.
 
     Example:
         >>> AnswerOdds(answers=("no", "yes"), least=0.75, most=0.75).other
@@ -51,31 +58,32 @@ class AnswerOdds:
 
     @property
     def other(self) -> tuple[float, float]:
-        """The probability that one certain other answer leaves: at the least telling level, and at the most telling
-        one.
+        """The probability that the report is one particular answer other than the typed one: at the smallest epsilon
+        and at the largest.
         """
         others = len(self.answers) - 1
         return (1.0 - self.least) / others, (1.0 - self.most) / others
 
     @property
     def guessed(self) -> float:
-        """The probability that somebody who sees the report guesses the typed answer, all answers as likely
-        beforehand.
+        """The probability of guessing the typed answer from the report at the largest epsilon, if all answers were
+        equally likely before.
         """
         return self.most
 
 
 @dataclass(frozen=True, kw_only=True)
 class NoiseSize:
-    """The size of discrete Gaussian noise on a number: the distance of the report from the typed number, in its unit.
+    """The size of discrete Gaussian noise on a number: the distance of the report from the typed number, in the
+    number's unit.
 
     Args:
         deviation: standard deviation of the noise.
-        half: the distance that half of all draws keep to.
-        most: the distance that 19 of 20 draws keep to.
-        guessed: the probability that somebody who sees the report guesses from which end of the range it came.
+        half: the distance that the noise does not exceed in half of all draws.
+        most: the distance that the noise does not exceed in 19 of 20 draws.
+        guessed: the probability that an observer of the report guesses correctly from which end of the range it came.
         low: lower end of the range.
-        high: upper end.
+        high: upper end of the range.
     """
 
     deviation: float
@@ -87,13 +95,13 @@ class NoiseSize:
 
 
 def device_odds(instructions: Mapping[str, Any]) -> AnswerOdds | NoiseSize | None:
-    """The odds of a device that follows these instructions; None where nothing is asked of it.
+    """The odds of a device that follows these instructions; None if the instructions ask for no information.
 
     Args:
         instructions: `LocalKind.device`.
 
     Raises:
-        InvalidInput: instructions that no device follows.
+        InvalidInput: instructions that no device can follow.
 
     Source: the laws of `LocalKind.device`; the best guess from randomised response is what was reported, and from
         symmetric unimodal noise on one of two numbers the nearer one (Neyman and Pearson 1933).
@@ -121,7 +129,7 @@ def device_odds(instructions: Mapping[str, Any]) -> AnswerOdds | NoiseSize | Non
 
 
 def of_hundred(probability: float) -> str:
-    """A probability as "about so many of 100": whole, unless that would say never or always.
+    """A probability as a number of cases in 100: a whole number, unless that would wrongly say never or always.
 
     Args:
         probability: a probability in [0, 1].
@@ -150,13 +158,13 @@ def _response(instructions: Mapping[str, Any]) -> AnswerOdds:
 
 
 def _weights(sigma: int) -> np.ndarray:
-    """Probabilities of 0, 1, 2, ... of a discrete Gaussian of small standard deviation."""
+    """Probabilities of 0, 1, 2, ... under a discrete Gaussian of standard deviation `sigma`, at most `_SUMMED`."""
     whole = np.exp(-0.5 * (np.arange(math.ceil(_FAR * sigma) + 1) / sigma) ** 2)
     return np.asarray(whole / (2.0 * whole.sum() - 1.0))
 
 
 def _within(share: float, sigma: int) -> float:
-    """The least size that the noise does not exceed with at least this probability, in steps."""
+    """The least distance, in lattice steps, that the noise does not exceed with probability at least `share`."""
     if sigma > _SUMMED:  # the law is within 1/(24 sigma^2) of the continuous one
         return NormalDist().inv_cdf((1.0 + share) / 2.0) * sigma
     found = _weights(sigma)
@@ -164,7 +172,7 @@ def _within(share: float, sigma: int) -> float:
 
 
 def _nearer(steps: int, sigma: int) -> float:
-    """How often noise leaves a number nearer to itself than to another one, `steps` away; half of the ties."""
+    """Probability that noise leaves a number nearer to itself than to a number `steps` away; a tie counts half."""
     if sigma > _SUMMED:
         return NormalDist().cdf(steps / (2.0 * sigma))
     found, middle = _weights(sigma), steps // 2
@@ -179,17 +187,18 @@ _LONGEST_WHOLE = 300  # of a whole number: as a double it is finite
 _SURE = 64  # standard deviations that noise on a lattice never reaches
 _WHOLE = re.compile(r"[0-9]+")
 _BLANK = "\t\n\v\f\r \xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(map(chr, range(0x2000, 0x200B)))
-"""What browsers take away at the ends of a text."""
+"""The blank characters that browsers remove at both ends of a text."""
 
 
 def check_instructions(instructions: Mapping[str, Any]) -> None:
-    """Refuse instructions that no device follows.
+    """Refuse instructions that no device can follow.
 
     Args:
         instructions: `LocalKind.device`, as it comes from JSON.
 
     Raises:
-        InvalidInput: instructions that make no sense, or by which an answer would show otherwise than by the draw.
+        InvalidInput: instructions that make no sense, or under which an answer would influence more than the drawn
+            report.
 
     Example:
         >>> check_instructions({"law": "response", "column": "report", "input": "answer", "answers": ["no", "yes"],
@@ -263,7 +272,7 @@ def _whole(name: str, text: object) -> int:
 
 
 def _double(name: str, text: object) -> float:
-    """A double that is spelled as a text."""
+    """The finite double that a text spells."""
     try:
         return _finite(name, float(str(text)))
     except ValueError:

@@ -1,9 +1,11 @@
-"""Distances between two finite laws: what an attacker gains from one neighbour step, exactly, when laws are enumerable.
+"""Exact divergences between two finite laws: how much one neighbour step lets an attacker learn, when the laws can be
+enumerated.
 
-All functions take two laws over the same outcomes, as arrays of probabilities in the same order, and are not symmetric
-unless they say so: a privacy claim bounds both directions. They are the oracle for every discrete mechanism: enumerate
-its output law for two neighbouring data sets and measure. Losses are in nats. Where the support is infinite, put each
-tail in one cell of its own: merging outcomes never increases a divergence, so what is measured stays a lower bound.
+Every function takes two laws over the same outcomes, as arrays of probabilities in the same order. A function is not
+symmetric unless its docstring says so; a privacy claim has to bound both directions. The functions are the oracle for
+tests of discrete mechanisms: enumerate the output law for two neighbouring data sets and measure their divergence.
+Losses are in nats. Where the support is infinite, merge each tail into one outcome. Merging outcomes never increases a
+divergence, so the measured value stays a lower bound.
 """
 
 from __future__ import annotations
@@ -55,7 +57,9 @@ def _laws(p: ArrayLike, q: ArrayLike) -> tuple[_Law, _Law]:
 
 
 def _log_ratio(p: _Law, q: _Law) -> _Law:
-    """ln(p/q) for cells that are not both zero; the quotient is taken first, which is exact to one rounding."""
+    """The logarithm ln(p/q) for outcomes that are not impossible under both laws. The quotient is computed before the
+    logarithm, because it is exact to one rounding.
+    """
     with np.errstate(divide="ignore", over="ignore", under="ignore"):
         quotient = p / q
         plain = (quotient > np.finfo(np.float64).tiny) & (quotient < math.inf)
@@ -85,7 +89,8 @@ def max_divergence(p: ArrayLike, q: ArrayLike) -> float:
 
 
 def hockey_stick(p: ArrayLike, q: ArrayLike, epsilon: float) -> float:
-    """Least delta at this epsilon: sum over outcomes o of max(p_o - e^epsilon q_o, 0), a maximum over all events.
+    """The least delta at this epsilon: the sum over outcomes o of max(p_o - e^epsilon q_o, 0), which is the maximum of
+    P(S) - e^epsilon Q(S) over all events S.
 
     Args:
         p: probabilities under one data set, shape (outcomes,), summing to 1.
@@ -115,10 +120,11 @@ def hockey_stick(p: ArrayLike, q: ArrayLike, epsilon: float) -> float:
 
 
 def approx_max_divergence(p: ArrayLike, q: ArrayLike, delta: float) -> float:
-    """Least epsilon at this delta: max over events S with P(S) > delta of ln((P(S) - delta) / Q(S)).
+    """The least epsilon at this delta: the maximum over events S with P(S) > delta of ln((P(S) - delta) / Q(S)).
 
-    The best events are thresholds of the likelihood ratio, so they are the prefixes of one sort. Inverse of
-    `hockey_stick` in epsilon; negative values occur: equal laws give ln(1 - delta).
+    The maximum is attained where the likelihood ratio is above a threshold. So only the prefixes of the outcomes,
+    sorted by that ratio, are examined. The function is the inverse of `hockey_stick` in epsilon. The value may be
+    negative: for equal laws it is ln(1 - delta).
 
     Args:
         p: probabilities under one data set, shape (outcomes,), summing to 1.
@@ -151,7 +157,8 @@ def approx_max_divergence(p: ArrayLike, q: ArrayLike, delta: float) -> float:
 
 
 def exact_epsilon(p: ArrayLike, q: ArrayLike) -> float:
-    """The pure loss of a pair of laws, symmetric: the larger `max_divergence` of both directions.
+    """The pure privacy loss of a pair of laws: the larger of the two directions of `max_divergence`, so the function is
+    symmetric.
 
     Args:
         p: probabilities under one data set, shape (outcomes,), summing to 1.
@@ -173,12 +180,12 @@ def exact_epsilon(p: ArrayLike, q: ArrayLike) -> float:
 
 
 def renyi_divergence(p: ArrayLike, q: ArrayLike, alpha: float) -> float:
-    """Renyi divergence of order alpha: ln(sum over o of p_o^alpha q_o^(1-alpha)) / (alpha - 1).
+    """The Rényi divergence of order alpha: ln(sum over outcomes o of p_o^alpha q_o^(1-alpha)) / (alpha - 1).
 
     Args:
         p: probabilities under one data set, shape (outcomes,), summing to 1.
         q: probabilities under a neighbour, same shape.
-        alpha: the order, in [1, inf); 1 is the limit, the Kullback-Leibler divergence.
+        alpha: the order, in [1, inf); order 1 gives the limit, which is the Kullback-Leibler divergence.
 
     Returns:
         nats, in [0, inf]; infinity where an outcome of `p` is impossible under `q`.
@@ -211,11 +218,12 @@ def renyi_divergence(p: ArrayLike, q: ArrayLike, alpha: float) -> float:
 
 
 def exact_mu(p: ArrayLike, q: ArrayLike) -> float:
-    """The Gaussian loss of a pair of laws, symmetric: max over events S of Phi^-1(P(S)) - Phi^-1(Q(S)).
+    """The Gaussian privacy loss mu of a pair of laws: the maximum over events S of Phi^-1(P(S)) - Phi^-1(Q(S)). The
+    function is symmetric.
 
-    The pair is mu-Gaussian DP iff every likelihood-ratio test is weaker than the one of N(0,1) against N(mu,1). The
-    exact trade-off is piecewise linear between the prefixes of the sort, and the Gaussian one is convex, so the
-    prefixes decide.
+    The pair is mu-Gaussian DP if and only if every likelihood-ratio test between the two laws is no stronger than the
+    test of N(0,1) against N(mu,1). The exact trade-off is piecewise linear between the prefixes of the outcomes, sorted
+    by likelihood ratio, and the Gaussian trade-off is convex. So it suffices to examine the prefixes.
 
     Args:
         p: probabilities under one data set, shape (outcomes,), summing to 1.
@@ -243,7 +251,7 @@ def exact_mu(p: ArrayLike, q: ArrayLike) -> float:
 
 
 def _normal_scores(law: _Law) -> _Law:
-    """Phi^-1 of the mass of every prefix, from whichever tail is shorter."""
+    """Phi^-1 of the probability of every prefix of the outcomes, computed from the smaller tail to keep precision."""
     mass = np.cumsum(law)
     rest = np.append(np.cumsum(law[:0:-1])[::-1], 0.0)
     scores: _Law = np.where(mass < rest, scipy.special.ndtri(np.minimum(mass, 1.0)),

@@ -1,6 +1,7 @@
-"""Spend as data: each release carries a frozen event with its cost and its neighbouring relation.
+"""Privacy spend as data: each release carries an immutable event that states its cost and its neighbouring relation.
 
-Accountants are functions of events. An event that an accountant does not know is unsupported, never approximated.
+Accountants are functions of events. An accountant refuses an event of a type that it does not know, and never
+approximates its cost.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ __all__ = [
 @wire("Event", "neighbours label")
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """One release. `neighbours` is the relation for which its cost was proved; there is no default."""
+    """The privacy cost of one release. `neighbours` is the neighbouring relation for which the cost was proved; it has
+    no default.
+    """
 
     neighbours: Relation
     label: str = ""
@@ -50,7 +53,9 @@ class Event:
 @wire("PureEvent", "neighbours label epsilon")
 @dataclass(frozen=True, kw_only=True)
 class PureEvent(Event):
-    """An epsilon-DP release, for epsilon as it is written in decimal: calibrations keep a relative 2^-51 of room."""
+    """An epsilon-DP release. Epsilon counts as the decimal that it is written as, and calibrations keep a relative
+    margin of 2^-51.
+    """
 
     epsilon: float
 
@@ -62,11 +67,11 @@ class PureEvent(Event):
 @wire("BoundedRangeEvent", "neighbours label epsilon")
 @dataclass(frozen=True, kw_only=True)
 class BoundedRangeEvent(Event):
-    """One draw of an exponential mechanism: over all outcomes, the log ratio of both laws varies by at most epsilon.
+    """One draw of an exponential mechanism: over all outcomes, the log ratio of the two laws varies by at most epsilon.
 
-    It is epsilon-DP, and epsilon^2/8-zCDP, a quarter of what epsilon-DP alone gives. Only a draw with probabilities in
-    proportion to exp(epsilon score / (2 sensitivity)) makes this event; the largest of noisy scores with Laplace noise
-    makes a `PureEvent`.
+    A draw of bounded range is epsilon-DP and (epsilon^2/8)-zCDP, a quarter of the rho that epsilon-DP alone implies.
+    Only a draw with probabilities proportional to exp(epsilon score / (2 sensitivity)) costs this event. A noisy
+    maximum with Laplace noise costs a `PureEvent`.
 
     Source: Wu 2017, Theorem 2.3.3; spec query_release A2.
     """
@@ -81,8 +86,9 @@ class BoundedRangeEvent(Event):
 @wire("RandomizedResponseEvent", "neighbours label epsilon categories")
 @dataclass(frozen=True, kw_only=True)
 class RandomizedResponseEvent(Event):
-    """One k-ary randomised response: the true category with probability e^epsilon / (e^epsilon + k - 1), else another
-    one, each alike. Its law is known exactly, so it may cost less than any epsilon-DP release.
+    """One k-ary randomised response. The response is the true category with probability e^epsilon / (e^epsilon + k -
+    1), and otherwise one of the other categories, each equally likely. The law of randomised response is known exactly,
+    so it may cost less than a general epsilon-DP release.
 
     Args:
         epsilon: the loss in nats, >= 0.
@@ -101,7 +107,7 @@ class RandomizedResponseEvent(Event):
 @wire("ApproxEvent", "neighbours label epsilon delta")
 @dataclass(frozen=True, kw_only=True)
 class ApproxEvent(Event):
-    """An (epsilon, delta)-DP release about which nothing more is known."""
+    """An (epsilon, delta)-DP release about whose law nothing more is known."""
 
     epsilon: float
     delta: float
@@ -115,7 +121,9 @@ class ApproxEvent(Event):
 @wire("ZCDPEvent", "neighbours label rho")
 @dataclass(frozen=True, kw_only=True)
 class ZCDPEvent(Event):
-    """A rho-zCDP release, for instance discrete Gaussian noise with rho = sensitivity^2 / (2 sigma^2)."""
+    """A rho-zCDP release, for instance discrete Gaussian noise of standard deviation sigma, with rho = sensitivity^2 /
+    (2 sigma^2).
+    """
 
     rho: float
 
@@ -127,9 +135,9 @@ class ZCDPEvent(Event):
 @wire("GDPEvent", "neighbours label mu")
 @dataclass(frozen=True, kw_only=True)
 class GDPEvent(Event):
-    """A mu-Gaussian release: continuous Gaussian noise with mu = sensitivity / sigma.
+    """A mu-Gaussian release: continuous Gaussian noise of standard deviation sigma, with mu = sensitivity / sigma.
 
-    Discrete Gaussian noise makes a `ZCDPEvent` instead.
+    Discrete Gaussian noise costs a `ZCDPEvent`, not a `GDPEvent`.
 
     Source: Dong, Roth and Su 2022, Theorem 1; spec allocation 2.
     """
@@ -144,13 +152,13 @@ class GDPEvent(Event):
 @wire("UnprotectedEvent", "neighbours label")
 @dataclass(frozen=True, kw_only=True)
 class UnprotectedEvent(Event):
-    """A release without any privacy: every ledger and accountant declines it."""
+    """A release without any privacy, which every ledger and accountant refuses."""
 
 
 @wire("Repeated", "neighbours label of count", event="of")
 @dataclass(frozen=True, kw_only=True)
 class Repeated(Event):
-    """The same event `count` times, adaptively."""
+    """The same event `count` times, where each use may depend on earlier outputs."""
 
     event: Event
     count: int
@@ -164,7 +172,7 @@ class Repeated(Event):
 @wire("Composed", "neighbours label of", events="of")
 @dataclass(frozen=True, kw_only=True)
 class Composed(Event):
-    """Several events on the same data, adaptively, in any order."""
+    """Several events on the same data, in any order, where each release may depend on earlier outputs."""
 
     events: tuple[Event, ...]
 
@@ -175,7 +183,7 @@ class Composed(Event):
 
 EVENTS = wire_types(ApproxEvent, BoundedRangeEvent, Composed, GDPEvent, PureEvent, RandomizedResponseEvent, Repeated,
                     UnprotectedEvent, ZCDPEvent)
-"""Those of a charge, by wire name."""
+"""Mapping from wire name to event type, for all events that a charge may hold."""
 
 
 def _plain(part: Any) -> Any:
@@ -194,7 +202,7 @@ def _same_relation(neighbours: Relation, events: tuple[Event, ...]) -> None:
 
 
 def flatten(event: Event) -> Iterator[tuple[Event, int]]:
-    """The leaves of an event tree with their multiplicities."""
+    """The single events that an event consists of, each with its number of uses."""
     if isinstance(event, Repeated):
         for leaf, count in flatten(event.event):
             yield leaf, count * event.count

@@ -1,7 +1,9 @@
-"""A privacy filter: a fixed budget, the rule that adds up, and the amount spent so far. A charge makes a new one.
+"""A privacy filter: a fixed budget, the rule that adds up charges, and the amount spent so far. A charge returns a new
+filter.
 
-Unlike an accountant, a filter stays valid when a spend was chosen after seeing earlier outputs (spec query_release A2).
-Advanced, per-round and optimal composition are proved for levels that were fixed beforehand, so no rule here uses them.
+Unlike an accountant, a filter stays valid when a spend is chosen after earlier outputs were seen (spec query_release
+A2). Advanced, per-round and optimal composition are proved only for epsilons that are fixed before the first release,
+so no filter rule uses them.
 """
 
 from __future__ import annotations
@@ -24,18 +26,20 @@ __all__ = ["Cost", "Filter", "Rule", "price"]
 Rule = Literal["basic", "zcdp"]
 
 _ROUNDING = Fraction(1, 10**12)
-"""Of a budget: a campaign whose parts are rounded down, each by less than 2^-52 of it, leaves less than this."""
+"""Share of a budget below which the rest counts as 0. A campaign whose parts are each rounded down by less than 2^-52
+of the budget leaves less than this share.
+"""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """The cost of events by a rule, exactly.
+    """The exact cost of events by a rule.
 
     Args:
-        epsilon: sum of the pure and approximate epsilons, in decimals as people write them.
+        epsilon: sum of the epsilons of pure and approximate events, as the decimals that people write.
         delta: sum of the deltas.
-        rho: concentrated privacy, in the rule "zcdp" alone.
-        pure: whether all events were pure.
+        rho: the zCDP cost; 0 except under the rule "zcdp".
+        pure: whether all events were pure; used under the rule "zcdp" only.
     """
 
     epsilon: Fraction = Fraction(0)
@@ -54,12 +58,13 @@ def price(rule: Rule, events: Iterable[Event], delta: float = 0.0) -> Cost:
     Args:
         rule: "basic" or "zcdp".
         events: a list that was fixed before the release.
-        delta: the delta, under the rule "basic", at which the list's concentrated events, zCDP and Gaussian, are turned
-            into an epsilon; pure ones with them, such as many draws of bounded range, where the list then costs less.
-            Both hold for a list that was fixed beforehand.
+        delta: under the rule "basic", the delta at which the concentrated events of the list, zCDP and Gaussian, are
+            converted to an epsilon. Pure events are converted together with the concentrated ones if that makes the
+            list cheaper, as for many draws of bounded range. The conversion with or without the pure events is valid
+            for a list fixed before the release.
 
     Raises:
-        InvalidInput: an event that the rule cannot add, or a delta that it does not take.
+        InvalidInput: an event that the rule cannot add, or a delta that the rule does not accept.
     """
     if rule == "zcdp" and delta:
         raise InvalidInput("delta", f"{delta:g}", "the rule 'zcdp' converts once, at the delta of the budget")
@@ -86,15 +91,16 @@ def price(rule: Rule, events: Iterable[Event], delta: float = 0.0) -> Cost:
 
 @dataclass(frozen=True)
 class Filter:
-    """A budget and the amount spent of it.
+    """A privacy budget, and the amount spent of it.
 
     Args:
-        budget: the limit; finite.
-        rule: "basic" adds the epsilons and deltas of the charges. "zcdp" adds up concentrated privacy and converts
-            once, better for many small charges; it needs a delta in the budget and admits no approximate events. As
-            long as all events are pure it also admits what the sum of their epsilons does: outputs of which only the
-            sum is known lose at most epsilon and add nothing to delta, the others are a zCDP filter.
-        total: spent so far.
+        budget: the limit, a finite loss.
+        rule: rule that adds up charges. "basic" adds their epsilons and deltas. "zcdp" adds their rho and converts the
+            sum once, which is better for many small charges. The rule "zcdp" needs a delta in the budget and admits no
+            approximate events. While all events are pure, "zcdp" also admits a charge if the sum of all epsilons is
+            within the budget's epsilon. Outputs admitted only by the sum of epsilons lose at most epsilon and add
+            nothing to delta; all other outputs are those of a zCDP filter.
+        total: the cost spent so far.
 
     Raises:
         InvalidInput: an unlimited budget, or one without the delta that its rule needs.
@@ -125,12 +131,12 @@ class Filter:
 
     @property
     def limits(self) -> tuple[Fraction, Fraction]:
-        """The pair (epsilon, delta) of the budget, exactly."""
+        """The exact epsilon and delta of the budget."""
         return written(self.budget.epsilon), written(getattr(self.budget, "delta", 0.0))
 
     @property
     def spent(self) -> PureDP | ZCDP | ApproxDP:
-        """The loss that was spent, by the rule, rounded up."""
+        """The loss spent so far by the filter's rule, rounded up."""
         if self.rule == "zcdp":
             return ZCDP(float_up(self.total.rho))
         epsilon = written_up(self.total.epsilon)
@@ -138,8 +144,8 @@ class Filter:
 
     @property
     def left(self) -> str:
-        """The rest of the budget, in words: 0 where it is next to nothing. `admits` says exactly which events are
-        admitted.
+        """The rest of the budget, in words. A rest that is negligible beside the budget is shown as 0; `admits` decides
+        exactly.
         """
         total = self.total
         epsilon, delta = self.limits
@@ -155,7 +161,7 @@ class Filter:
         return text
 
     def lowered(self, budget: PureDP | ApproxDP, rule: Rule | None = None) -> Filter:
-        """The filter with another budget, in every part at most this one.
+        """The filter with another budget, whose epsilon and delta are at most those of the present one.
 
         Raises:
             InvalidInput: a larger budget, or another rule.
@@ -171,7 +177,7 @@ class Filter:
         return new
 
     def admits(self, cost: Cost) -> bool:
-        """Whether a cost still fits."""
+        """Whether the budget still covers a further cost."""
         total = self.total + cost
         epsilon, delta = self.limits
         if self.rule == "basic":
@@ -198,14 +204,14 @@ class Filter:
         return f"{text}, delta {float(cost.delta):.3g}" if self.rule == "basic" and cost.delta else text
 
     def charged(self, cost: Cost, account: str) -> Filter:
-        """The filter after a charge.
+        """The filter after a further cost is charged.
 
         Args:
             cost: the cost by this filter's rule.
-            account: the account that is charged, for the error.
+            account: the name of the charged account, for the error message.
 
         Raises:
-            BudgetExceeded: the cost does not fit.
+            BudgetExceeded: the budget does not cover the cost.
         """
         if not self.admits(cost):
             whole = self.total == Cost()
@@ -216,5 +222,5 @@ class Filter:
 
 
 def _shown(rest: Fraction, of: Fraction) -> float:
-    """What is left of a part of a budget, for a reader: 0 where it is next to nothing beside the whole."""
+    """The rest of a budget's part as a reader sees it: 0 where the rest is below `_ROUNDING` times the part."""
     return float(rest) if rest >= _ROUNDING * of and rest > 0 else 0.0

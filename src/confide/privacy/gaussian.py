@@ -1,4 +1,6 @@
-"""Calibration of Gaussian noise, exact in the trade-off it promises (no classical constant, any epsilon)."""
+"""Calibration of Gaussian noise by its exact trade-off between epsilon and delta, for any epsilon and without the
+constant of the classical formula.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ def gdp_mu(epsilon: float, delta: float) -> float:
         delta: a probability in (0, 1).
 
     Returns:
-        mu, rounded down: `gaussian_delta(epsilon, mu) <= delta`, certified, and no larger double has it.
+        mu, rounded down: the largest double for which `gaussian_delta(epsilon, mu) <= delta` is certified.
 
     Source: Balle and Wang 2018, Theorem 8; spec query_release A3, allocation section 2.
 
@@ -54,12 +56,12 @@ def gaussian_noise_std(epsilon: float, delta: float, sensitivity: float) -> floa
     """The least standard deviation of Gaussian noise that gives (epsilon, delta)-DP: the analytic Gaussian mechanism.
 
     Args:
-        epsilon: the loss in nats, > 0 (any size: the classical formula's limit of 1 does not apply).
+        epsilon: the loss in nats, > 0; unlike in the classical formula, it may exceed 1.
         delta: a probability in (0, 1).
-        sensitivity: L2 distance that one neighbour step can move the query, > 0.
+        sensitivity: the largest L2 distance by which one neighbour step can change the query's answer, > 0.
 
     Returns:
-        sigma, in the unit of `sensitivity`, rounded up; infinity where no double is enough.
+        Standard deviation in the unit of `sensitivity`, rounded up; infinity where no double is large enough.
 
     Source: Balle and Wang 2018, Algorithm 1; spec query_release A3.
 

@@ -1,20 +1,20 @@
-"""Group privacy: the loss of several neighbour steps at once, from the mechanism's own loss.
+"""Group privacy: the privacy loss of several neighbour steps at once, computed from the mechanism's own loss.
 
-A promise is about one step, such as one record. People of a household, or one person with several rows, take several
-steps together. Their figure follows from the loss that the mechanism really has, and not from a pair (epsilon, delta)
-that was made of it for display: the pair gives away far more.
+A privacy promise is about one step, such as one record. The members of a household, or one person with several rows,
+take several steps together. The loss of such a group is computed from the mechanism's own loss in its own notion. A
+pair (epsilon, delta) that was derived for display would give a far larger figure.
 
 For k steps, along any path of k neighbours:
 
-- epsilon-DP gives k epsilon, and a log ratio within a range of epsilon one within k epsilon;
-- rho-zCDP gives k^2 rho (Bun and Steinke 2016, Proposition 1.9);
-- mu-GDP gives k mu (Dong, Roth and Su 2022, Theorem 2);
-- (epsilon, delta)-DP gives (k epsilon, delta (e^(k epsilon) - 1)/(e^epsilon - 1)) (Vadhan 2017, Lemma 2.2);
-- Renyi divergence of one order gives 3^c epsilon at the order alpha/2^c, for k <= 2^c and alpha >= 2^(c+1) (Mironov
-  2017, Proposition 2), and nothing else.
+- epsilon-DP gives k epsilon. A log ratio within a range of epsilon becomes one within a range of k epsilon.
+- rho-zCDP gives k^2 rho (Bun and Steinke 2016, Proposition 1.9).
+- mu-GDP gives k mu (Dong, Roth and Su 2022, Theorem 2).
+- (epsilon, delta)-DP gives (k epsilon, delta (e^(k epsilon) - 1)/(e^epsilon - 1)) (Vadhan 2017, Lemma 2.2).
+- A bound epsilon on the Rényi divergence of order alpha gives 3^c epsilon at the order alpha/2^c, for k <= 2^c and
+  alpha >= 2^(c+1) (Mironov 2017, Proposition 2). For other k and alpha a Rényi bound gives nothing.
 
-Reports that each device draws alone make a product: there k people lose the composition of k reports, so that rho-zCDP
-gives k rho, mu-GDP sqrt(k) mu and (epsilon, delta)-DP (k epsilon, k delta).
+Reports that devices draw independently have a product law. So k people with one report each lose the composition of k
+reports: rho-zCDP gives k rho, mu-GDP gives sqrt(k) mu, and (epsilon, delta)-DP gives (k epsilon, k delta).
 """
 
 from __future__ import annotations
@@ -54,24 +54,24 @@ __all__ = ["SIZES", "GroupLoss", "group_blocks", "group_event", "group_loss", "g
            "guess_in_words", "right_at_most"]
 
 SIZES = (2, 5, 10)
-"""Numbers of people that a plan and a result state, beside one."""
+"""Group sizes for which a plan and a result state the loss, besides the size 1."""
 
 _WITH_ONE = (1, *SIZES)
 
 _DELTA = 1e-6
-"""At which a loss without an epsilon is turned into one, where no promise names a delta."""
+"""The delta at which a loss without an epsilon is converted to an epsilon, if no promise names a delta."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class GroupLoss:
-    """The loss of so many people together, towards one audience.
+    """The joint privacy loss of a group of people towards one audience.
 
     Args:
-        size: the number of people.
-        audience: the audience.
-        loss: the loss in the notion that people read.
-        guess: the largest probability with which somebody guesses right between two versions of the group, even odds
-            beforehand, in [1/2, 1].
+        size: the number of people in the group.
+        audience: the audience that learns about the group.
+        loss: the loss as an epsilon, or as an epsilon with a delta.
+        guess: the largest probability, in [1/2, 1], of guessing correctly between two versions of the group's data that
+            are equally likely before.
     """
 
     size: int
@@ -86,15 +86,16 @@ class GroupLoss:
 
 
 def group_loss(loss: Any, steps: int, *, alone: bool = False) -> Any:
-    """The loss of so many steps at once, rounded up.
+    """The privacy loss of several neighbour steps at once, rounded up.
 
     Args:
         loss: the loss of one step, any of `confide.privacy.losses`.
         steps: the number k of steps, >= 1.
-        alone: whether each step is that of a report that a device draws alone, so that k reports make a product.
+        alone: whether each step is the report of another device, drawn independently, so that k reports have a product
+            law.
 
     Returns:
-        A loss of the same notion; infinite, or with a delta of 1, where it says nothing.
+        A loss of the same notion. Where nothing is proved, the loss is infinite or its delta is 1.
 
     Example:
         >>> group_loss(ZCDP(0.125), 4), group_loss(ZCDP(0.125), 4, alone=True)
@@ -127,7 +128,9 @@ def group_loss(loss: Any, steps: int, *, alone: bool = False) -> Any:
 
 
 def _pair_delta(epsilon: float, delta: float, k: int) -> float:
-    """delta (e^(k epsilon) - 1)/(e^epsilon - 1) = delta (1 + e^epsilon + ... + e^((k-1) epsilon)), rounded up."""
+    """The group's delta for k steps, delta (e^(k epsilon) - 1)/(e^epsilon - 1) = delta (1 + e^epsilon + ... + e^((k-1)
+    epsilon)), rounded up.
+    """
     if not delta:
         return 0.0
     if (k - 1) * epsilon + math.log(delta) > 1.0:  # the last term alone is above 1
@@ -147,12 +150,13 @@ def _root_times(k: int, mu: float) -> float:
 
 
 def group_event(event: Event, steps: int, *, alone: bool = False) -> Event:
-    """A release as so many steps at once see it: an event of the same relation, which no longer says what a step is.
+    """The event of a release for several neighbour steps at once. The event keeps the relation's name, although it
+    counts several steps of it.
 
     Args:
-        event: the event of one step; no list of events.
+        event: the event of one step, not a list of events.
         steps: the number k of steps, >= 1.
-        alone: the same as in `group_loss`.
+        alone: whether each step is the report of another device, as in `group_loss`.
 
     Example:
         >>> group_event(GDPEvent(mu=0.5, neighbours=Relation.REPLACE), 4).mu
@@ -183,12 +187,12 @@ def _times(epsilon: float, steps: int) -> float:
 def group_losses(
     mechanism: Mechanism, promises: Iterable[Privacy], sizes: Sequence[int] = _WITH_ONE
 ) -> tuple[GroupLoss, ...]:
-    """The losses of one person, and of groups, towards each audience to which something of the whole is promised.
+    """The losses of one person and of groups, towards each audience that has a promise about the whole outcome.
 
     Args:
         mechanism: the mechanism, with the events of its releases.
         promises: the mechanism's promises of privacy.
-        sizes: the sizes of the groups; one person is the first of them.
+        sizes: the sizes of the groups; one person counts as a group of size 1.
     """
     made = tuple(promises)
     return tuple(each for audience in Audience if any(each.audience is audience for each in _of_the_whole(made))
@@ -196,8 +200,8 @@ def group_losses(
 
 
 def right_at_most(mechanism: Mechanism, promises: Iterable[Privacy], audience: Audience) -> float:
-    """The largest probability with which somebody guesses right between two records of one person, even odds
-    beforehand.
+    """The largest probability with which an audience guesses correctly between two records of one person that are
+    equally likely before.
 
     Args:
         mechanism: the mechanism, with the events of its releases.
@@ -205,8 +209,9 @@ def right_at_most(mechanism: Mechanism, promises: Iterable[Privacy], audience: A
         audience: the audience that guesses.
 
     Returns:
-        In [1/2, 1], what `group_losses` says of one person; of two where a step adds or removes a record, since one
-        record is then removed and the other one added. 1 where nothing is promised of all that the audience sees.
+        A probability in [1/2, 1]: the guess that `group_losses` states for one person. If a step adds or removes a
+        record, the guess is that for a group of two, because one record is removed and another one added. The result is
+        1 if no promise covers all that the audience sees.
     """
     made = tuple(promises)
     return min((_right(mechanism, made, audience, unit, 2 if unit is Relation.ADD_OR_REMOVE else 1)
@@ -217,15 +222,16 @@ def guess_in_words(
     mechanism: Mechanism, promises: Iterable[Privacy], *audiences: Audience, seen: str = "", thing: str = "record",
     somebody: bool = False,
 ) -> str:
-    """Explain the mechanism's own loss for one person: how often a guess is right at most, in sentences.
+    """Explain the mechanism's own loss for one person, in sentences: how often a guess about the person is right at
+    most.
 
     Args:
         mechanism: the mechanism, with the events of its releases.
         promises: the mechanism's promises of privacy.
-        audiences: the audiences; of several the one that is right most often.
-        seen: the object that the guess is made from, after a blank.
-        thing: the thing that a person hands in.
-        somebody: whether it is somebody's, and not the reader's.
+        audiences: the audiences that may guess; the text states the figure of the one that is right most often.
+        seen: phrase for the object that the guess is made from, with a blank before it; empty to leave it out.
+        thing: name of the thing that a person hands in.
+        somebody: whether the text speaks of "a person's" thing, instead of "your" thing.
     """
     made = tuple(promises)
     units = _compared(made)
@@ -247,7 +253,9 @@ def guess_in_words(
 
 
 def _compared(promises: Sequence[Privacy]) -> tuple[Relation, ...]:
-    """The units that a guess about one person is between: records, where any promise is about them."""
+    """The neighbouring relations between whose two sides a guess about one person chooses. Relations on whole records
+    come first; if none is promised, one bit; if that is not promised either, the contacts of one person.
+    """
     there = {each.neighbours for each in _of_the_whole(promises)}
     return next((found for units in ((Relation.REPLACE, Relation.ADD_OR_REMOVE), (Relation.BIT,),
                                      (Relation.EDGES_OF_ONE,))
@@ -255,7 +263,9 @@ def _compared(promises: Sequence[Privacy]) -> tuple[Relation, ...]:
 
 
 def _right(mechanism: Mechanism, promises: Sequence[Privacy], audience: Audience, unit: Relation, size: int) -> float:
-    """The guess at so many steps of one unit, by the promises about it alone."""
+    """The largest probability of a right guess for `size` steps of one neighbouring relation, from the promises about
+    that relation alone.
+    """
     found = _towards(mechanism, [each for each in promises if each.neighbours is unit], audience, (size,))
     return found[0].guess if found else 1.0
 
@@ -267,7 +277,7 @@ def _of_the_whole(promises: Sequence[Privacy]) -> list[Privacy]:
 def _towards(
     mechanism: Mechanism, promises: Sequence[Privacy], audience: Audience, sizes: Sequence[int]
 ) -> list[GroupLoss]:
-    """What groups lose towards one audience; none where nothing is promised of all that it sees."""
+    """The losses of groups towards one audience; an empty list if no promise covers all that the audience sees."""
     own = _of_the_whole(promises)
     there = [each for each in own if audience in each.audience.sees]
     if not there:
@@ -284,7 +294,7 @@ def _towards(
 def _together(
     mechanism: Mechanism, promises: Sequence[Privacy], events: Sequence[Event], audience: Audience, size: int
 ) -> GroupLoss:
-    """The least loss that follows from any promise, or from the events."""
+    """The least loss of a group that follows from any promise or from the events."""
     loss, guess = _least(tuple(promises), tuple(events), audience, size, mechanism.group_steps(size))
     return GroupLoss(size=size, audience=audience, loss=loss, guess=min(mechanism.group_guess(size, audience), guess))
 
@@ -293,10 +303,14 @@ def _together(
 def _least(
     promises: tuple[Privacy, ...], events: tuple[Event, ...], audience: Audience, size: int, steps: int
 ) -> tuple[PureDP | ApproxDP, float]:
-    """That loss, and how often a guess is right by it."""
+    """The least loss of a group that follows from any promise or from the events, and the probability of a right guess
+    under it.
+    """
 
     def of(promised: Audience) -> tuple[int, bool]:
-        """Steps, and whether each is a device's: whoever sees less than the collector learns no more from reports."""
+        """The number of steps, and whether each step is one device's report. A promise towards the collector is about
+        single reports. An audience that sees less than the collector learns no more from the reports.
+        """
         return (size, True) if promised is Audience.COLLECTOR else (steps, False)
 
     losses = []
@@ -334,7 +348,7 @@ def _composed(events: Sequence[Event], delta: float) -> Any:
 
 
 def _as_read(loss: Any, delta: float) -> PureDP | ApproxDP:
-    """In the notion that people read, at a delta; infinite where nothing is known there."""
+    """A loss as an epsilon at the given delta; the epsilon is infinite if nothing is known at that delta."""
     if isinstance(loss, PureDP):
         return loss
     epsilon = math.inf if loss.vacuous else loss.epsilon_at(delta)
@@ -361,14 +375,17 @@ _TOWARDS = {
     Audience.COLLECTOR: "the collector, and everybody", Audience.FELLOWS: "fellow participants"}
 
 _BELOW = math.nextafter(1.0, 0.0)
-"""No loss that says something lets a guess be right always, though its bound may round to 1."""
+"""The largest probability below 1. A finite loss never lets a guess be right with certainty, although its bound may
+round to 1.
+"""
 
 _NOT_STATED = ("The loss of a group, such as a household, is not stated, since no promise covers all that an audience "
                "sees.")
 
 
 def group_blocks(mechanism: Mechanism, promises: Iterable[Privacy]) -> tuple[Block, ...]:
-    """The losses of one person, and of groups of 2, 5 and 10, as a table; a sentence where nothing is stated.
+    """A table of the losses of one person and of groups of 2, 5 and 10 people. If no loss is stated, a sentence that
+    says so.
 
     Args:
         mechanism: the mechanism that runs.
@@ -400,7 +417,7 @@ def group_blocks(mechanism: Mechanism, promises: Iterable[Privacy]) -> tuple[Blo
 
 
 def groups_section(mechanism: Mechanism, promises: Iterable[Privacy]) -> Section:
-    """The losses of groups, as a section of a plan.
+    """The section of a plan that states the losses of groups.
 
     Args:
         mechanism: the mechanism that runs.

@@ -1,12 +1,14 @@
-"""The law of the answer at which a sparse vector halts, exactly: a sum over the lattice, or an integral over the
+"""The exact law of the answer at which a sparse vector halts: a sum over the integers, or an integral over the
 threshold's noise.
 
-Given the threshold's noise z, the answers are independent: each is above with a probability that has a closed form. So
+Let q_j be the answers, T the threshold, and W the independent noise of each answer. Given the threshold's noise z, the
+noisy answers are independent, and the probability that one exceeds the noisy threshold has a closed form. So only a sum
+over z is left:
 
     P[halt at i] = sum over z of P(z) prod_{j<i} P[q_j + W <= T + z] P[q_i + W > T + z]
 
-and one dimension is left. Everything is kept in logarithms: ratios of two such probabilities are as exact as the
-probabilities themselves, however small they are.
+All probabilities are kept as logarithms. So the ratio of two such probabilities is as exact as the probabilities
+themselves, however small they are.
 """
 
 from __future__ import annotations
@@ -38,12 +40,14 @@ _Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class LaplaceLaw:
-    """Laplace noise as a sparse vector uses it.
+    """The law of the Laplace noise that a sparse vector adds.
 
     Args:
-        scale: > 0.
-        lattice: whether the noise is on the integers, P(k) prop. to exp(-|k|/scale), instead of on the line.
-        clamp: the noise is moved to the nearest point of [-clamp, clamp]; infinity leaves it alone.
+        scale: noise scale, > 0.
+        lattice: True for noise on the integers, with P(k) proportional to exp(-|k|/scale); False for noise on the real
+            line.
+        clamp: bound to which the noise is clamped: values beyond it move to the nearest point of [-clamp, clamp].
+            Infinity leaves the noise unchanged.
     """
 
     scale: float
@@ -51,11 +55,11 @@ class LaplaceLaw:
     clamp: float = math.inf
 
     def log_below(self, x: _Array) -> _Array:
-        """The number ln P[noise <= x]; on the lattice x holds whole numbers."""
+        """The logarithm ln P[noise <= x]; for noise on the integers, x holds whole numbers."""
         return self._tail(x, below=True)
 
     def log_above(self, x: _Array) -> _Array:
-        """The number ln P[noise > x]."""
+        """The logarithm ln P[noise > x]; for noise on the integers, x holds whole numbers."""
         return self._tail(x, below=False)
 
     @property
@@ -74,11 +78,12 @@ class LaplaceLaw:
         return tail
 
     def nodes(self, kinks: _Array, step: float) -> tuple[_Array, _Array]:
-        """Points of this noise with the logarithms of their weights, for a sum that has kinks at given points.
+        """Quadrature points of this noise and the logarithms of their weights, for a summand with kinks at given
+        points.
 
         Args:
-            kinks: the points where the summand is not smooth, besides 0.
-            step: the smallest length on which it varies, for the panels of the line.
+            kinks: the points, besides 0, where the summand is not smooth.
+            step: the smallest length scale on which the summand varies; it sets the panel width.
         """
         reach = _REACH * self.scale
         low, high = min(0.0, float(kinks.min())) - reach, max(0.0, float(kinks.max())) + reach
@@ -102,7 +107,9 @@ class LaplaceLaw:
 
 
     def _whole_nodes(self, low: int, high: int, kinks: _Array, step: float) -> tuple[_Array, _Array]:
-        """The same on the integers: long stretches between kinks by Gauss's rule for sums, short ones one by one."""
+        """Quadrature points and log weights of noise on the integers. Long stretches between kinks use a Gauss rule for
+        sums; short ones are summed term by term.
+        """
         # A branch begins with the whole number at a kink. What a clamp gathers sits in its two ends.
         atoms = [float(end) for end in (low, high) if abs(end) == self.clamp]
         first, last = low + (low == -self.clamp), high - (high == self.clamp)
@@ -128,8 +135,8 @@ class LaplaceLaw:
 
 @lru_cache(maxsize=256)
 def _sum_rule(size: int) -> tuple[_Array, _Array]:
-    """Nodes and weights with which a sum over 0..size-1 is exact for polynomials of degree 47: those of the discrete
-    Chebyshev polynomials, by their three-term recurrence (Golub and Welsch 1969).
+    """Nodes and weights of a Gauss rule for sums over 0..size-1, exact for polynomials of degree up to 47. The nodes
+    and weights come from the three-term recurrence of the discrete Chebyshev polynomials (Golub and Welsch 1969).
     """
     k = np.arange(1.0, _ORDER)
     off = k / 2.0 * np.sqrt((1.0 - (k / size) ** 2) / (4.0 * k**2 - 1.0))
@@ -138,7 +145,7 @@ def _sum_rule(size: int) -> tuple[_Array, _Array]:
 
 
 def _bounded(points: float, answers: int = 1) -> None:
-    """Refuse before anything is made."""
+    """Refuse a computation with too many points or evaluations before any array is made."""
     if points > _MOST_POINTS or points * answers > _MOST:
         many = f" for each of {answers:,}" if answers > 1 else ""
         raise InvalidInput("answers", f"spread over {points:,.0f} points of the threshold's noise{many}, which take "
@@ -152,19 +159,20 @@ def _kinks(gaps: _Array, threshold: LaplaceLaw, answer: LaplaceLaw) -> tuple[_Ar
 
 
 def log_halting_law(gaps: _Array, threshold: LaplaceLaw, answer: LaplaceLaw) -> _Array:
-    """The log probabilities (natural logarithm) of halting at each answer, and of never halting.
+    """The natural logarithms of the probabilities of halting at each answer, and of never halting.
 
     Args:
-        gaps: answer minus threshold, shape (k,); whole numbers on the lattice.
-        threshold: the threshold's noise.
-        answer: each answer's noise.
+        gaps: answers minus threshold, shape (k,); whole numbers if the noise is on the integers.
+        threshold: the law of the threshold's noise.
+        answer: the law of each answer's noise.
 
     Returns:
-        Shape (k+1,); the last entry is for never. Absolute error of a logarithm about 1e-13.
+        Log probabilities, shape (k+1,); the last entry is for never halting. The absolute error of a logarithm is about
+        1e-13.
 
     Raises:
-        InvalidInput: the answers are spread so widely, or so many, that the sum needs more than 2^23 points or 2^27
-            evaluations: 1 GB, or ten seconds.
+        InvalidInput: the answers are so many, or spread so widely, that the sum needs more than 2^23 points (half a
+            GiB) or 2^27 evaluations (about ten seconds).
 
     Source: spec query_release A3 ("exact law of the halting index").
 
@@ -185,14 +193,13 @@ def log_halting_law(gaps: _Array, threshold: LaplaceLaw, answer: LaplaceLaw) -> 
 
 
 def log_pattern(gaps: _Array, tops: NDArray[np.bool_], threshold: LaplaceLaw, answer: LaplaceLaw) -> float:
-    """The log probability (natural logarithm) that each answer is above, or not, as given, all against one noisy
-    threshold.
+    """The natural logarithm of the probability of a given pattern of answers above and below one noisy threshold.
 
     Args:
-        gaps: answer minus threshold, shape (k,); whole numbers on the lattice.
-        tops: True where the answer is above, shape (k,).
-        threshold: the threshold's noise.
-        answer: each answer's noise.
+        gaps: answers minus threshold, shape (k,); whole numbers if the noise is on the integers.
+        tops: True where the noisy answer is above the noisy threshold, shape (k,).
+        threshold: the law of the threshold's noise.
+        answer: the law of each answer's noise.
 
     Example:
         >>> two = LaplaceLaw(2.0, False), LaplaceLaw(4.0, False)
@@ -211,7 +218,7 @@ def log_pattern(gaps: _Array, tops: NDArray[np.bool_], threshold: LaplaceLaw, an
 
 
 def _log_sums(points: _Array, logs: _Array, gaps: _Array, answer: LaplaceLaw) -> _Array:
-    """The sums over some of the points."""
+    """The log sums of the halting law over a part of the quadrature points."""
     x = points[:, None] - gaps
     below = logs[:, None] + np.concatenate([np.zeros((len(points), 1)), np.cumsum(answer.log_below(x), axis=1)], axis=1)
     below[:, :-1] += answer.log_above(x)
@@ -223,15 +230,16 @@ def _log_sums(points: _Array, logs: _Array, gaps: _Array, answer: LaplaceLaw) ->
 
 @dataclass(frozen=True)
 class WorstStream:
-    """The probability that a sparse vector is wrong beyond a margin, on the worst of all streams.
+    """The probability that a sparse vector errs by more than a margin alpha, on the worst of all streams of answers.
 
-    Wrong is: TOP at an answer that is at most T - alpha, or BOT at the first one above T + alpha. The worst streams
-    lie exactly at the margins: k - 1 low answers and a high one, or k low ones; what lies inside can only help.
+    An error is TOP at an answer that is at most T - alpha, or BOT at the first answer above T + alpha, where T is the
+    threshold. The worst streams lie exactly at the margins: either k - 1 low answers followed by a high one, or k low
+    answers. Moving an answer inside the margins can only lower the failure probability.
 
     Args:
         queries: the number k of queries, >= 1.
-        threshold: the threshold's noise.
-        answer: each answer's noise.
+        threshold: the law of the threshold's noise.
+        answer: the law of each answer's noise.
     """
 
     queries: int
@@ -239,10 +247,10 @@ class WorstStream:
     answer: LaplaceLaw
 
     def failure(self, alpha: float) -> float:
-        """The probability of a wrong answer.
+        """The probability of an error beyond the margin.
 
         Args:
-            alpha: >= 0, a whole number on the lattice.
+            alpha: the margin, >= 0; a whole number if the noise is on the integers.
         """
         above = alpha + 1.0 if self.threshold.lattice else alpha  # the least answer above T + alpha
         gaps = np.array([-alpha, above])

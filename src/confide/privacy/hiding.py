@@ -1,9 +1,9 @@
-"""Promises of privacy that hide next to nothing: finite, so that they are not vacuous, and of no use to anybody.
+"""Warnings about privacy promises that hide next to nothing: they are finite, so not vacuous, but of no practical use.
 
-What a loss is worth to a participant is how often somebody is right who must guess between two neighbours, such as two
-records of theirs, even money beforehand. A loss whose guess may be right more often than at epsilon = 10 (99.995 %) is
-warned of. The line is a choice: at 10 the odds move by a factor of 22,026, and it is also the largest level at which
-devices draw (`confide.privacy.device_odds.LARGEST_LEVEL`).
+A loss is judged by the probability of a right guess between two neighbours, such as two records of the participant,
+that are equally likely before. A warning is given if that probability may exceed 99.995 %, its value at epsilon = 10.
+The limit is a choice: at epsilon = 10 the odds change by a factor of 22,026. The value 10 is also the largest epsilon
+at which devices draw reports (`confide.privacy.device_odds.LARGEST_LEVEL`).
 """
 
 from __future__ import annotations
@@ -24,15 +24,17 @@ if TYPE_CHECKING:
 __all__ = ["NEXT_TO_NOTHING", "guess_at", "hides_next_to_nothing"]
 
 NEXT_TO_NOTHING = 10.0
-"""Epsilon, in nats, above which a promise of privacy is warned of; other losses by the same guess."""
+"""The epsilon, in nats, above which a privacy promise gets a warning. A loss in another notion gets one if it allows a
+right guess with a larger probability than this epsilon does.
+"""
 
 
 def guess_at(loss: Any) -> float:
-    """The largest probability with which somebody guesses right between two neighbours, even odds beforehand: (1 +
-    total variation)/2.
+    """The largest probability of a right guess between two neighbours that are equally likely before: (1 + total
+    variation)/2.
 
     Args:
-        loss: any of `confide.privacy.losses`; 1 where nothing is known of it.
+        loss: any of `confide.privacy.losses`; for an unknown type the result is 1.
 
     Source: for pure and approximate losses `best_guess`; for Gaussian ones Phi(mu/2), exact (Dong, Roth and Su 2022);
         for concentrated and Renyi ones, which bound the Kullback-Leibler divergence both ways, the guess of the
@@ -56,7 +58,9 @@ def guess_at(loss: Any) -> float:
 
 
 def _response(divergence: float) -> float:
-    """The level x of the randomised response with a divergence of x tanh(x/2); rounded up."""
+    """The epsilon x of the binary randomised response whose Kullback-Leibler divergence x tanh(x/2) has the given
+    value; rounded up.
+    """
     if not math.isfinite(divergence):
         return math.inf
     low, high = 0.0, divergence + 2.0  # x tanh(x/2) >= x - 2
@@ -68,13 +72,14 @@ def _response(divergence: float) -> float:
 def hides_next_to_nothing(
     promises: Iterable[Privacy], right: Callable[[Audience], float] | None = None,
 ) -> tuple[str, ...]:
-    """Warnings: for each audience the part about which most may be learnt, where even the least loss that is promised
-    for it hides next to nothing. Losses that say nothing at all say so themselves.
+    """Warnings about audiences towards which even the strongest promise hides next to nothing. Each audience gets at
+    most one warning, about the part of which it may learn most. Vacuous promises are skipped, since they state so
+    themselves.
 
     Args:
         promises: the promises of privacy.
-        right: how often a guess of an audience is right at most, by the mechanism's own loss, which may be smaller than
-            its promise: `groups.right_at_most`.
+        right: function from an audience to the largest probability of its right guess by the mechanism's own loss, such
+            as `groups.right_at_most`. That loss may be smaller than the promised one.
 
     Returns:
         Sentences without a full stop.
@@ -87,8 +92,8 @@ def hides_next_to_nothing(
         >>> hides_next_to_nothing([promised(PureDP(10.0))])
         ()
         >>> print(*hides_next_to_nothing([promised(PureDP(20.0))]))
-        epsilon = 20 towards the public, for the whole outcome, hides next to nothing: a guess between two \
-records of somebody that are equally likely at first may be right in 99.9999998% of all cases
+        epsilon = 20 towards the public, for the whole outcome, hides next to nothing: a guess between two records of
+        somebody that are equally likely at first may be right in 99.9999998% of all cases
     """
     least: dict[tuple[Audience, str, str], tuple[float, str]] = {}
     for each in promises:

@@ -1,8 +1,9 @@
-"""The ledger: a privacy filter per account. Charge before running; a charge is never returned.
+"""The ledger: one privacy filter for each account. A release is charged before it runs, and a charge is never returned.
 
-An account is one data subject or data set, seen by one audience, under one neighbouring relation. Its budget, and the
-rule that adds up, are fixed when it is registered. A charge that does not fit is refused before anything is touched,
-and changes nothing. This one lives in memory; a campaign's is kept by its store.
+An account belongs to one data subject or data set, seen by one audience, under one neighbouring relation. The budget of
+an account, and the rule that adds up charges, are fixed when the account is registered. A charge that exceeds the
+budget is refused before any data are touched, and changes nothing. The class `Ledger` is kept in memory; the ledger of
+a campaign is kept by the campaign's store.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ _EYES = {Audience.PUBLIC: "the public", Audience.OTHERS: "everybody else", Audie
 
 @dataclass(frozen=True, kw_only=True)
 class Account:
-    """The owner of a budget: a subject's or a data set's name, in the eyes of one audience, under one relation."""
+    """The owner of a privacy budget: the name of a data subject or data set, for one audience and one neighbouring
+    relation.
+    """
 
     name: str
     neighbours: Relation
@@ -51,18 +54,19 @@ def check_relation(event: Event, account: Account) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Charge:
-    """The request of one campaign to a data set's account and to its subjects'.
+    """The request of one campaign to charge a data set's account and the accounts of the data set's subjects.
 
     Args:
-        account: the data set's.
-        events: all that the campaign releases, fixed beforehand.
+        account: the account of the data set.
+        events: all releases of the campaign, a list fixed before the first of them.
         delta: the delta at which concentrated events are converted, under the rule "basic".
-        budget: the budget of the data set; the first campaign fixes it, later ones may lower it.
-        subject_budget: the budget of each subject, in the same way, also of those who are new.
+        budget: the budget of the data set, which the first campaign fixes and later campaigns may only lower.
+        subject_budget: the budget of each subject, new subjects included, which the first campaign fixes and later
+            campaigns may only lower.
         rule: the rule by which charges add up.
-        subjects: ids of all who were invited; empty where nobody is listed, so that everybody is charged.
-        audiences: the audiences of the promises that it covers. There is one account for all of them: a loss towards
-            some is one towards whoever sees less, too.
+        subjects: ids of all invited subjects; if empty, nobody is listed and every subject is charged.
+        audiences: the audiences whose promises the charge covers. All audiences share one account, because a loss
+            towards one audience is also a loss towards every audience that sees less.
     """
 
     account: Account
@@ -81,21 +85,23 @@ class Charge:
             raise InvalidInput("subjects", "somebody is listed twice", "each subject is debited once")
 
     def entry(self) -> dict[str, Any]:
-        """The entry of this charge in the campaign's chain of events."""
+        """The record of this charge in the campaign's chain of events."""
         return {"data_set": self.account.name, "delta": repr(self.delta),
                 "events": [event.to_dict() for event in self.events]}
 
 
 @dataclass
 class _Entry:
-    """An account's filter and its events: a charge takes the same time however many came before."""
+    """The filter and the events of an account. The filter holds the running total, so a charge takes the same time
+    however many came before.
+    """
 
     filter: Filter
     events: list[Event] = field(default_factory=list)
 
 
 class Ledger:
-    """An in-memory ledger; every method is safe under threads.
+    """An in-memory ledger whose methods are all thread-safe.
 
     Example:
         >>> from confide.contract import Audience, Relation
@@ -113,7 +119,7 @@ class Ledger:
         self._lock = threading.Lock()
 
     def register(self, account: Account, budget: PureDP | ApproxDP, rule: Rule = "basic") -> None:
-        """Open an account with a budget and a rule, fixed from now on. Registering it again may only lower the budget.
+        """Open an account with a fixed budget and rule. Registering an open account again may only lower its budget.
 
         Args:
             account: the account to open.
@@ -131,17 +137,18 @@ class Ledger:
                 entry.filter = entry.filter.lowered(budget, rule)
 
     def charge(self, account: Account, *events: Event, delta: float = 0.0) -> None:
-        """Debit the events of one release, all or none, before the data is touched.
+        """Charge the events of one release to an account, all or none, before the data are touched.
 
         Args:
-            account: the account to debit.
+            account: the account to charge.
             events: a list that was fixed before the release.
-            delta: the delta, under the rule "basic", at which the list's concentrated events, zCDP and Gaussian, are
-                turned into an epsilon.
+            delta: under the rule "basic", the delta at which the concentrated events of the list, zCDP and Gaussian,
+                are converted to an epsilon.
 
         Raises:
-            InvalidInput: unknown account, an event of another neighbouring relation, or one that the rule cannot add.
-            BudgetExceeded: the events do not fit; nothing was debited.
+            InvalidInput: unknown account, an event of another neighbouring relation, or an event that the rule cannot
+                add.
+            BudgetExceeded: the events exceed the budget; nothing is charged.
         """
         with self._lock:
             entry = self._entry(account)
@@ -154,7 +161,7 @@ class Ledger:
             entry.events.extend(events)
 
     def rule(self, account: Account) -> Rule:
-        """The rule by which charges to an account add up, as it was registered.
+        """The rule by which charges to an account add up, fixed when the account was registered.
 
         Raises:
             InvalidInput: unknown account.
@@ -163,12 +170,12 @@ class Ledger:
             return self._entry(account).filter.rule
 
     def spent(self, account: Account) -> PureDP | ZCDP | ApproxDP:
-        """The loss that was debited so far, by the account's rule."""
+        """The loss charged to an account so far, by the account's rule."""
         with self._lock:
             return self._entry(account).filter.spent
 
     def events(self, account: Account) -> tuple[Event, ...]:
-        """The debited events, in order."""
+        """The events charged to an account, in order."""
         with self._lock:
             return tuple(self._entry(account).events)
 

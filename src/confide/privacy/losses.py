@@ -1,8 +1,10 @@
-"""Privacy losses: what one neighbour step may do to the law of an output, and the proved conversions between them.
+"""Privacy losses: how much one neighbour step may change the law of an output, and the proved conversions between such
+losses.
 
-Every conversion rounds towards "less private": a returned epsilon, rho or delta is an upper bound of the exact number
-(of the doubles given), to within an ulp or two. Doubles only guess; ball arithmetic (python-flint's `arb`) certifies.
-A positive delta below the doubles comes out as the least of them.
+Every conversion rounds towards less privacy: a returned epsilon, rho or delta is an upper bound of the exact number,
+tight to one or two ulps. The exact number is that of the doubles given. Doubles are used only to guess the result, and
+ball arithmetic (python-flint's `arb`) certifies it. A positive delta below the smallest double is returned as that
+double.
 """
 
 from __future__ import annotations
@@ -37,7 +39,9 @@ __all__ = [
 
 BITS = 288  # of the balls: up to 120 cancel in a narrow difference of Mills ratios, 20 go to the exponent of a Gaussian
 PROMISES_LITTLE = 10.0
-"""An epsilon above it hides next to nothing: whoever guesses between two records may be right 99.995 % of the time."""
+"""The epsilon above which a loss hides next to nothing: a guess between two equally likely records may be right 99.995
+% of the time.
+"""
 
 _TINY = 5e-324  # the least positive double
 _FAR = 40  # Phi(-40) < 2^-1150: nothing between it and 0, or between 1 - it and 1, is a double
@@ -48,7 +52,7 @@ _ENOUGH = 2**12  # ulps of an order: the bounds are flat at the best one, so tha
 
 
 def _index(value: float) -> int:
-    """Non-negative doubles in their order: 0.0 is 0, and infinity is the last."""
+    """The rank of a non-negative double among all non-negative doubles: 0.0 has rank 0, and infinity the highest."""
     return int(struct.unpack("<q", struct.pack("<d", value))[0])
 
 
@@ -60,12 +64,14 @@ _END = _index(math.inf)
 
 
 def least(holds: Callable[[float], bool], guess: float, *, ulps: int = 1) -> float:
-    """The least non-negative double at which a condition holds; infinity where it holds at no finite one.
+    """The least non-negative double at which a condition holds; infinity if it holds at no finite double.
 
     Args:
-        holds: false, then true, of non-negative doubles. Not asked about infinity.
-        guess: the place to look first; a wrong guess costs the logarithm of the distance in ulps.
-        ulps: the largest distance of the answer above the least one, in ulps.
+        holds: a condition on non-negative doubles that is first false and then true. The condition is not evaluated at
+            infinity.
+        guess: the double at which the search starts. A wrong guess costs evaluations in the logarithm of its distance
+            from the answer, in ulps.
+        ulps: the largest allowed distance of the answer above the least double, in ulps.
 
     Example:
         >>> least(lambda x: x * x >= 2.0, 1.0)
@@ -95,12 +101,14 @@ def least(holds: Callable[[float], bool], guess: float, *, ulps: int = 1) -> flo
 
 
 def largest(holds: Callable[[float], bool], guess: float) -> float:
-    """The largest double up to which a condition holds that is true first and then false; 0.0 where it never holds."""
+    """The largest double at which a condition holds, for a condition that is first true and then false; 0.0 if the
+    condition holds at no double.
+    """
     return max(0.0, math.nextafter(least(lambda value: not holds(value), guess), -math.inf))
 
 
 def up(ball: Any) -> float:
-    """The least double that is certainly not below the number in a ball."""
+    """The least double that is certainly not below any number in a ball."""
     top = ball.upper()
     value = float(top)
     return value if top <= value else math.nextafter(value, math.inf)
@@ -115,7 +123,7 @@ def _half_square(value: float) -> float:
 
 
 def _written(loss: Any) -> dict[str, Any]:
-    """A loss as JSON; no bound is the string "Infinity"."""
+    """A loss as JSON; an infinite bound becomes the string "Infinity"."""
     parts = {word: part if math.isfinite(part) else "Infinity" for word, part in wire_parts(loss).items()}
     return {"loss": wire_of(type(loss)).tag, **parts}
 
@@ -123,10 +131,10 @@ def _written(loss: Any) -> dict[str, Any]:
 @wire("PureDP", "epsilon")
 @dataclass(frozen=True)
 class PureDP:
-    """Likelihood ratios of every event stay within e^epsilon.
+    """Pure differential privacy: the probability of every event changes by at most the factor e^epsilon.
 
     Args:
-        epsilon: the loss in nats, [0, inf]; infinity promises nothing.
+        epsilon: the loss in nats, in [0, inf]; infinity promises nothing.
 
     Example:
         >>> PureDP(0.5).to_zcdp()
@@ -144,12 +152,14 @@ class PureDP:
         return math.isinf(self.epsilon)
 
     def epsilon_at(self, delta: float) -> float:
-        """An epsilon proved at this delta: epsilon itself."""
+        """The epsilon proved at this delta, which is the loss's own epsilon for every delta."""
         return self.epsilon
 
     def delta_at(self, epsilon: float) -> float:
-        """Least delta proved at a smaller epsilon, that of binary randomised response, which dominates every such pair:
-        (e^E - e^epsilon)/(e^E + 1) for E = self.epsilon, rounded up; 0 from E on.
+        """The least delta proved at an epsilon below the loss's own epsilon E, rounded up; 0 at E and above.
+
+        Binary randomised response dominates every E-DP pair of laws, so its delta is the bound: (e^E - e^epsilon)/(e^E
+        + 1).
 
         Source: Kairouz, Oh and Viswanath 2015, section 6.1.
         """
@@ -171,9 +181,10 @@ class PureDP:
     def to_gdp(self) -> GDP:
         """The least mu with Phi(-mu/2) <= 1/(1 + e^epsilon), rounded up to within 32 ulps.
 
-        Binary randomised response dominates. Its trade-off has one corner, on the diagonal, where the errors of both
-        kinds are 1/(1 + e^epsilon); the convex Gaussian one that passes below the corner stays below the straight
-        lines from there to (0, 1) and (1, 0).
+        Binary randomised response dominates every epsilon-DP pair of laws. The trade-off curve of binary randomised
+        response has one corner, on the diagonal, where both error probabilities are 1/(1 + e^epsilon). A Gaussian
+        trade-off curve that passes below that corner is convex. So the Gaussian curve stays below the straight lines
+        from the corner to (0, 1) and (1, 0).
         """
         if self.epsilon == 0 or math.isinf(self.epsilon):
             return GDP(self.epsilon)
@@ -201,10 +212,11 @@ class PureDP:
 @wire("ApproxDP", "epsilon delta")
 @dataclass(frozen=True)
 class ApproxDP:
-    """P[S] <= e^epsilon P'[S] + delta for every event S.
+    """Approximate differential privacy: P[S] <= e^epsilon P'[S] + delta for every event S and neighbouring laws P and
+    P'.
 
     Args:
-        epsilon: the loss in nats, [0, inf].
+        epsilon: the loss in nats, in [0, inf].
         delta: a probability in [0, 1]; 1 promises nothing.
     """
 
@@ -221,12 +233,12 @@ class ApproxDP:
         return math.isinf(self.epsilon) or self.delta >= 1.0
 
     def epsilon_at(self, delta: float) -> float:
-        """The epsilon if `delta` is at least this loss's delta; nothing is proved below it."""
+        """The loss's own epsilon if `delta` is at least the loss's delta; infinity otherwise."""
         return self.epsilon if delta >= self.delta else math.inf
 
     def delta_at(self, epsilon: float) -> float:
-        """Least delta proved at this epsilon: d + (1 - d) p, where d is this loss's delta and p that of its epsilon
-        alone (`PureDP.delta_at`), rounded up.
+        """The least delta proved at this epsilon, rounded up: d + (1 - d) p, where d is the loss's delta, and p is the
+        delta of a pure loss with the same epsilon (`PureDP.delta_at`).
 
         Source: Kairouz, Oh and Viswanath 2015, section 6.1.
         """
@@ -243,23 +255,23 @@ class ApproxDP:
 
 
 def _excess(slope: Callable[[float], float]) -> float:
-    """The root of an increasing function of x = a - 1, where a > 1 is an order, between 1e-30 and 1e300."""
+    """The root of an increasing function of x = a - 1, where a > 1 is a Rényi order, between 1e-30 and 1e300."""
     root = least(lambda x: x > 1e-30 and slope(x) >= 0.0, 1.0, ulps=_ENOUGH)
     return min(root, 1e300)
 
 
 def _order_term(x: Any) -> Any:
-    """ln x + (1 + x) ln(1 + 1/x), with x = a - 1: what Proposition 12 gains over the plain Renyi bound at order a."""
+    """The gain ln x + (1 + x) ln(1 + 1/x), with x = a - 1, of Proposition 12 over the plain Rényi bound at order a."""
     return x.log() + (1 + x) * (1 / x).log1p()
 
 
 @wire("ZCDP", "rho")
 @dataclass(frozen=True)
 class ZCDP:
-    """Zero-concentrated: the Renyi divergence of order a is at most a*rho, for every a > 1.
+    """Zero-concentrated differential privacy: the Rényi divergence of order a is at most a rho, for every a > 1.
 
     Args:
-        rho: [0, inf].
+        rho: the loss, in [0, inf].
     """
 
     rho: float
@@ -273,7 +285,8 @@ class ZCDP:
         return math.isinf(self.rho)
 
     def delta_at(self, epsilon: float) -> float:
-        """Least proved delta at epsilon: min over a > 1 of exp((a-1)(a rho - epsilon)) (1-1/a)^a / (a-1).
+        """The least delta proved at epsilon: the minimum over orders a > 1 of exp((a-1)(a rho - epsilon)) (1-1/a)^a /
+        (a-1).
 
         Source: Canonne, Kamath and Steinke 2020, Proposition 12; spec query_release A2.
         """
@@ -297,7 +310,7 @@ class ZCDP:
             return min(1.0, up(bound.exp()))
 
     def epsilon_at(self, delta: float) -> float:
-        """Least epsilon with `delta_at(epsilon) <= delta`; infinity at delta = 0 unless rho is 0."""
+        """The least epsilon with `delta_at(epsilon) <= delta`; infinity at delta = 0 unless rho is 0."""
         delta = non_negative("delta", delta, at_most=1.0)
         if self.rho == 0:
             return 0.0
@@ -314,7 +327,7 @@ class ZCDP:
         return least(lambda epsilon: self.delta_at(epsilon) <= delta, max(0.0, guess))
 
     def to_renyi(self, alpha: float) -> RenyiDP:
-        """The loss alpha rho at order alpha, rounded up: the definition of zCDP."""
+        """The Rényi loss alpha rho at order alpha, rounded up, by the definition of zCDP."""
         alpha = positive("alpha", alpha)
         bound = alpha * self.rho
         if math.isfinite(bound) and Fraction(bound) < Fraction(alpha) * Fraction(self.rho):
@@ -342,7 +355,7 @@ class ZCDP:
 
 
 def _mills(s: Any) -> Any:
-    """R(s) = Phi(-s)/phi(s): positive and decreasing, with R' = s R - 1."""
+    """The ratio of Mills, R(s) = Phi(-s)/phi(s): positive and decreasing, with derivative R' = s R - 1."""
     from flint import arb
 
     if s > _SERIES:
@@ -355,16 +368,18 @@ def _mills(s: Any) -> Any:
 
 
 def trade_off(epsilon: float, mu: float) -> tuple[Any, Any, Any]:
-    """Balls of `gaussian_delta`, of its derivative in mu, and of minus its derivative in epsilon.
+    """Three balls: the delta of a Gaussian mechanism (`gaussian_delta`), its derivative in mu, and minus its derivative
+    in epsilon.
 
-    With t = epsilon/mu - mu/2 and x = t + mu, e^epsilon phi(x) = phi(t): so delta = phi(t) (R(t) - R(x)), R being the
-    ratio of Mills, and the derivatives are phi(t) and phi(t) R(x). A narrow difference is mu (1 - s R(s)) for an s
-    between t and x (mean value). Balls are wide by a relative 2^-80 at the most, unless delta or 1 - delta is below
-    2^-1150; there those of the derivatives are 0, which is no bound. To be called within `precision(BITS)`.
+    Let t = epsilon/mu - mu/2 and x = t + mu; then e^epsilon phi(x) = phi(t). So delta = phi(t) (R(t) - R(x)), where R
+    is the ratio of Mills, and the derivatives are phi(t) and phi(t) R(x). Where t and x are close, the difference is
+    computed as mu (1 - s R(s)) for an s between t and x (mean value theorem). The relative width of a ball is at most
+    2^-80, unless delta or 1 - delta is below 2^-1150. If delta or 1 - delta is so small, the balls of the derivatives
+    are 0, which bounds nothing. `trade_off` must be called within `precision(BITS)`.
 
     Args:
         epsilon: the loss in nats, >= 0.
-        mu: > 0.
+        mu: sensitivity divided by the standard deviation of the noise, > 0.
     """
     from flint import arb
 
@@ -386,7 +401,8 @@ def trade_off(epsilon: float, mu: float) -> tuple[Any, Any, Any]:
 
 
 def gaussian_delta(epsilon: float, mu: float) -> float:
-    """The delta of a Gaussian mechanism whose noise is sensitivity/mu: Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu).
+    """The delta of a Gaussian mechanism with standard deviation sensitivity/mu: Phi(mu/2 - epsilon/mu) - e^epsilon
+    Phi(-mu/2 - epsilon/mu).
 
     Args:
         epsilon: the loss in nats, >= 0.
@@ -409,10 +425,11 @@ def gaussian_delta(epsilon: float, mu: float) -> float:
 @wire("GDP", "mu")
 @dataclass(frozen=True)
 class GDP:
-    """Gaussian differential privacy: at least as hard to tell apart as N(0,1) from N(mu,1).
+    """Gaussian differential privacy: neighbouring laws are at least as hard to tell apart as N(0,1) and N(mu,1).
 
     Args:
-        mu: [0, inf]. Exact for continuous Gaussian noise only; discrete noise is claimed as zCDP.
+        mu: the loss, in [0, inf]; exact for continuous Gaussian noise only, while discrete Gaussian noise is claimed as
+            zCDP.
     """
 
     mu: float
@@ -426,7 +443,7 @@ class GDP:
         return math.isinf(self.mu)
 
     def delta_at(self, epsilon: float) -> float:
-        """Exact trade-off: `gaussian_delta(epsilon, mu)`, rounded up."""
+        """The exact delta at this epsilon, `gaussian_delta(epsilon, mu)`, rounded up."""
         epsilon = non_negative("epsilon", epsilon)
         if self.mu == 0:
             return 0.0
@@ -435,7 +452,7 @@ class GDP:
         return gaussian_delta(epsilon, self.mu)
 
     def epsilon_at(self, delta: float) -> float:
-        """Least epsilon with `delta_at(epsilon) <= delta`."""
+        """The least epsilon with `delta_at(epsilon) <= delta`."""
         delta = non_negative("delta", delta, at_most=1.0)
         if self.mu == 0:
             return 0.0
@@ -472,11 +489,11 @@ class GDP:
 @wire("RenyiDP", "alpha epsilon")
 @dataclass(frozen=True)
 class RenyiDP:
-    """The Renyi divergence of one order is at most epsilon.
+    """Rényi differential privacy: the Rényi divergence of the one order alpha is at most epsilon.
 
     Args:
         alpha: the order, in (1, inf).
-        epsilon: the loss in nats, [0, inf].
+        epsilon: the loss in nats, in [0, inf].
     """
 
     alpha: float
@@ -494,8 +511,8 @@ class RenyiDP:
         return math.isinf(self.epsilon)
 
     def epsilon_at(self, delta: float) -> float:
-        """The bound epsilon + ln(1-1/a) - (ln delta + ln a)/(a-1), rounded up (Canonne, Kamath and Steinke 2020, Prop.
-        12).
+        """The epsilon proved at delta: epsilon + ln(1-1/a) - (ln delta + ln a)/(a-1), where a is the order, rounded up
+        (Canonne, Kamath and Steinke 2020, Prop. 12).
         """
         delta = fraction("delta", delta, zero=True)
         if self.epsilon == 0:
@@ -509,8 +526,8 @@ class RenyiDP:
             return max(0.0, up(self.epsilon - (arb(delta).log() + _order_term(x)) / x))
 
     def delta_at(self, epsilon: float) -> float:
-        """The bound exp((a-1)(D - epsilon)) (1-1/a)^a / (a-1) for D = self.epsilon, rounded up: the inverse of
-        `epsilon_at`.
+        """The delta proved at epsilon: exp((a-1)(D - epsilon)) (1-1/a)^a / (a-1), where a is the order and D the loss's
+        own epsilon, rounded up. The function is the inverse of `epsilon_at`.
         """
         epsilon = non_negative("epsilon", epsilon)
         if self.epsilon == 0:
@@ -531,4 +548,4 @@ class RenyiDP:
 
 
 LOSSES = wire_types(ApproxDP, GDP, PureDP, RenyiDP, ZCDP)
-"""Those of a promise, by wire name."""
+"""Mapping from wire name to loss type, for all losses that a promise may state."""

@@ -1,11 +1,12 @@
-"""The meter of a run: nothing is drawn that was not charged.
+"""The meter of a run, which ensures that the cost of all noise drawn in the run was charged.
 
-A mechanism's charge is a list of named lines (`confide.privacy.charge`). A primitive that draws noise knows how far one
-neighbour step moves what it adds noise to, and how much noise it adds. So it knows what the draw costs, exactly, and
-spends that on a line before it draws. A draw that exceeds its line raises `Overspent`, and nothing is published.
+A mechanism's charge is a list of named lines (`confide.privacy.charge`). A primitive that draws noise knows the scale
+of the noise, and how far one neighbour step moves the number to which the noise is added. So the primitive knows the
+exact cost of the draw, and deducts it from a line before it draws. A draw that exceeds its line raises `Overspent`, and
+nothing is published.
 
-The meter proves the arithmetic of the split. It does not prove that a center moves by no more than the sensitivity that
-is declared: that is the audit's. A meter belongs to one attempt of one run.
+The meter proves that the draws together cost no more than the charge. The meter does not prove that a center moves by
+at most the declared sensitivity; the audit checks that. A meter serves one attempt of one run.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ __all__ = ["Meter", "PaidDraws", "is_broken_on_purpose"]
 
 
 def is_broken_on_purpose(mechanism: object) -> bool:
-    """Whether a mechanism is a fault that an audit injects: it is measured without a meter, which would stop it before
-    that.
+    """Whether a mechanism is a fault that an audit injects. An injected fault runs without a meter, because the meter
+    would stop it before the audit could measure it.
     """
     modules = (kind.__module__.split(".") for kind in type(mechanism).__mro__)
     return any(words[0] == "confide" and any(word.startswith("audit") for word in words) for words in modules)
@@ -35,10 +36,10 @@ class PaidDraws(NamedTuple):
     """The payment for the draws of one stream, or for all draws of a session.
 
     Args:
-        stream: the name under which it was paid.
+        stream: the name of the stream under which the draws were paid for.
         line: the line of the charge; None for public randomness.
         cost: the cost of one draw.
-        draws: the number of draws that cost so much each.
+        draws: the number of draws that cost that much each.
     """
 
     stream: StreamName
@@ -53,7 +54,7 @@ class PaidDraws(NamedTuple):
 
     @property
     def free(self) -> bool:
-        """Whether nothing was paid: the noise's centre must then be the same for all records."""
+        """Whether nothing was paid, which requires that the center of the noise is the same for all records."""
         return 0 in (self.cost.pure, self.cost.rho, self.cost.mu_squared)
 
 
@@ -62,11 +63,11 @@ class Meter:
 
     Args:
         lines: the lines of the charge.
-        strict: whether a draw that no line pays for is refused, rather than noted.
-        mechanism: the mechanism that runs; None where nobody asks.
+        strict: True to refuse a draw that no line pays for; False to note it only.
+        mechanism: the mechanism that runs; None for a meter without a mechanism.
 
     Raises:
-        InvalidInput: two lines of one name.
+        InvalidInput: two lines with the same name.
 
     Example:
         >>> from fractions import Fraction
@@ -76,8 +77,8 @@ class Meter:
         >>> meter.spend("sum", DrawCost.laplace(Fraction(1)), "total")
         >>> meter.spend("sum", DrawCost.laplace(Fraction(1)), "again")
         Traceback (most recent call last):
-        confide.contract.metered.Overspent: the line 'sum': a draw would spend epsilon 1; epsilon 1 was charged, \
-epsilon 1 spent before
+        confide.contract.metered.Overspent: the line 'sum': a draw would spend epsilon 1; epsilon 1 was charged, epsilon
+        1 spent before
     """
 
     def __init__(self, lines: Sequence[Line], *, strict: bool = False, mechanism: Any = None) -> None:
@@ -97,7 +98,7 @@ epsilon 1 spent before
         """The meter of a run of a mechanism, or of one participant's device.
 
         Raises:
-            InvalidInput: the mechanism's lines are not what its events charge.
+            InvalidInput: the events on the mechanism's lines differ from the events that it is charged for.
         """
         events = tuple(mechanism.events())
         lines = tuple(mechanism.lines()) or lines_of(events)
@@ -113,18 +114,18 @@ epsilon 1 spent before
     def spend(
         self, line: str | None, cost: DrawCost, stream: Stream, *, count: int = 1, group: str | None = None
     ) -> None:
-        """Pay for draws before they are made.
+        """Deduct the cost of draws from a line before the draws are made.
 
         Args:
-            line: the name of the line; None where there is one line only.
+            line: the name of the line; None if the charge has one line only.
             cost: the cost of one draw.
-            stream: the name under which they are drawn, all at once.
-            count: the number of draws that cost so much each.
-            group: the group of people whose records the draws are of, on a line of parallel groups.
+            stream: the name of the stream from which all these draws are made at once.
+            count: the number of draws that cost that much each.
+            group: for a line of parallel groups, the group of people whose records the draws are about.
 
         Raises:
             InvalidInput: no such line.
-            Overspent: they cost more than is left of the line.
+            Overspent: the draws cost more than the line has left.
         """
         with self._lock:
             opened = self._line(line)
@@ -136,18 +137,19 @@ epsilon 1 spent before
             self._paid[name] = PaidDraws(name, opened.line, cost, count)
 
     def paid_before(self, opening: Stream, stream: Stream) -> None:
-        """Name a draw that a session paid for when it was opened.
+        """Register a draw that was paid for when its session was opened.
 
         Args:
-            opening: the name under which it was paid; where nothing was, the draw is public.
-            stream: the name of the draw.
+            opening: the name of the stream under which the session was paid for. If nothing was paid under that name,
+                the draw is public.
+            stream: the name of the stream of the draw.
         """
         with self._lock:
             paid, name = self._paid.get(as_stream(opening)), as_stream(stream)
             self._paid[name] = PaidDraws(name, None, PUBLIC) if paid is None else paid
 
     def public(self, stream: Stream) -> None:
-        """Name a draw that protects nobody: a split, a tie, an order that is published."""
+        """Register a draw that protects nobody, such as a random split, a tie-break, or a published order."""
         with self._lock:
             name = as_stream(stream)
             self._paid.setdefault(name, PaidDraws(name, None, PUBLIC))
@@ -161,10 +163,10 @@ epsilon 1 spent before
         return self._open[name]
 
     def claimed(self, stream: StreamName) -> None:
-        """Note that a draw is made.
+        """Note that a stream is drawn.
 
         Raises:
-            InvalidInput: nothing paid for it, and this meter is strict.
+            InvalidInput: nothing was paid for the stream, and this meter is strict.
         """
         if stream in self._paid:
             return
@@ -174,14 +176,16 @@ epsilon 1 spent before
         self._around.add(stream)
 
     def payment_of(self, stream: StreamName) -> PaidDraws | None:
-        """The payment for a draw; None where nothing was paid."""
+        """The payment for the draws of a stream; None if nothing was paid."""
         return self._paid.get(stream)
 
     def observed(self, stream: StreamName) -> bool:
-        """Whether the meter knows of a draw: by a payment, or as one that was made around it."""
+        """Whether the meter knows of a draw, either from a payment or as a draw made without one."""
         return stream in self._paid or stream in self._around
 
     def record(self) -> Metered:
-        """The part of the meter that may be published: which lines there are, and that each was kept."""
+        """The publishable part of the meter: the names and forms of the lines, and whether some draw was made without a
+        payment.
+        """
         return Metered(lines=tuple(MeteredLine(line=line.name, form=line.form) for line in self._lines),
                        around=bool(self._around))

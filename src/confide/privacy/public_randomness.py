@@ -1,11 +1,13 @@
-"""Randomness that protects nobody: splits, public seeds, orders. It is part of the public record.
+"""Public randomness, which protects nobody and is part of the public record: random splits, public seeds and random
+orders.
 
-It comes from the same sources as noise, but through functions of its own: a mechanism that used it to protect somebody
-would publish numbers that differ for neighbours while all that is drawn is the same, and its audit would say so.
+Public randomness comes from the same sources as noise, but through its own functions. A mechanism that misused public
+randomness to protect somebody would fail its audit, because its published numbers would differ between neighbours
+although all draws are the same.
 
-A public seed is drawn when all reports are in, and gives each participant a whole number. These numbers decide who goes
-without where more ask for something than there is. So nobody may know theirs before they report; afterwards everybody
-may check everybody's.
+A public seed is drawn after all reports have arrived, and gives each participant a whole number. If more participants
+ask for an item than there are units, these numbers decide who gets none. So no participant may know their number before
+they report. Afterwards everybody can check everybody's number.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ __all__ = ["PUBLIC_RANGE", "draw_public_seed", "is_public_seed", "key_of", "publ
            "public_numbers", "public_split"]
 
 PUBLIC_RANGE = 1 << 32
-"""Public numbers of participants are below it."""
+"""Number of possible public numbers of a participant: each is at least 0 and below it."""
 
 _BYTES = 32  # of a seed
 _EACH = 8  # numbers of one digest
@@ -39,7 +41,7 @@ def _opened(noise: Noise, stream: Stream) -> Noise:
 
 
 def public_split(noise: Noise, people: int, *, stream: Stream) -> NDArray[np.bool_]:
-    """Split people into two groups at random: floor(people/2) times False, True for the others.
+    """Split people into two groups at random, as an array with floor(people/2) entries False and the others True.
 
     Args:
         noise: the noise of the run.
@@ -72,7 +74,7 @@ def public_bytes(noise: Noise, count: int, *, stream: Stream) -> bytes:
 
 
 def draw_public_seed(noise: Noise, stream: str = "coins") -> str:
-    """Draw 256 random bits, in hexadecimal.
+    """Draw a public seed of 256 random bits, as 64 hexadecimal digits.
 
     Args:
         noise: the source of the bits.
@@ -82,20 +84,21 @@ def draw_public_seed(noise: Noise, stream: str = "coins") -> str:
 
 
 def is_public_seed(seed: object) -> bool:
-    """Whether a text is 64 hexadecimal digits, in small letters."""
+    """Whether a value is a text of 64 hexadecimal digits with lower-case letters."""
     return isinstance(seed, str) and _SEED.fullmatch(seed) is not None
 
 
 def public_numbers(seed: str, people: int) -> NDArray[np.uint32]:
-    """Everybody's public number, shape (n,), in [0, 2^32): eight are one SHA-256 digest of the seed and their block's
-    number.
+    """The public numbers of all participants, shape (n,), in [0, 2^32).
+
+    Eight consecutive numbers form one SHA-256 digest of the seed and the index of their block.
 
     Args:
         seed: a seed that `draw_public_seed` made.
         people: the number n of people.
 
     Raises:
-        InvalidInput: no seed.
+        InvalidInput: the text is not a public seed.
 
     Example:
         >>> seed = "00" * 32
@@ -108,23 +111,23 @@ def public_numbers(seed: str, people: int) -> NDArray[np.uint32]:
 
 
 def public_number_of(seed: str, index: int) -> int:
-    """One participant's public number.
+    """The public number of one participant.
 
     Args:
         seed: a seed that `draw_public_seed` made.
-        index: the participant's place, from 0.
+        index: the participant's index, from 0.
 
     Raises:
-        InvalidInput: no seed.
+        InvalidInput: the text is not a public seed.
     """
     return int(np.frombuffer(_block(key_of(seed), index // _EACH), dtype="<u4")[index % _EACH])
 
 
 def key_of(seed: str) -> bytes:
-    """The 32 bytes of a seed.
+    """The 32 bytes of a public seed.
 
     Raises:
-        InvalidInput: no seed.
+        InvalidInput: the text is not a public seed.
     """
     if not is_public_seed(seed):
         raise InvalidInput("seed", "is not 64 hexadecimal digits")

@@ -1,9 +1,10 @@
-"""A participant's own book: which bits they were asked for, at which levels, and what they reported. It stays with
-them.
+"""A participant's own book of reports: the bits that were asked for, the privacy levels, and the reports. The book
+stays with the participant.
 
-A level is written down before anything is drawn, and the report before anybody sees it. So a break costs the level, a
-retry gives the stored report and never a fresh draw, and a second question about the same bit is refused until they
-agree to the sum of the levels. Nothing here needs the operator, or their software.
+The privacy level of a question is written down before a report is drawn, and the report is written down before anybody
+sees it. So an attempt that breaks off still costs its level. A retry returns the stored report and never a fresh draw.
+A second question about the same bit is refused, unless the participant agrees to the sum of the levels. The book needs
+neither the operator nor the operator's software.
 
 Source: spec data_market section 1 (ledger).
 """
@@ -28,7 +29,7 @@ from confide.contract.wire import from_parts, wire, wire_parts
 __all__ = ["EVERYBODY", "Answer", "Notion", "ReportBook", "Spent"]
 
 EVERYBODY = "everybody"
-"""The person of an entry that is about all people, as in a rehearsal."""
+"""The person named in an entry that is about all people, as in a rehearsal."""
 
 Notion = Literal["epsilon", "rho"]
 
@@ -36,23 +37,23 @@ _FORMAT = 1
 
 
 def _same(one: str, other: str) -> bool:
-    """Whether two texts say the same, but for capitals and spaces."""
+    """Whether two texts are the same apart from capitals and spaces."""
     return " ".join(one.casefold().split()) == " ".join(other.casefold().split())
 
 
 @wire("Answer", "person bit campaign level question report notion")
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """One question that the participant agreed to.
+    """One question that the participant agreed to answer.
 
     Args:
         person: the person that the bit is about.
         bit: the public name of the bit.
         campaign: the campaign that asked.
-        level: the loss that a report about it may cause: epsilon in nats, or rho.
+        level: the loss that a report about the bit may cause: epsilon in nats, or rho.
         question: the question, in words.
-        report: the reported bit; None where it broke off between the agreement and the report.
-        notion: "epsilon" of pure differential privacy, or "rho" of concentrated.
+        report: the reported bit; None if the attempt broke off between the agreement and the report.
+        notion: "epsilon" for pure differential privacy, or "rho" for concentrated differential privacy.
     """
 
     person: str
@@ -66,11 +67,11 @@ class Answer:
 
 @dataclass(frozen=True, kw_only=True)
 class Spent:
-    """The loss that several reports may cause together.
+    """The loss that several reports together may cause.
 
     Args:
-        level: the sum.
-        notion: "epsilon" where all reports are pure; otherwise "rho", to which an epsilon adds its square's half.
+        level: the sum of the levels.
+        notion: "epsilon" if all reports are pure, otherwise "rho", in which a pure report counts as epsilon^2/2.
     """
 
     level: float
@@ -81,10 +82,10 @@ class Spent:
 
 
 class ReportBook:
-    """The book in a file, for its owner alone.
+    """A participant's book of reports in a file that only its owner can read.
 
     Args:
-        path: the path of the file; made at the first report.
+        path: the path of the file; it is created at the first report.
 
     Example:
         >>> from tempfile import TemporaryDirectory
@@ -100,10 +101,10 @@ class ReportBook:
         self.path = Path(path)
 
     def answers(self) -> tuple[Answer, ...]:
-        """Everything in the book, oldest first.
+        """All entries of the book, oldest first.
 
         Raises:
-            InvalidInput: the file is no book, or others may read it.
+            InvalidInput: the file is no book of reports, or others may read it.
         """
         if not self.path.exists():
             return ()
@@ -115,14 +116,15 @@ class ReportBook:
             return tuple(from_parts(Answer, each) for each in document["answers"])
 
     def spent(self, person: str, bit: str, question: str = "") -> Spent:
-        """The sum of the levels at which the participant agreed to be asked for a bit, by its name or in these words.
+        """The sum of the levels at which the participant agreed to be asked for a bit. The bit is recognised by its
+        name or by the question's words.
 
-        Of everybody: the largest of any one person.
+        For `EVERYBODY` the result is the largest sum of any one person.
         """
         return _total(self._about(person, bit, question))
 
     def stored(self, person: str, campaign: str) -> int | None:
-        """The participant's report to a campaign; None where there is none."""
+        """The participant's stored report to a campaign; None if there is none."""
         return next((each.report for each in reversed(self.answers())
                      if (each.person, each.campaign) == (person, campaign)), None)
 
@@ -135,24 +137,24 @@ class ReportBook:
         self, *, person: str, bit: str, campaign: str, level: float, draw: Callable[[], int],
         total: float | None = None, question: str = "", notion: Notion = "epsilon",
     ) -> int:
-        """The participant's report to a campaign: the stored one, or a fresh one.
+        """The participant's report to a campaign: the stored report if there is one, otherwise a fresh one.
 
         Args:
             person: the person that the bit is about.
-            bit: the public name of the bit: campaigns that ask for the same bit give the same; capitals and spaces do
-                not count.
+            bit: the public name of the bit. Campaigns that ask for the same bit use the same name; capitals and spaces
+                do not matter.
             campaign: the campaign that asks.
             level: the loss that the report may cause: epsilon in nats, or rho.
-            draw: makes the report; called once, after the level was written down.
-            total: the most that the levels about this bit may sum to, where it was asked for before: epsilon where all
-                reports are pure, else rho.
-            question: the question, in words; the same words are the same bit, whatever its name.
-            notion: the notion of the level. Levels of one notion add; an epsilon counts as rho = epsilon^2/2 beside a
-                rho.
+            draw: function that draws the report; it is called once, after the level was written down.
+            total: the largest sum of levels to which the participant agrees, if the bit was asked for before: an
+                epsilon if all reports are pure, otherwise a rho.
+            question: the question, in words. The same words mean the same bit, whatever its name.
+            notion: the notion of the level. Levels of one notion add up; beside a rho, an epsilon counts as rho =
+                epsilon^2/2.
 
         Raises:
-            Refused: the bit was asked for before, by another campaign or in an attempt that broke off, and no total, or
-                another one, was agreed to.
+            Refused: the bit was asked for before, by another campaign or in an attempt that broke off, and `total` is
+                missing or too small.
             InvalidInput: the book cannot be read or written.
         """
         positive("level", level)
@@ -180,7 +182,7 @@ class ReportBook:
             return report
 
     def _locked(self) -> AbstractContextManager[None]:
-        """One writer at a time: two at once would draw twice."""
+        """A lock that admits one writer at a time, because two writers at once would draw twice."""
         return locked("book", self.path.with_suffix(".lock"))
 
     def _write(self, answers: tuple[Answer, ...]) -> None:
@@ -195,7 +197,7 @@ class ReportBook:
 
 
 def _total(answers: Iterable[Answer]) -> Spent:
-    """The largest sum of levels of any one person: her own, and those of everybody."""
+    """The largest sum of levels of any one person, where entries about everybody count for each person."""
     found, sums = list(answers), dict[str, list[float]]()
     pure = all(each.notion == "epsilon" for each in found)
     for each in found:
@@ -208,6 +210,6 @@ def _total(answers: Iterable[Answer]) -> Spent:
 
 
 def _printed(level: float) -> str:
-    """Six digits, none of them rounded down: what is printed is enough to agree to."""
+    """A level with six digits, rounded up, so that agreeing to the printed level is enough."""
     text = f"{level:.6g}"
     return text if float(text) >= level else f"{level * (1.0 + 1e-5):.6g}"

@@ -1,19 +1,22 @@
-"""A check that the ledger's charge covers the promises: a mechanism says both of itself, and they must agree.
+"""A check that the ledger's charge covers the privacy promises of a mechanism. A mechanism states both its charge and
+its promises, and the two must agree.
 
-A mechanism that promises epsilon 50 and is charged for 10^-9 would let a budget of 1 be spent fifty times over. So
-before anything is charged, the price of its events by the filter's own rules is held against each of its promises.
+A mechanism that promises epsilon = 50 and is charged for 10^-9 would let a budget of 1 be spent fifty times over. So
+before a charge, the price of the events by the filter's own rules is compared with each promise.
 
-What is shown then, for an account with the rule "basic": whatever keeps the promises loses no more than is charged. Of
-a promise (epsilon, delta) both numbers of the price at that delta are as large. A charge without any delta needs a
-pure promise beside each other one, of the same part or of all and to no fewer eyes: what promises (1, 0.05), or rho
-alone, may fail where nothing is charged for that. An account with the
-rule "zcdp" is charged rho, at least that of each concentrated promise; that a promise (epsilon, delta) bounds no rho it
-leaves to the events. One limit more: a Rényi promise is compared at its one order, which says less than the rho that
-it is charged as.
+For an account with the rule "basic" the check shows: a mechanism that keeps its promises loses no more than it is
+charged for. For a promise (epsilon, delta), the price of the events at that delta is at least as large in both numbers.
+A charge without any delta needs a pure promise beside each other promise. The pure promise must be about the same part
+or the whole, and hold for an audience that sees at least as much. The reason is that a mechanism that promises (1,
+0.05), or a rho alone, may fail with a probability for which nothing is charged.
 
-A promise about a part of an outcome asks for its own price and no more. Two parts that keep 1 each may lose 2 together,
-and what is in no part may lose anything. So whoever the ledger is charged for has to be promised something of the whole
-(`Privacy.whole`), and the charge is held against that, too.
+For an account with the rule "zcdp" the check shows that the charged rho is at least that of each concentrated promise.
+A promise (epsilon, delta) implies no bound on rho; for such promises the rho of the events is trusted. A Rényi promise
+is compared at its one order only, which says less than the rho that is charged for it.
+
+A promise about a part of an outcome requires only its own price. But two parts that each keep epsilon = 1 may lose 2
+together, and the rest of the outcome has no bound. So every audience for which the ledger is charged must have a
+promise about the whole outcome (`Privacy.whole`), and the charge must cover that promise too.
 """
 
 from __future__ import annotations
@@ -30,29 +33,31 @@ from confide.privacy.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP
 __all__ = ["charged_for", "check_covered", "composed", "largest_delta"]
 
 _ROUNDING = Fraction(1, 10**9)
-"""A price may be below a promise by this part of it: both are sums and conversions of doubles."""
+"""Relative tolerance by which a price may be below a promise, because both are sums and conversions of doubles."""
 
 _OUTSIDE = (Audience.PUBLIC, Audience.OTHERS)
 _INSIDE = (Audience.COLLECTOR, Audience.FELLOWS)
 
 
 def check_covered(events: Iterable[Event], promises: Iterable[Privacy]) -> None:
-    """Check that the price of all events covers every promise that a run makes to those whom the ledger guards against.
+    """Check that the price of all events covers every promise that a run makes to the audiences that the ledger guards
+    against.
 
-    These are the public and the other participants; where nothing is promised of them, whoever is promised anything of.
-    To each of them something of the whole has to be promised, or to somebody who sees that, too.
-    A promise is compared in its own notion, a notion of which the events have no price is refused, and so are events of
-    another neighbouring relation: relations are converted only by proved rules. A charge without a delta needs a pure
-    promise that it covers. Charging more than is promised is allowed. Printed promises that are false, and those that
-    say nothing, are not promises.
+    The ledger guards against the public and the other participants. If nothing is promised towards the public or the
+    other participants, the ledger guards against all audiences with a promise. Each audience must itself have a promise
+    about the whole outcome, or be covered by one to an audience that sees at least as much. Each promise is compared
+    with the price in the promise's own notion. The check refuses a notion in which the events have no price. It refuses
+    events of another neighbouring relation, too, because relations are converted only by proved rules. A charge without
+    a delta needs a pure promise that it covers. A charge larger than the promises is allowed. Published claims that are
+    known to be false, and vacuous promises, are ignored.
 
     Args:
         events: the events of one run, as the ledger is charged for them.
         promises: the promises of the same run.
 
     Raises:
-        InvalidInput: there are no events, or none of the promises can be claimed, or none is of the whole, or one is
-            not covered.
+        InvalidInput: there are no events, no promise can be claimed, no promise is about the whole outcome, or a
+            promise is not covered.
 
     Example:
         >>> from confide.contract.guarantees import Source, Relation
@@ -61,8 +66,8 @@ def check_covered(events: Iterable[Event], promises: Iterable[Privacy]) -> None:
         ...                   source=Source(document="a", statement="b"))
         >>> check_covered([PureEvent(epsilon=1e-9, neighbours=Relation.REPLACE)], [promise])
         Traceback (most recent call last):
-        confide.contract.errors.InvalidInput: events: cost epsilon 1e-09, and epsilon = 50 is promised to the public; \
-the ledger must be charged for at least the promised loss
+        confide.contract.errors.InvalidInput: events: cost epsilon 1e-09, and epsilon = 50 is promised to the public;
+        the ledger must be charged for at least the promised loss
     """
     spent = tuple(events)
     claimed = [promise for promise in promises if promise.claimable and not promise.loss.vacuous]
@@ -83,16 +88,15 @@ the ledger must be charged for at least the promised loss
 
 
 def composed(events: Iterable[Event], delta: float = 0.0) -> PureDP | ApproxDP | ZCDP:
-    """The loss of all events together by the filter's rules: an epsilon where each has one, else a rho, else an epsilon
-    and a delta.
+    """The loss of all events together by the filter's rules. The loss is an epsilon if each event has one, otherwise a
+    rho if each event has one, otherwise an epsilon with a delta.
 
     Args:
         events: the events of one run.
-        delta: the delta at which events without an epsilon of their own are turned into one, beside others that have no
-            rho.
+        delta: the delta at which events without an epsilon are converted to one, if some other event has no rho.
 
     Raises:
-        InvalidInput: they have no price, such as without that delta.
+        InvalidInput: the events have no price, for example because they need a delta and it is 0.
 
     Example:
         >>> from confide.contract.guarantees import Relation
@@ -119,7 +123,8 @@ def charged_for(promises: Iterable[Privacy]) -> tuple[Audience, ...]:
         promises: the promises of the run.
 
     Returns:
-        The public and the other participants, where something is promised of them; else whoever it is promised of.
+        Of the public and the other participants, the audiences with a promise. If neither has a promise, all other
+        audiences with a promise.
 
     Example:
         >>> from confide.contract.guarantees import Source, Relation
@@ -150,8 +155,8 @@ def _compare(events: tuple[Event, ...], promise: Privacy) -> None:
 
 
 def largest_delta(promises: Iterable[Privacy]) -> float:
-    """The delta at which events without a delta of their own are priced: the largest of all that the price has to
-    cover.
+    """The delta at which events without a delta of their own are priced: the largest delta of the promises that the
+    price has to cover.
 
     Args:
         promises: the promises of the run.
@@ -161,7 +166,7 @@ def largest_delta(promises: Iterable[Privacy]) -> float:
 
 
 def _check_whole(compared: Sequence[Privacy]) -> None:
-    """Whether everybody for whom the ledger is charged is promised something of all that she sees."""
+    """Check that every audience for which the ledger is charged has a promise about everything that it sees."""
     for promise in compared:
         if not any(each.whole and promise.audience in each.audience.sees for each in compared):
             raise InvalidInput("guarantees", f"promise the {promise.audience.value} something of {promise.part}, and "
@@ -172,7 +177,9 @@ def _check_whole(compared: Sequence[Privacy]) -> None:
 
 
 def _check_delta(events: tuple[Event, ...], promises: Sequence[Privacy]) -> None:
-    """Whether a charge without a delta rests on promises without one; all of them are covered in their own notions."""
+    """Check that a charge without a delta comes with promises without a delta. Other functions compare each promise
+    with the price in its own notion.
+    """
     if not all(map(_has_epsilon, events)) or price("basic", events, largest_delta(promises)).delta:
         return
     pure = [promise for promise in promises if _is_pure(promise)]
@@ -190,7 +197,7 @@ def _is_pure(promise: Privacy) -> bool:
 
 
 def _priced(events: tuple[Event, ...], promise: Privacy) -> tuple[Cost, bool]:
-    """The price in the notion of a promise, and whether it is at least that."""
+    """The price of the events in the notion of a promise, and whether the price is at least the promised loss."""
     match promise.loss:
         case PureDP(epsilon=epsilon):  # of a part, perhaps: of the events those that have an epsilon without delta
             cost = price("basic", [event for event in events if _has_epsilon(event)])

@@ -1,7 +1,8 @@
-"""Randomised response: each person says the truth with a known probability, and another answer otherwise.
+"""Randomised response: each person reports the truth with a known probability, and another answer otherwise.
 
-Local privacy: whoever collects the reports learns of one person no more than e^epsilon allows, and nobody needs to be
-trusted. Probabilities are whole numbers over 2^62, rounded so that the level is never above epsilon.
+Randomised response gives local privacy: the collector of the reports learns about one person no more than e^epsilon
+allows, and nobody needs to be trusted. Probabilities are whole numbers over 2^62, rounded so that the privacy loss
+never exceeds epsilon.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ _BITS = 192  # of the exponential, whose ceiling must be right: 100 are needed
 
 @dataclass(frozen=True)
 class ResponseTable:
-    """The odds of k-ary randomised response, as whole numbers.
+    """The probabilities of k-ary randomised response, as whole-number weights.
 
     Args:
         categories: the number k of possible answers, >= 2.
-        same: weight of the truth.
+        same: weight of the true answer.
         other: weight of each other answer, at least 1 and at most `same`.
     """
 
@@ -46,12 +47,12 @@ class ResponseTable:
 
     @property
     def total(self) -> int:
-        """The sum same + (k - 1) other."""
+        """The sum of all weights, same + (k - 1) other."""
         return self.same + (self.categories - 1) * self.other
 
     @property
     def level(self) -> float:
-        """The exact loss ln(same / other) in nats, rounded up."""
+        """The exact privacy loss ln(same / other) in nats, rounded up."""
         from flint import arb
 
         with precision(_BITS):
@@ -59,22 +60,23 @@ class ResponseTable:
 
     @property
     def truth(self) -> float:
-        """Probability of the truth."""
+        """The probability that the report is the true answer."""
         return self.same / self.total
 
     @property
     def weights(self) -> NDArray[np.int64]:
-        """The channel's table, shape (k, k): row for the truth, column for the report."""
+        """The channel's table of weights, shape (k, k): one row for each true answer, one column for each report."""
         table = np.full((self.categories, self.categories), self.other, dtype=np.int64)
         np.fill_diagonal(table, self.same)
         return table
 
 
 def response_table(epsilon: float, categories: int = 2) -> ResponseTable:
-    """The largest odds of the truth within epsilon, over 2^62.
+    """The table over 2^62 that reports the truth with the largest probability that epsilon allows.
 
-    other = ceil(2^62 / (e^epsilon + k - 1)), the ceiling of an exact number; same = 2^62 - (k - 1) other. Where that
-    would make the truth the less likely, at an epsilon near 0, all answers get floor(2^62 / k).
+    The weight of each other answer is ceil(2^62 / (e^epsilon + k - 1)), the ceiling of an exact number, and that of the
+    truth is 2^62 - (k - 1) other. At an epsilon near 0 these weights could make the truth less likely than another
+    answer. If so, all answers get the weight floor(2^62 / k).
 
     Args:
         epsilon: the loss in nats, >= 0.
@@ -110,19 +112,21 @@ def response_table(epsilon: float, categories: int = 2) -> ResponseTable:
 def randomized_response(
     values: ArrayLike, epsilon: float, noise: Noise, *, stream: Stream, categories: int = 2, line: str | None = None,
 ) -> NDArray[np.int64]:
-    """One randomised report for each private value, independently.
+    """Draw one randomised report for each private value, independently.
 
     Args:
-        values: (n,) answers in 0..k-1, private. To be called where the answers are: on each person's own side.
-        epsilon: the epsilon of one report, in nats, >= 0; 0 reports a uniform answer.
+        values: (n,) answers in 0..k-1, private; `randomized_response` is meant to run where the answers are, on each
+            person's own device.
+        epsilon: the epsilon of one report, in nats, >= 0; at 0 the report is a uniformly random answer.
         noise: the source of randomness.
-        stream: the draw's name.
+        stream: the name of the draw.
         categories: the number k of categories, >= 2.
-        line: the line of the run's charge, or of the device's, that pays for the reports of different people.
+        line: the line of the charge, of the run or of the device, that pays for the reports; the reports are about
+            different people.
 
     Returns:
-        (n,) reports in 0..k-1: the truth with probability e^epsilon / (e^epsilon + k - 1), rounded down by at most
-        k 2^-62, each other answer equally often.
+        (n,) reports in 0..k-1. A report is the truth with probability e^epsilon / (e^epsilon + k - 1), rounded down by
+        at most k 2^-62, and each other answer with equal probability.
 
     Raises:
         InvalidInput: a value outside 0..k-1 (which one is not said), or a parameter out of range.
@@ -141,22 +145,22 @@ def randomized_response(
 def estimated_shares(
     reports: ArrayLike, epsilon: float, categories: int = 2
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Shares of the true answers, estimated from the reports alone, without bias.
+    """Unbiased estimates of the shares of the true answers, from the reports alone.
 
-    With p the probability of the truth and q of another answer: share = (frequency - q) / (p - q). For other designs,
-    and for errors as shares of a population, see `confide.channels.survey_shares`.
+    With p the probability of reporting the truth and q that of each other answer, share = (frequency - q) / (p - q).
+    For other designs, and for errors as shares of a population, see `confide.channels.survey_shares`.
 
     Args:
-        reports: (n,) in 0..k-1, n >= 1.
-        epsilon: the epsilon that they were made with, > 0.
+        reports: (n,) reports in 0..k-1, n >= 1.
+        epsilon: the epsilon at which the reports were drawn, > 0.
         categories: the number k of categories.
 
     Returns:
-        (k,) estimates, which sum to 1 and may leave [0, 1], and (k,) standard errors over the randomisation alone, at
-        the estimated shares.
+        Two arrays of shape (k,). The estimates sum to 1 and may lie outside [0, 1]. The standard errors are those of
+        the randomisation alone, at the estimated shares.
 
     Raises:
-        InvalidInput: no reports, a report out of range, or an epsilon at which reports say nothing.
+        InvalidInput: no reports, a report out of range, or an epsilon at which reports carry no information.
 
     Example:
         >>> shares, errors = estimated_shares([1] * 700 + [0] * 300, 1.0)

@@ -1,4 +1,4 @@
-"""A run of a tree counter that is fed step by step."""
+"""A run of a tree counter that receives its increments step by step."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _Integers = NDArray[np.int64]
 
 
 class RunningCounter:
-    """A run of a tree counter. `TreeCounter.start` makes it.
+    """A run of a tree counter; `TreeCounter.start` creates it.
 
     Args:
         counter: the public parameters of the counter.
         session: the source of the noise.
         stream: name of the draws.
-        part: the part of the session, that pays for them.
+        part: the part of the session that pays for the draws.
     """
 
     def __init__(
@@ -47,26 +47,26 @@ class RunningCounter:
 
     @property
     def step(self) -> int:
-        """The number of steps that were fed."""
+        """The number of steps fed so far."""
         return self._step
 
     @property
     def published(self) -> _Integers:
-        """The counts as they were last published, shape (k,); zeros before the first step."""
+        """The most recently published counts, shape (k,); zeros before the first step."""
         return self._published.copy()
 
     def feed(self, increments: ArrayLike) -> _Integers:
-        """Feed one step of all counters.
+        """Feed one step to all counters, and publish their counts.
 
         Args:
-            increments: private: what this step adds to each counter, whole numbers, zeros included, shape (k,); cut
-                at `largest_increment`.
+            increments: private whole numbers that this step adds to each counter, zeros included, shape (k,). Each is
+                clipped at `largest_increment` in both directions.
 
         Returns:
-            The counts, shape (k,): public.
+            The public counts, shape (k,).
 
         Raises:
-            Refused: the horizon is over.
+            Refused: all steps of the horizon were fed before.
             InvalidInput: another shape or type.
         """
         counter = self._counter

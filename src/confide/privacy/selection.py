@@ -1,8 +1,9 @@
-"""Private selection: the exponential mechanism and report-noisy-max, with draws that are exact.
+"""Private selection with exact draws: the exponential mechanism and report-noisy-max.
 
-Both name one of k public items that has nearly the best score, where a score is what a neighbour step can move by at
-most the sensitivity, every item at once. What is released is the position alone. Scores should be exact (counts, not
-counts over n): privacy is proved for the scores that are given, and rounding errors in them count as data.
+Both mechanisms select one of k public items with nearly the best score. One neighbour step may move the scores of all
+items at once, each by at most the sensitivity. Only the position of the selected item is released. Scores should be
+exact (counts, not counts divided by n), because the proof of privacy is about the scores as given, rounding errors
+included.
 """
 
 from __future__ import annotations
@@ -43,20 +44,22 @@ def exponential_mechanism(
     scores: ArrayLike, epsilon: float, sensitivity: float, noise: Noise, *, stream: Stream, size: int = 1,
     monotone: bool = False, line: str | None = None,
 ) -> NDArray[np.int64]:
-    """Positions r with probability in proportion to exp(epsilon score_r / (2 sensitivity)), `size` times.
+    """Draw `size` positions r independently, each with probability proportional to exp(epsilon score_r / (2
+    sensitivity)).
 
-    Each draw is epsilon-DP and, being of bounded range, epsilon^2/8-zCDP; `size` draws cost `size` times that. In
-    secure mode draws are exact for the double weights, and epsilon has 2^-37 of room for how these were rounded.
+    Each draw is epsilon-DP, and also (epsilon^2/8)-zCDP because it is of bounded range. All draws together cost `size`
+    times that. Secure draws are exact for the weights, which are doubles, and epsilon keeps a margin of 2^-37 for the
+    rounding of the weights.
 
     Args:
-        scores: (k,) finite numbers, private. Larger is better.
+        scores: (k,) finite numbers, private; larger is better.
         epsilon: the epsilon of one draw, in nats, > 0.
         sensitivity: the largest distance by which one neighbour step can move any score, > 0.
         noise: the source of randomness.
-        stream: the draw's name.
-        size: independent draws from the same scores.
-        monotone: a neighbour step moves all scores in one direction (counts under adding or removing a record). Then
-            the exponent is epsilon score / sensitivity, twice as sharp for the same promise.
+        stream: the name of the draw.
+        size: number of independent draws from the same scores.
+        monotone: True if every neighbour step moves all scores in one direction (counts, when a record is added or
+            removed). The exponent is then epsilon score / sensitivity, twice as sharp at the same epsilon.
         line: the line of the run's charge that pays.
 
     Returns:
@@ -64,7 +67,7 @@ def exponential_mechanism(
 
     Raises:
         InvalidInput: scores that are not finite, no items, or a parameter out of range.
-        Overspent: the line does not pay for so many draws.
+        Overspent: the line has less left than the draws cost.
 
     Source: McSherry and Talwar 2007; range and zCDP: spec query_release A2 and A3.
 
@@ -78,7 +81,9 @@ def exponential_mechanism(
 
 
 def _logits(scores: ArrayLike, epsilon: float, sensitivity: float, *, monotone: bool) -> NDArray[np.float64]:
-    """Exponents below the best one. Subtraction comes first: then rounding errors are relative to at most 700."""
+    """The exponents relative to the largest one. The largest score is subtracted from the scores before they are
+    scaled, so that rounding errors are relative to at most 700.
+    """
     epsilon, sensitivity = positive("epsilon", epsilon), positive("sensitivity", sensitivity)
     values = np.asarray(scores)
     if values.ndim != 1 or not values.size or values.dtype.kind not in "biuf":
@@ -102,14 +107,16 @@ def _logits(scores: ArrayLike, epsilon: float, sensitivity: float, *, monotone: 
 
 
 def _used(epsilon: float) -> float:
-    """The epsilon of the exponents: a little less than what is promised, and 0 where that leaves nothing."""
+    """The epsilon that the exponents use: a little less than the promised one, for rounding, and 0 where nothing is
+    left.
+    """
     return max(0.0, epsilon - max(_ROOM, _PART * epsilon))
 
 
 def exponential_law(
     scores: ArrayLike, epsilon: float, sensitivity: float, *, monotone: bool = False
 ) -> NDArray[np.float64]:
-    """Probabilities of `exponential_mechanism`, shape (k,); private, like the scores.
+    """The probabilities with which `exponential_mechanism` selects each item, shape (k,); private, like the scores.
 
     Example:
         >>> exponential_law([2, 0], 1.0, 1.0).round(6).tolist()
@@ -123,16 +130,18 @@ def exponential_law(
 def selection_error(
     items: int, epsilon: float, sensitivity: float, failure_probability: float, *, monotone: bool = False,
 ) -> float:
-    """The largest distance of the chosen score below the best one, but for a small probability.
+    """A bound on the distance of the selected score below the best score, which holds except with the failure
+    probability.
 
-    (2 sensitivity / epsilon) ln(k / beta); half of it for monotone scores.
+    The bound is (2 sensitivity / epsilon) ln(k / beta), with k items and failure probability beta, and half of that for
+    monotone scores.
 
     Args:
         items: the number k of items, >= 1.
         epsilon: the epsilon of one draw, > 0.
-        sensitivity: > 0.
-        failure_probability: beta, in (0, 1).
-        monotone: the same as in `exponential_mechanism`.
+        sensitivity: the largest distance by which one neighbour step can move any score, > 0.
+        failure_probability: probability beta that the bound fails, in (0, 1).
+        monotone: whether every neighbour step moves all scores in one direction, as in `exponential_mechanism`.
 
     Source: McSherry and Talwar 2007, Theorem 6.
 
@@ -147,7 +156,7 @@ def selection_error(
 
 
 def _noise_scale(epsilon: float, sensitivity: int, *, monotone: bool) -> float:
-    """(1 or 2) sensitivity / epsilon, rounded up."""
+    """The noise scale 2 sensitivity / epsilon, or sensitivity / epsilon for monotone scores, rounded up."""
     move = (1 if monotone else 2) * whole("sensitivity", sensitivity, at_least=1)
     return float_up(Fraction(move) / written(positive("epsilon", epsilon)))
 
@@ -167,19 +176,21 @@ def report_noisy_max(
     scores: ArrayLike, epsilon: float, sensitivity: int, noise: Noise, *, stream: Stream, monotone: bool = False,
     line: str | None = None,
 ) -> int:
-    """The position of the largest score plus discrete Laplace noise of scale 2 sensitivity / epsilon.
+    """The position of the largest score after discrete Laplace noise of scale 2 sensitivity / epsilon is added to each
+    score.
 
-    epsilon-DP, and no better than epsilon^2/2-zCDP: where many selections are composed, the exponential mechanism costs
-    a quarter of it. The smallest position wins a tie; on the integers that is part of the law, not an event of
-    probability zero.
+    The mechanism is epsilon-DP, and no better than (epsilon^2/2)-zCDP. If many selections are composed, the exponential
+    mechanism costs a quarter of that. The smallest position wins a tie. On the integers ties have positive probability,
+    so the rule is part of the law.
 
     Args:
         scores: (k,) whole numbers, private.
         epsilon: the loss in nats, > 0.
         sensitivity: the largest distance by which one neighbour step can move any score, a whole number >= 1.
         noise: the source of randomness.
-        stream: the draw's name.
-        monotone: a neighbour step moves all scores in one direction; then the scale is sensitivity / epsilon.
+        stream: the name of the draw.
+        monotone: True if every neighbour step moves all scores in one direction, which reduces the noise scale to
+            sensitivity / epsilon.
         line: the line of the run's charge that pays.
 
     Returns:
@@ -187,7 +198,7 @@ def report_noisy_max(
 
     Raises:
         InvalidInput: scores that are not whole numbers, no items, or a parameter out of range.
-        Overspent: the line does not pay for it.
+        Overspent: the line has less left than the draw costs.
 
     Source: Dwork and Roth 2014, Claim 3.9; its proof holds word by word on the integers (spec query_release A3).
 
@@ -205,9 +216,12 @@ def report_noisy_max(
 def noisy_max_law(
     scores: ArrayLike, epsilon: float, sensitivity: int, *, monotone: bool = False
 ) -> NDArray[np.float64]:
-    """Probabilities of `report_noisy_max`, shape (k,), by a sum over the integers; private, like the scores.
+    """The probabilities with which `report_noisy_max` selects each item, shape (k,), by a sum over the integers;
+    private, like the scores.
 
-    P[r] = sum over z of P[Z_r = z] prod_{i < r} P[Z_i < z] prod_{i > r} P[Z_i <= z], with Z_i = score_i + noise.
+    With the noisy scores Z_i = score_i + noise:
+
+        P[r] = sum over z of P[Z_r = z] prod_{i < r} P[Z_i < z] prod_{i > r} P[Z_i <= z]
 
     Example:
         >>> noisy_max_law([2, 0], 1.0, 1).round(6).tolist()
@@ -217,7 +231,9 @@ def noisy_max_law(
 
 
 def largest_law(values: NDArray[np.int64], scale: float) -> NDArray[np.float64]:
-    """Probabilities that each value is the largest after discrete Laplace noise, shape (k,), the first of equals."""
+    """The probability of each value to be the largest after discrete Laplace noise, shape (k,); the first of equal
+    values counts as the largest.
+    """
     reach = math.ceil(_TAIL * scale)
     terms = 2.0 * reach * values.size
     if terms > _MOST_TERMS or terms * values.size > _MOST_PRODUCTS:
@@ -239,6 +255,6 @@ def largest_law(values: NDArray[np.int64], scale: float) -> NDArray[np.float64]:
 
 
 def _at_most(z: NDArray[np.int64], ratio: float) -> NDArray[np.float64]:
-    """P[noise <= z] of discrete Laplace noise."""
+    """The probability P[noise <= z] of discrete Laplace noise."""
     tail = ratio ** np.abs(z + (z >= 0)) / (1 + ratio)
     return np.asarray(np.where(z >= 0, 1 - tail, tail))

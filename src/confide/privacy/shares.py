@@ -1,12 +1,12 @@
-"""Shares of true answers from counts of randomised reports, with their errors: one linear rule for every design.
+"""Estimated shares of true answers from counts of randomised reports, and their errors, by one linear rule for every
+design.
 
-A design is a table T: the probability of each report (column) for each truth (row). A decoder A with T A = 1 turns the
-frequencies f of n reports into the shares f A, without bias. Whatever the design, it is exact that
+A design is a table T: the probability of each report (column) for each true answer (row). A decoder is a matrix A with
+T A = 1. The decoder turns the frequencies f of n reports into unbiased shares f A. For every design the following holds
+exactly, as long as reports are independent, each person sends one, and n is fixed:
 
     n cov(f A) = A' diag(q) A - p p'     for people drawn at random from a population with shares p, q = p T,
-    n var(f A) = diag(A' diag(q) A) - p  for the shares p of the people who answered: the randomisation alone,
-
-as long as reports are independent, one a person, and n is fixed.
+    n var(f A) = diag(A' diag(q) A) - p  for the shares p of the people who answered: the randomisation alone.
 """
 
 from __future__ import annotations
@@ -33,14 +33,16 @@ class ShareEstimate:
     """Estimated shares of m true answers and their standard errors, from n reports.
 
     Args:
-        shares: (m,) estimates without bias; they sum to 1 and may leave [0, 1].
-        errors: (m,) standard errors as shares of a population from which the n people were drawn at random: sampling
-            and randomisation together.
-        randomization_errors: (m,) standard errors as shares among these n people: randomisation alone.
-        covariance: (m, m) of the estimates as shares of the population; its diagonal is the square of `errors`.
+        shares: (m,) unbiased estimates; they sum to 1 and may lie outside [0, 1].
+        errors: (m,) standard errors, from sampling and randomisation together, of the estimates as shares of a
+            population from which the n people were drawn at random.
+        randomization_errors: (m,) standard errors, from the randomisation alone, of the estimates as shares among these
+            n people.
+        covariance: (m, m) covariance of the estimates as shares of the population; its diagonal is the square of
+            `errors`.
         people: the number n of reports.
-        misfit: the p-value of the hypothesis that some shares, also negative ones, explain how often each report came
-            (chi-square, for many reports), where there are more kinds of reports than answers; else None.
+        misfit: p-value of a chi-square test, for many reports, of the hypothesis that some shares, possibly negative,
+            explain the frequencies of the reports; None unless there are more kinds of reports than true answers.
     """
 
     shares: _Array
@@ -52,15 +54,18 @@ class ShareEstimate:
 
     @property
     def possible(self) -> bool:
-        """Whether all shares are in [0, 1]. A share near 0 is below it half of the time, by chance."""
+        """Whether all estimated shares are in [0, 1]. The estimate of a share near 0 is below 0 half of the time, by
+        chance.
+        """
         return bool(self.shares.min() >= -_ROUNDING)
 
     @property
     def z(self) -> float:
-        """The distance of the shares from [0, 1]: the largest number of randomisation errors below 0; 0 if none is.
+        """The distance of the estimated shares from [0, 1]: the largest number of randomisation errors by which an
+        estimate is below 0, or 0 if none is.
 
-        The errors are those at the nearest possible shares. Beyond 4, this is no chance: people did not follow the
-        design, or it is another one.
+        The errors are computed at the nearest possible shares. A distance above 4 is no chance: either people did not
+        follow the design, or the design was another one.
         """
         below = np.maximum(-self.shares, 0.0)
         some = below > _ROUNDING
@@ -69,7 +74,7 @@ class ShareEstimate:
 
     @property
     def note(self) -> str:
-        """The caution that goes with these shares before they are used; empty where there is none."""
+        """A caution for readers of these shares; empty if none is needed."""
         found = []
         if not self.possible:
             found.append(f"A share is below 0, by {number(self.z)} standard errors. "
@@ -81,19 +86,20 @@ class ShareEstimate:
 
 
 def report_squares(table: _Array, decoder: _Array, law: _Array) -> _Array:
-    """The mean square of what one report adds to each share, shape (m,), under a law of the truth: diag(A' diag(q)
-    A).
+    """The mean square of the contribution of one report to each estimated share, shape (m,): diag(A' diag(q) A), where
+    `law` is the law of the true answers and q that of the reports.
     """
     return np.asarray((law @ table) @ decoder**2)
 
 
 def decoded(counts: NDArray[np.int64], table: _Array, decoder: _Array) -> ShareEstimate:
-    """Decode shares from counts, and their errors at the law nearest to the estimate, which has no negative parts.
+    """Estimate shares from counts of reports. The errors of the shares are computed at the nearest law without negative
+    shares.
 
     Args:
-        counts: (k,) of each report, of one person at least.
-        table: (m, k) T.
-        decoder: (k, m) A, with T A = 1.
+        counts: (k,) counts of each kind of report, at least one report in all.
+        table: (m, k) the design T, the probability of each report for each true answer.
+        decoder: (k, m) the decoder A, with T A = 1.
     """
     people = int(counts.sum())
     shares = (counts / people) @ decoder

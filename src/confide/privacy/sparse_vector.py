@@ -1,6 +1,7 @@
-"""Sparse vector: the first answer above a threshold, for one epsilon however many answers there are.
+"""Sparse vector: find the first answer above a threshold, for one epsilon however many answers there are.
 
-Nothing else is released: not the answers, not how close they came, not the threshold's noise.
+Only the index of the first answer above the threshold is released: not the answers, not their distances from the
+threshold, and not the threshold's noise.
 """
 
 from __future__ import annotations
@@ -44,35 +45,44 @@ _SPEC = "query_release A3"
 
 @dataclass(frozen=True, kw_only=True)
 class SparseVector:
-    """A mechanism that answers TOP to the first query noisily above a threshold, BOT to those before it, and halts.
+    """A mechanism that answers BOT to each query until an answer is, noisily, above a threshold, answers TOP to that
+    query, and halts.
 
-    Noise Laplace(Delta/e1) is added to the threshold once, Laplace(2 Delta/e2) to each answer, e1 + e2 = epsilon. With
-    the default halves these are 2 Delta/epsilon and 4 Delta/epsilon. TOP is said where the noisy answer is strictly
-    above the noisy threshold.
+    Let Delta be the sensitivity, and split epsilon = e1 + e2. Laplace noise of scale Delta/e1 is added to the threshold
+    once, and of scale 2 Delta/e2 to each answer. With the default halves these scales are 2 Delta/epsilon and 4
+    Delta/epsilon. The result is TOP where the noisy answer is strictly above the noisy threshold.
 
-    Proof. Fix where it halts, and let z be the threshold's noise under D, z + Delta under D'. Each BOT under D is then
-    at least as likely under D', whose answers are higher by Delta at most. The TOP costs e^(2 Delta/scale) = e^e2, as
-    the gap between answer and threshold moves by 2 Delta at most, and the density of z costs e^(Delta/scale) = e^e1.
-    With `monotone` answers the gap moves by Delta at most: where they rise from D to D' it moves by
-    Delta - (rise) <= Delta; where they fall, z stays, BOTs are only likelier, and the TOP costs its own fall. So noise
-    Laplace(Delta/e2) is enough for them. On the integers all of it holds with sums for integrals. "continuous" noise is
-    rounded, with what it is added to, on one grid that holds Delta (rounded up to it): the threshold's rounded noise
-    shifts by a multiple of the grid, the answer's noise by any real number, so the same proof holds for every
-    threshold and all answers, as long as sums are below 2^53 units of the grid, where doubles are exact: scales are
-    limited such that noise beyond has probability below 2^-184. The halting index is all that may be published.
+    Proof of privacy for neighbours D and D'. Fix the index at which the mechanism halts, and map the threshold's noise
+    z under D to z + Delta under D'. Answers under D' are higher by at most Delta. So each BOT under D is at least as
+    likely under D'. The gap between answer and threshold moves by at most 2 Delta, so the TOP costs the factor e^(2
+    Delta/scale) = e^e2. The density of z costs e^(Delta/scale) = e^e1.
+
+    For `monotone` answers the gap moves by at most Delta, so noise of scale Delta/e2 suffices for each answer. If
+    answers rise from D to D', the gap moves by Delta - (rise) <= Delta. If answers fall, z is not shifted: each BOT
+    becomes only likelier, and the TOP costs its own fall of at most Delta.
+
+    On the integers the same proof holds with sums in place of integrals. "continuous" noise is added and rounded on one
+    grid, and Delta is rounded up to that grid. The threshold's rounded noise shifts by a multiple of the grid, and the
+    answer's noise by any real number. So the same proof holds for every threshold and all answers, as long as sums stay
+    below 2^53 units of the grid, where doubles are exact. Scales are limited such that larger noise has probability
+    below 2^-184. Only the index at which the mechanism halts may be published.
 
     Args:
-        threshold: T, public: a whole number in the discrete law, |T| <= 2^62; else below 2^(52 - grid).
+        threshold: public threshold T; a whole number with |T| <= 2^62 in the discrete law, and |T| <= 2^(52 - grid) in
+            the continuous law.
         epsilon: the loss of one arming in nats, > 0.
-        sensitivity: Delta, how far one neighbour step moves any single answer, > 0; a whole number in the discrete law.
-        law: "discrete" for answers that are integers (counts; the default, and the law for releases) or "continuous".
-        threshold_share: e1/epsilon, in (0, 1).
-        monotone: True where every neighbour step moves all answers in one direction (counts, when a record is added or
-            removed). A promise about the queries that nothing here can check.
-        armings: the number of times that it may be armed; each costs epsilon.
-        queries: the most answers that one arming may look at; None for no limit.
-        clamp: (of the threshold's noise, of an answer's noise): both are moved into [-clamp, clamp], which makes errors
-            beyond the sum impossible and costs a delta; whole numbers in the discrete law. Needs `queries`.
+        sensitivity: the largest distance Delta by which one neighbour step moves any single answer, > 0; a whole number
+            in the discrete law.
+        law: "discrete" for answers that are integers, such as counts (the default, and the law for releases), or
+            "continuous".
+        threshold_share: the share e1/epsilon of epsilon that the threshold's noise uses, in (0, 1).
+        monotone: True if every neighbour step moves all answers in one direction (counts, when a record is added or
+            removed). The caller is responsible for a correct `monotone`, because the code cannot check it.
+        armings: the number of times that the mechanism may be armed; each arming costs epsilon.
+        queries: the largest number of answers that one arming may examine; None for no limit.
+        clamp: two bounds, for the threshold's noise and for an answer's noise. Each noise is clamped to [-bound,
+            bound], which makes errors beyond the sum of the bounds impossible and costs a delta. Bounds are whole
+            numbers in the discrete law, and need `queries`.
         grid: exponent of the grid 2^-grid of the continuous law, in 0..40.
 
     Raises:
@@ -157,12 +167,16 @@ class SparseVector:
 
     @cached_property
     def threshold_scale(self) -> float:
-        """Scale of the threshold's noise, Delta/e1, rounded up."""
+        """Scale Delta/e1 of the threshold's noise, rounded up, where Delta is the sensitivity and e1 the threshold's
+        part of epsilon.
+        """
         return _up(self._delta / (written(self.epsilon) * written(self.threshold_share)))
 
     @cached_property
     def query_scale(self) -> float:
-        """Scale of an answer's noise, 2 Delta/e2 (Delta/e2 for monotone answers), rounded up."""
+        """Scale 2 Delta/e2 of an answer's noise (Delta/e2 for monotone answers), rounded up. Delta is the sensitivity,
+        and e2 the answers' part of epsilon.
+        """
         step = self._delta if self.monotone else 2 * self._delta
         return _up(step / (written(self.epsilon) * (1 - written(self.threshold_share))))
 
@@ -177,7 +191,8 @@ class SparseVector:
 
     @property
     def clamp_delta(self) -> float:
-        """The cost of the clamps in one arming, rounded up: (1 + e^epsilon) P[some noise is clamped]; 0 without clamps.
+        """The delta that the clamps cost in one arming, rounded up: (1 + e^epsilon) P[some noise is clamped]; 0 without
+        clamps.
 
         Source: spec convex_programs 5 (delta_tr): both mechanisms agree outside of that event, in each world.
         """
@@ -189,7 +204,8 @@ class SparseVector:
         return added_delta(self.epsilon, (tails[0] + self.queries * tails[1]) * _ROUNDED_UP)
 
     def clamped(self, delta: float) -> SparseVector:
-        """The mechanism with the least clamps that cost at most a given delta, half of it for either noise.
+        """The mechanism with the least clamps whose cost is at most a given delta. Each of the two clamps gets half of
+        the delta.
 
         Args:
             delta: the delta of one arming, in (0, 1).
@@ -210,10 +226,10 @@ class SparseVector:
         return replace(self, clamp=(bounds[0] * _ROUNDED_UP + unit, bounds[1] * _ROUNDED_UP + unit))
 
     def events(self, neighbours: Relation) -> tuple[Event, ...]:
-        """The events of all armings together: to be charged before the first one.
+        """The events of all armings together, to be charged before the first arming.
 
         Args:
-            neighbours: the relation for which `sensitivity` was shown.
+            neighbours: the neighbouring relation for which the `sensitivity` holds.
         """
         one: Event = PureEvent(epsilon=self.epsilon, neighbours=neighbours, label="sparse vector")
         if self.clamp is not None:
@@ -227,11 +243,11 @@ class SparseVector:
 
     @property
     def cost(self) -> DrawCost:
-        """The cost of one arming, exactly, by the scales that are drawn; without the delta of its clamps."""
+        """The exact cost of one arming at the scales that are drawn, without the delta of its clamps."""
         return self.cost_at(Fraction(self.threshold_scale), Fraction(self.query_scale))
 
     def cost_at(self, threshold: Fraction, answer: Fraction) -> DrawCost:
-        """The cost of one arming, exactly, at other scales.
+        """The exact cost of one arming at given scales.
 
         Args:
             threshold: scale of the threshold's noise, > 0.
@@ -243,17 +259,18 @@ class SparseVector:
     def arm(
         self, noise: Noise, stream: Stream = "sparse_vector", *, arming: int = 0, line: str | None = None
     ) -> ArmedSparseVector:
-        """Draw the threshold's noise and wait for answers.
+        """Draw the threshold's noise, and return a sparse vector that waits for answers.
 
         Args:
             noise: the source of the noise.
             stream: name of the draws.
-            arming: the number of the arming, below `armings`. One `noise` arms it once in each stream.
+            arming: the number of the arming, from 0 and below `armings`. The number is part of the draws' names, so one
+                `noise` makes each arming once in each stream.
             line: the line of the run's charge that pays for an arming.
 
         Raises:
             Refused: more armings than were declared.
-            Overspent: the line does not pay for another arming.
+            Overspent: the line has less left than an arming costs.
         """
         if whole("arming", arming) >= self.armings:
             raise Refused(f"arming {arming} is not paid for", f"{self.armings} were declared")
@@ -263,31 +280,31 @@ class SparseVector:
         self, answers: Iterable[float], noise: Noise, stream: Stream = "sparse_vector", *, arming: int = 0,
         line: str | None = None,
     ) -> int | None:
-        """Ask answers in order until TOP.
+        """Ask for answers in order, until one is TOP.
 
         Args:
-            answers: private; taken one by one, none after the halt.
+            answers: private answers, taken one by one; none is taken after the halt.
             noise: the source of the noise.
             stream: name of the draws.
-            arming: the number of the arming, below `armings`.
+            arming: the number of the arming, from 0 and below `armings`.
             line: the line of the run's charge that pays.
 
         Returns:
-            The index of the answer that was TOP; None where all were BOT.
+            The index of the answer that was TOP; None if all were BOT.
         """
         armed = self.arm(noise, stream, arming=arming, line=line)
         return next((index for index, answer in enumerate(answers) if armed.ask(answer)), None)
 
     def halted(self, answers: ArrayLike, threshold_noise: ArrayLike, query_noise: ArrayLike) -> NDArray[np.int64]:
-        """The answers at which runs with given noise halt: for studies and tests.
+        """The indices at which runs with given noise halt, for studies and tests.
 
         Args:
-            answers: shape (k,).
-            threshold_noise: shape (runs,).
-            query_noise: shape (runs, k).
+            answers: the answers, shape (k,).
+            threshold_noise: noise of the threshold in each run, shape (runs,).
+            query_noise: noise of each answer in each run, shape (runs, k).
 
         Returns:
-            Shape (runs,): the index of the first TOP, -1 for never.
+            Shape (runs,): the index of the first TOP, -1 for a run that never halts.
         """
         first, others = np.asarray(threshold_noise), np.asarray(query_noise)
         if self.clamp is not None:
@@ -300,20 +317,20 @@ class SparseVector:
     # ---- the law
 
     def halting_law(self, answers: ArrayLike) -> NDArray[np.float64]:
-        """The probability of halting at each answer, and of never halting.
+        """The probabilities of halting at each answer, and of never halting.
 
-        Exact to about 1e-12; of the continuous law, before its rounding to the grid, which moves a probability by less
-        than 2^(1 - grid)/scale for each answer.
+        The probabilities are exact to about 1e-12. For the continuous law the probabilities are those before rounding
+        to the grid. The rounding changes a probability by less than 2^(1 - grid)/scale for each answer.
 
         Args:
-            answers: shape (k,); whole numbers in the discrete law.
+            answers: the answers, shape (k,); whole numbers in the discrete law.
 
         Returns:
-            Shape (k+1,), the last entry for never.
+            Shape (k+1,); the last entry is the probability of never halting.
 
         Raises:
-            InvalidInput: answers that are so many, or spread so widely, that their law takes more than ten seconds or a
-                GiB; nothing is made before.
+            InvalidInput: the answers are so many, or spread so widely, that the law would take more than ten seconds or
+                half a GiB. The check is made before any computation.
         """
         law: NDArray[np.float64] = np.exp(self._logs(answers))
         return law
@@ -336,12 +353,13 @@ class SparseVector:
         """The exact log ratio of the probabilities of one outcome under two data sets.
 
         Args:
-            first_answers: the answers under D, at least up to the halt, shape (k,).
-            second_answers: the same queries' answers under D', same shape.
-            halted: the answer at which it halted; None where it went through all k answers.
+            first_answers: the answers under data set D, at least up to the halt, shape (k,).
+            second_answers: the answers to the same queries under data set D', same shape.
+            halted: the index of the answer at which the run halted; None if it examined all k answers without a halt.
 
         Returns:
-            ln(P[outcome | D] / P[outcome | D']), in nats; within epsilon for neighbours where nothing is clamped.
+            ln(P[outcome | D] / P[outcome | D']), in nats; between -epsilon and epsilon for neighbours if nothing is
+            clamped.
 
         Example:
             >>> mechanism = SparseVector(threshold=0, epsilon=1.0)
@@ -365,19 +383,22 @@ class SparseVector:
         self, queries: int, failure_probability: float, *, bound: Literal["exact", "tails", "lemma"] = "exact",
         baseline: float = math.inf,
     ) -> Accuracy:
-        """The accuracy alpha: with probability 1 - beta, BOT is said while answers are at most T - alpha, and TOP no
-        later than at the first answer above T + alpha; in between either may be said.
+        """The accuracy alpha as a guarantee that holds with probability 1 - beta. Every answer of at most T - alpha
+        before the halt gets BOT, and TOP comes no later than at the first answer above T + alpha. In between, either
+        result is possible.
 
         Args:
-            queries: the largest number k of answers that are looked at, >= 1.
-            failure_probability: beta, in (0, 1).
-            bound: "exact", the least alpha on the worst stream; "tails", each noise within its own quantile; "lemma",
-                the printed 8 Delta (ln k + ln(2/beta))/epsilon.
-            baseline: an alpha that everybody knows without the release; the promise is vacuous from there on.
+            queries: the largest number k of answers that are examined, >= 1.
+            failure_probability: the probability beta that the guarantee fails, in (0, 1).
+            bound: "exact" for the least alpha on the worst stream of answers; "tails" for the sum of the quantiles of
+                both noises; "lemma" for the printed 8 Delta (ln k + ln(2/beta))/epsilon.
+            baseline: an alpha that is known without the release; the guarantee is vacuous if its alpha is at least
+                that.
 
         Raises:
-            NotGuaranteed: the lemma for another split than halves.
-            Unsupported: the exact bound where one noise has 2,000 times the scale of the other, or more.
+            NotGuaranteed: the lemma for a split of epsilon other than halves.
+            Unsupported: the exact bound would take too long, which happens if one noise has 2,000 times the scale of
+                the other or more.
         """
         k, beta = whole("queries", queries, at_least=1), fraction("failure_probability", failure_probability)
         one_of("bound", bound, ("exact", "tails", "lemma"))
@@ -404,7 +425,7 @@ class SparseVector:
 
 
 class ArmedSparseVector:
-    """A sparse vector that waits for answers. `SparseVector.arm` makes it.
+    """A sparse vector that waits for answers; `SparseVector.arm` creates it.
 
     Args:
         mechanism: the mechanism with its public parameters.
@@ -434,22 +455,23 @@ class ArmedSparseVector:
 
     @property
     def asked(self) -> int:
-        """The number of answers that it has seen."""
+        """The number of answers examined so far."""
         return self._asked
 
     @property
     def halted(self) -> bool:
-        """Whether TOP was said."""
+        """Whether the mechanism has answered TOP, that is "above the threshold", and thus halted."""
         return self._halted
 
     def ask(self, answer: float) -> bool:
-        """Whether an answer is above the threshold, noisily; the first True is the last thing that is said.
+        """Whether an answer is, noisily, above the threshold. The first True halts the mechanism.
 
         Args:
-            answer: private. Its type is the caller's duty: a whole number in the discrete law, finite in the other.
+            answer: private answer. The caller ensures its type: a whole number in the discrete law, a finite number in
+                the continuous law.
 
         Raises:
-            Refused: it has halted, or has seen as many answers as were declared.
+            Refused: the mechanism has halted, or has examined as many answers as were declared.
         """
         most = self._mechanism.queries
         if self._halted:
@@ -463,7 +485,9 @@ class ArmedSparseVector:
         return self._halted
 
     def _noisy(self, value: object, which: int, part: str, stream: StreamName) -> float | Fraction:
-        """A value with its noise; values are cut to the range of the type first, which moves no two further apart."""
+        """A value with its noise. The value is first clipped to the range of the type, which never increases the
+        distance of two values.
+        """
         mechanism = self._mechanism
         largest = mechanism._largest
         noisy: float | Fraction
@@ -484,7 +508,7 @@ class ArmedSparseVector:
 
 
 def _number(field: str, value: object) -> float | Fraction:
-    """A finite number, exactly. The message does not say which one it is: it may be private."""
+    """A finite number, exactly. The error message does not quote the number, because it may be private."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise InvalidInput(field, "is not a finite number")
     if isinstance(value, Rational):
@@ -495,7 +519,7 @@ def _number(field: str, value: object) -> float | Fraction:
 
 
 def _up(scale: Fraction) -> float:
-    """The least double that is not below; infinity where there is none."""
+    """The least double that is not below a rational number; infinity if there is none."""
     try:
         return float_up(scale)
     except OverflowError:
@@ -503,7 +527,7 @@ def _up(scale: Fraction) -> float:
 
 
 def _least(failure: Callable[[float], float], beta: float, enough: float, *, lattice: bool) -> float:
-    """The least margin that fails with probability beta at most, to a relative 1e-9, from above."""
+    """The least margin with failure probability at most beta, rounded up by at most a relative 1e-9."""
     low, high = (-1.0, float(math.ceil(enough))) if lattice else (0.0, enough)
     while high - low > (1.0 if lattice else 1e-9 * high):
         middle = math.floor((low + high) / 2) if lattice else (low + high) / 2

@@ -1,7 +1,8 @@
-"""The blocks of a stream that an r-ary tree counter sums up: public arithmetic, no data.
+"""The blocks of a stream whose sums an r-ary tree counter releases; public arithmetic without any data.
 
-At step t the block of length r^l that ends at t is finished, where r^l is the largest power of r that divides t. A
-prefix of t steps is the union of the most recent finished blocks: as many on level l as the base-r digit d_l of t.
+At step t the block of length r^l that ends at t is finished, where r^l is the largest power of r that divides t. The
+first t steps are the union of the most recent finished blocks. On level l the union has as many blocks as the base-r
+digit d_l of t.
 
 Source: Chan, Shi and Song 2011; spec allocation 2.
 """
@@ -29,7 +30,7 @@ __all__ = [
 
 
 def digits(number: int, arity: int) -> list[int]:
-    """The base-r digits of a number, the lowest first; of 0, none."""
+    """The base-r digits of a number, the lowest first; for 0, an empty list."""
     number, arity = whole("number", number), whole("arity", arity, at_least=2)
     out: list[int] = []
     while number:
@@ -39,7 +40,8 @@ def digits(number: int, arity: int) -> list[int]:
 
 
 def levels(horizon: int, arity: int) -> int:
-    """The depth h, the smallest number with r^h > N: every step lies in at most h finished blocks.
+    """The depth h of the tree, which is the smallest number with r^h > N for N steps and arity r. Every step lies in at
+    most h finished blocks.
 
     Example:
         >>> levels(7, 2), levels(8, 2), levels(255, 16), levels(256, 16)
@@ -49,12 +51,12 @@ def levels(horizon: int, arity: int) -> int:
 
 
 def finished_level(step: int, arity: int) -> int:
-    """The level of the block that is finished at a step: the lowest non-zero digit's place."""
+    """The level of the block that is finished at a step: the place of the lowest non-zero digit of the step."""
     return next(level for level, digit in enumerate(digits(whole("step", step, at_least=1), arity)) if digit)
 
 
 def terms(horizon: int, arity: int) -> int:
-    """The largest number M of blocks that a prefix is the union of: the largest digit sum of 1..N.
+    """The largest number M of blocks whose union is a prefix of the stream: the largest digit sum of any step 1..N.
 
     Example:
         >>> terms(1023, 2), terms(1024, 2), terms(255, 16)
@@ -67,7 +69,7 @@ def terms(horizon: int, arity: int) -> int:
 
 
 def mean_terms(horizon: int, arity: int) -> Fraction:
-    """The mean number of blocks over the prefixes 1..N, exactly.
+    """The exact mean number of blocks in a prefix of the stream, over the prefixes of length 1..N.
 
     Example:
         >>> mean_terms(3, 2)
@@ -85,10 +87,10 @@ def mean_terms(horizon: int, arity: int) -> Fraction:
 
 
 def memberships(horizon: int, arity: int) -> NDArray[np.int64]:
-    """The number of blocks finished by N in which each step lies.
+    """The number of blocks finished by the last step N in which each step lies.
 
     Returns:
-        Shape (N,), entries in 1..h.
+        Shape (N,), entries in 1..h, where h is the depth of the tree.
     """
     horizon = whole("horizon", horizon, at_least=1)
     steps = np.arange(1, horizon + 1, dtype=np.int64)
@@ -100,21 +102,23 @@ def memberships(horizon: int, arity: int) -> NDArray[np.int64]:
 
 
 def participation(horizon: int, arity: int, *, rounds: int, bids: int, add_remove: bool = False) -> int:
-    """The largest l1 distance by which one participant, with one slot per round, can move all finished block sums
+    """The largest l1 distance by which one participant, with one slot in each round, can move all finished block sums
     together.
 
     The participant may add one to one counter in their slot of at most `bids` rounds, in each of the two neighbouring
-    worlds. The bound 2 C h counts a block on every level; this counts the blocks that there are.
+    worlds. The simple bound 2 C h, with C bids and depth h, assumes a block on every level; this function counts only
+    the blocks that exist.
 
     Args:
         horizon: the number N of steps, a multiple of `rounds`.
-        arity: r >= 2.
-        rounds: the number R of rounds; the participant's slot is the same place in each.
+        arity: the arity r of the tree, >= 2.
+        rounds: the number R of rounds; the participant's slot has the same position in each.
         bids: the number C of rounds that the participant may use, >= 1.
-        add_remove: neighbours differ by the participant's presence, instead of their record.
+        add_remove: True if neighbours differ by the participant's presence, instead of by their record.
 
     Returns:
-        The maximum over slots and choices of C rounds of the memberships, times 2 (times 1 with `add_remove`).
+        Twice the maximum of the memberships of the used steps, over slots and choices of C rounds; once that maximum
+        with `add_remove`.
 
     Source: spec allocation 2 (optional free gain).
 
@@ -131,18 +135,22 @@ def participation(horizon: int, arity: int, *, rounds: int, bids: int, add_remov
 
 
 def participation_squared(horizon: int, arity: int, *, rounds: int, bids: int, add_remove: bool = False) -> int:
-    """The same distance in squared l2, for Gaussian noise: Delta2^2 = 2C sum over levels l < h of min(C, ceil(r^l /
-    slots)).
+    """The squared l2 distance by which one participant, with one slot in each round, can move all finished block sums
+    together, for Gaussian noise.
 
-    Per level, a sum of squares is at most the largest difference in one block times the l1 distance of the level. The
-    common sqrt(2 C h) forgets that a block may hold several of their bids.
+    With C bids, depth h, and N/R slots in a round:
+
+        Delta2^2 = 2C sum over levels l < h of min(C, ceil(r^l / slots))
+
+    On each level the sum of squares is at most the largest difference in one block times the level's l1 distance. The
+    common bound sqrt(2 C h) on the l2 distance ignores that one block may hold several bids of the participant.
 
     Args:
         horizon: the number N of steps, a multiple of `rounds`.
-        arity: r >= 2.
+        arity: the arity r of the tree, >= 2.
         rounds: the number R of rounds; the participant's slots lie N/R steps apart.
         bids: the number C of rounds that the participant may use, >= 1.
-        add_remove: neighbours differ by the participant's presence: C in front instead of 2C.
+        add_remove: True if neighbours differ by the participant's presence; the factor 2C is then C.
 
     Source: spec allocation 2.
 

@@ -1,6 +1,7 @@
-"""Bounds on the largest error of a tree counter's counts, over all counters and all times.
+"""Bounds on the largest error of a tree counter's counts, over all counters and all steps.
 
-Functions of public numbers: the noise does not depend on the data. Except for the printed one, all are rounded up.
+All bounds are functions of public numbers, because the noise does not depend on the data. All but the published ones
+are rounded up.
 
 Source: spec allocation 2, bounds 1 to 4.
 """
@@ -34,10 +35,10 @@ _LARGEST_ARITY = 512  # h sqrt(h r) with r = N^(1/h) is least near r = e^3, far 
 
 
 def source_bound(epsilon: float, horizon: int, beta: float) -> float:
-    """The bound (2 sqrt2/epsilon) ln(2/beta) (log2 N)^(5/2), as printed, for one counter.
+    """The bound (2 sqrt2/epsilon) ln(2/beta) (log2 N)^(5/2) for one counter, as published.
 
     Args:
-        epsilon: h/b for blocks with Laplace noise of scale b.
+        epsilon: privacy loss h/b, for depth h and blocks with Laplace noise of scale b.
         horizon: the number N of steps.
         beta: failure probability, in (0, 1).
 
@@ -53,19 +54,22 @@ def source_bound(epsilon: float, horizon: int, beta: float) -> float:
 
 
 def _events(horizon: int, counters: int, gamma: float) -> float:
-    """ln(2 N k/gamma): a union over times, counters and signs."""
+    """The logarithm ln(2 N k/gamma) of a union bound over N steps, k counters and both signs, at failure probability
+    gamma.
+    """
     pairs = whole("horizon", horizon, at_least=1) * whole("counters", counters, at_least=1)
     return math.log(2.0 * pairs / fraction("gamma", gamma))
 
 
 def single_sum_bound(scale: float, most_terms: int, horizon: int, counters: int, gamma: float) -> float:
-    """The printed bound 2 sqrt2 b sqrt(M) ln(2 N k/gamma) of one sum of Laplace variables, with a union.
+    """The published bound 2 sqrt2 b sqrt(M) ln(2 N k/gamma) for a sum of M Laplace variables, with a union bound over N
+    steps and k counters.
 
-    Its proof needs the logarithm to be at least 1, and it is taken so.
+    The proof needs a logarithm of at least 1, so a smaller logarithm is replaced by 1.
 
     Args:
-        scale: b of the Laplace noise of each block.
-        most_terms: the largest number M of blocks in one prefix.
+        scale: scale b of the Laplace noise of each block.
+        most_terms: the largest number M of blocks in one prefix of the stream.
         horizon: the number N of steps.
         counters: the number k of counters.
         gamma: failure probability, in (0, 1).
@@ -79,14 +83,15 @@ def single_sum_bound(scale: float, most_terms: int, horizon: int, counters: int,
 
 
 def chernoff_bound(scale: float, most_terms: int, horizon: int, counters: int, gamma: float) -> float:
-    """The Chernoff bound: the minimum over 0 < theta < 1/b of (ln(2 N k/gamma) - M ln(1 - b^2 theta^2))/theta.
+    """The Chernoff bound, which is the minimum over 0 < theta < 1/b of (ln(2 N k/gamma) - M ln(1 - b^2 theta^2))/theta.
 
-    For Laplace noise on the line or on the integers, whose moment-generating function is no larger. Any theta gives a
-    valid bound, so that the search cannot make it wrong.
+    The bound holds for Laplace noise on the real line. The bound also holds on the integers, where the
+    moment-generating function is no larger. Any theta gives a valid bound, so an inexact minimum cannot make the result
+    wrong.
 
     Args:
-        scale: b of the Laplace noise of each block.
-        most_terms: the largest number M of blocks in one prefix.
+        scale: scale b of the Laplace noise of each block.
+        most_terms: the largest number M of blocks in one prefix of the stream.
         horizon: the number N of steps.
         counters: the number k of counters.
         gamma: failure probability, in (0, 1).
@@ -107,11 +112,11 @@ def chernoff_bound(scale: float, most_terms: int, horizon: int, counters: int, g
 
 
 def gaussian_bound(sigma: float, most_terms: int, horizon: int, counters: int, gamma: float) -> float:
-    """The bound sigma sqrt(M) Phi^-1(1 - gamma/(2 N k)), for Gaussian noise on the line.
+    """The bound sigma sqrt(M) Phi^-1(1 - gamma/(2 N k)), for Gaussian noise on the real line.
 
     Args:
         sigma: standard deviation of the noise of each block.
-        most_terms: the largest number M of blocks in one prefix.
+        most_terms: the largest number M of blocks in one prefix of the stream.
         horizon: the number N of steps.
         counters: the number k of counters.
         gamma: failure probability, in (0, 1).
@@ -126,8 +131,8 @@ def sub_gaussian_bound(sigma: float, most_terms: int, horizon: int, counters: in
     Gaussian.
 
     Args:
-        sigma: the parameter sigma of the noise.
-        most_terms: the largest number M of blocks in one prefix.
+        sigma: the parameter sigma of the noise of each block.
+        most_terms: the largest number M of blocks in one prefix of the stream.
         horizon: the number N of steps.
         counters: the number k of counters.
         gamma: failure probability, in (0, 1).
@@ -139,7 +144,8 @@ def sub_gaussian_bound(sigma: float, most_terms: int, horizon: int, counters: in
 
 
 def runs_needed(gamma: float, miss: float) -> int:
-    """The fewest independent runs whose largest value bounds the (1 - gamma) quantile, except with probability `miss`.
+    """The smallest number of independent runs whose largest value bounds the (1 - gamma) quantile, except with
+    probability `miss`.
 
     Example:
         >>> runs_needed(0.01, 0.001)
@@ -149,11 +155,12 @@ def runs_needed(gamma: float, miss: float) -> int:
 
 
 def quantile_bound(values: ArrayLike, gamma: float, miss: float) -> float:
-    """An upper confidence bound of a quantile, from independent values: an order statistic, by the binomial tail.
+    """An upper confidence bound of a quantile, from independent values: an order statistic that is chosen by a binomial
+    tail.
 
     Args:
         values: independent draws of one law, shape (runs,).
-        gamma: the quantile is at 1 - gamma, in (0, 1).
+        gamma: tail probability in (0, 1); the quantile is the one at 1 - gamma.
         miss: probability that the bound lies below the quantile, in (0, 1).
 
     Raises:
@@ -177,13 +184,15 @@ def quantile_bound(values: ArrayLike, gamma: float, miss: float) -> float:
 def best_arity(
     horizon: int, counters: int = 1, gamma: float = 0.05, *, noise: Literal["laplace", "gaussian"] = "laplace"
 ) -> int:
-    """The arity with the least error bound at equal privacy: the Chernoff bound, or sqrt(h M) for Gaussian noise.
+    """The arity with the least error bound at equal privacy. The bound is the Chernoff bound for Laplace noise, and
+    sqrt(h M) for Gaussian noise, where h is the depth and M the largest number of blocks in a prefix.
 
     Args:
         horizon: the number N of steps.
         counters: the number k of counters.
         gamma: failure probability, in (0, 1).
-        noise: the scale of Laplace noise grows as h, that of Gaussian noise as sqrt(h).
+        noise: "laplace", for which the noise scale grows in proportion to h, or "gaussian", for which it grows as
+            sqrt(h).
 
     Source: spec allocation 2 ("choose arity by minimising bound 3").
 

@@ -1,7 +1,7 @@
 """Tree counter: running counts of streams, published at every step, for one epsilon however many steps there are.
 
-The clock is public: all counters are fed together at every step, zeros included, and each step draws exactly one noise
-per counter. A step that is skipped because nothing happened would tell that nothing happened.
+The clock is public. All counters are fed together at every step, zeros included, and each step draws exactly one noise
+per counter. A step that was skipped because nothing happened would reveal that nothing happened.
 """
 
 from __future__ import annotations
@@ -57,32 +57,35 @@ _Integers = NDArray[np.int64]
 @renamed(distance="l1_sensitivity")
 @dataclass(frozen=True, kw_only=True)
 class TreeCounter:
-    """A tree counter of k running counts of N steps each. At every step one block of each stream is finished and
-    released with noise; a count is the sum of the released blocks that make up the stream so far.
+    """A tree counter of k running counts over N steps. At every step one block of each stream is finished, and its sum
+    is released with noise. A count is the sum of the released blocks that make up the stream so far.
 
-    Privacy. Whoever sees every released block sum sees all. Along any one history of releases each true block sum is a
-    function of the data, so the log density ratio of the history is a sum of terms |difference of block sums|/scale,
-    and these differences together are at most `exposure`. Streams may therefore be chosen adaptively, from what was
-    published, and their number k is irrelevant. A step lies in at most h blocks, hence exposure is at most h times
-    the sensitivity. For Gaussian noise the squared differences add up instead. Running maxima and rounding are
-    post-processing.
+    Privacy: the published counts are computed from the released block sums, so it is enough to bound the loss of these
+    sums. Along any history of releases, each true block sum is a function of the data. So the log density ratio of the
+    history is a sum of terms |difference of block sums|/scale, and these differences sum to at most `exposure`. Streams
+    may therefore be chosen adaptively from what was published, and their number k does not matter. A step lies in at
+    most h blocks, where h is the depth of the tree. So the exposure is at most h times the sensitivity. For Gaussian
+    noise the squared differences add up instead. Running maxima and rounding are post-processing.
 
-    `for_epsilon`, `for_rho` and `for_mu` find the scale.
+    `for_epsilon`, `for_rho` and `for_mu` compute the scale from a privacy loss.
 
     Args:
-        horizon: the number N of steps, >= 1; feeding more is refused.
-        scale: b of Laplace noise, or sigma of Gaussian noise, of every block, > 0.
+        horizon: the number N of steps, >= 1; further steps are refused.
+        scale: scale of Laplace noise, or standard deviation of Gaussian noise, of every block, > 0.
         counters: the number k of counters, >= 1.
-        arity: r >= 2. Between 12 and 48 the noise is half of a binary tree's; `for_epsilon` and its like choose it.
+        arity: the arity r of the tree, >= 2. Between 12 and 48 the noise is half of a binary tree's. `for_epsilon`,
+            `for_rho` and `for_mu` choose an arity.
         law: the law of the noise. "discrete_laplace" (pure DP) and "discrete_gaussian" (zCDP) are on the integers;
-            "laplace" and "gaussian" (GDP) are on the line, rounded to a grid.
-        l1_sensitivity: the largest distance by which one neighbour step moves all streams together, in l1, along any
+            "laplace" and "gaussian" (GDP) are on the real line, rounded to a grid.
+        l1_sensitivity: the largest l1 distance by which one neighbour step moves all streams together, along any
             history, >= 1.
-        exposure: the largest distance by which one neighbour step moves all block sums together: in l1 for Laplace
-            noise, by default h times the sensitivity; in squared l2 for Gaussian noise, by default h times its square.
-            `tree_blocks.participation` and `participation_squared` give smaller ones where slots are public.
-        running_maximum: publish the running maximum, from 0. It keeps every bound on the error where increments are
-            never negative, as true counts do not fall then; without it counts may fall back.
+        exposure: the largest distance by which one neighbour step moves all block sums together. For Laplace noise the
+            exposure is an l1 distance, by default h times the sensitivity. For Gaussian noise the exposure is a squared
+            l2 distance, by default h times the squared sensitivity. `tree_blocks.participation` and
+            `participation_squared` give smaller values if slots are public.
+        running_maximum: whether to publish the running maximum of each count, from 0. If increments are never negative,
+            true counts never fall, and the running maximum keeps every error bound. Without the running maximum,
+            published counts may fall.
 
     Raises:
         InvalidInput: a parameter out of range.
@@ -125,17 +128,18 @@ class TreeCounter:
         law: Literal["discrete_laplace", "laplace"] = "discrete_laplace", exposure: int | None = None,
         running_maximum: bool = True,
     ) -> TreeCounter:
-        """The counter whose releases cost epsilon: b = exposure/epsilon, rounded up.
+        """The counter whose releases together cost epsilon: Laplace noise of scale exposure/epsilon, rounded up.
 
         Args:
             epsilon: the loss in nats, > 0.
-            l1_sensitivity: l1 distance of the streams of neighbours, all counters and steps together.
+            l1_sensitivity: the largest l1 distance between streams of neighbours, over all counters and steps.
             horizon: the number N of steps.
             counters: the number k of counters.
-            arity: r; by default the one with the least error, `tree_bounds.best_arity`. Named where `exposure` is.
+            arity: the arity r of the tree; by default that of least error, `tree_bounds.best_arity`; needed with
+            `exposure`.
             law: the law of the noise.
-            exposure: l1 distance of the block sums; default h times the sensitivity.
-            running_maximum: publish the running maximum.
+            exposure: the largest l1 distance between block sums of neighbours; by default depth times sensitivity.
+            running_maximum: whether to publish the running maximum of each count.
         """
         one_of("law", law, ("discrete_laplace", "laplace"))
         arity = _arity(arity, horizon, counters, exposure, "laplace")
@@ -152,16 +156,18 @@ class TreeCounter:
         cls, rho: float, *, l1_sensitivity: int, horizon: int, counters: int = 1, arity: int | None = None,
         exposure: int | None = None, running_maximum: bool = True,
     ) -> TreeCounter:
-        """The counter with discrete Gaussian noise that costs rho in zCDP: sigma^2 = exposure/(2 rho), rounded up.
+        """The counter with discrete Gaussian noise whose releases together cost rho in zCDP: sigma^2 = exposure/(2
+        rho), with sigma rounded up.
 
         Args:
-            rho: > 0.
-            l1_sensitivity: l1 distance of the streams of neighbours.
+            rho: the zCDP loss, > 0.
+            l1_sensitivity: the largest l1 distance between streams of neighbours, over all counters and steps.
             horizon: the number N of steps.
             counters: the number k of counters.
-            arity: r; by default the one with the least error, `tree_bounds.best_arity`. Named where `exposure` is.
-            exposure: squared l2 distance of the block sums; default h times the squared sensitivity.
-            running_maximum: publish the running maximum.
+            arity: the arity r of the tree; by default that of least error, `tree_bounds.best_arity`; needed with
+            `exposure`.
+            exposure: the largest squared l2 distance of block sums; by default the depth times squared sensitivity.
+            running_maximum: whether to publish the running maximum of each count.
         """
         arity = _arity(arity, horizon, counters, exposure, "gaussian")
         reach = _squared(l1_sensitivity, horizon, arity, exposure)
@@ -175,16 +181,18 @@ class TreeCounter:
         cls, mu: float, *, l1_sensitivity: int, horizon: int, counters: int = 1, arity: int | None = None,
         exposure: int | None = None, running_maximum: bool = True,
     ) -> TreeCounter:
-        """The counter with Gaussian noise on the line that costs mu in Gaussian DP: sigma = sqrt(exposure)/mu, up.
+        """The counter with Gaussian noise on the real line whose releases together cost mu in Gaussian DP: sigma =
+        sqrt(exposure)/mu, rounded up.
 
         Args:
-            mu: > 0; `gdp_mu(epsilon, delta)` gives the largest for an (epsilon, delta).
-            l1_sensitivity: l1 distance of the streams of neighbours.
+            mu: the Gaussian-DP loss, > 0; `gdp_mu(epsilon, delta)` gives the largest mu for an (epsilon, delta).
+            l1_sensitivity: the largest l1 distance between streams of neighbours, over all counters and steps.
             horizon: the number N of steps.
             counters: the number k of counters.
-            arity: r; by default the one with the least error, `tree_bounds.best_arity`. Named where `exposure` is.
-            exposure: squared l2 distance of the block sums; default h times the squared sensitivity.
-            running_maximum: publish the running maximum.
+            arity: the arity r of the tree; by default that of least error, `tree_bounds.best_arity`; needed with
+            `exposure`.
+            exposure: the largest squared l2 distance of block sums; by default the depth times squared sensitivity.
+            running_maximum: whether to publish the running maximum of each count.
         """
         arity = _arity(arity, horizon, counters, exposure, "gaussian")
         reach = _squared(l1_sensitivity, horizon, arity, exposure)
@@ -196,12 +204,14 @@ class TreeCounter:
 
     @property
     def levels(self) -> int:
-        """The depth h, the smallest number with r^h > N: a step lies in at most h blocks."""
+        """The depth h of the tree: the smallest h with r^h > N for arity r and N steps. A step lies in h blocks at
+        most.
+        """
         return levels(self.horizon, self.arity)
 
     @property
     def terms(self) -> int:
-        """The largest number M of blocks that one count is the sum of."""
+        """The largest number M of blocks whose sums add up to one count."""
         return terms(self.horizon, self.arity)
 
     @property
@@ -216,14 +226,15 @@ class TreeCounter:
 
     @property
     def largest_increment(self) -> int:
-        """The bound at which increments are cut on both sides, so that no sum leaves the range in which arithmetic is
-        exact, and no error discloses one that would: 2^61/N on the integers, 2^43/N on the line.
+        """The bound of an increment on both sides: 2^61/N for noise on the integers, 2^43/N on the real line.
+
+        Clipping keeps every sum in the range of exact arithmetic, and avoids an error that reveals a large sum.
         """
         return max(1, _EXACT[0 if self.lattice else 1] // self.horizon)
 
     @cached_property
     def reach(self) -> int:
-        """The `exposure`, or its default."""
+        """The `exposure` if it is given, otherwise its default."""
         if self.exposure is not None:
             return self.exposure
         reach = self.l1_sensitivity if self.law.endswith("laplace") else self.l1_sensitivity**2
@@ -233,8 +244,8 @@ class TreeCounter:
 
     @cached_property
     def loss(self) -> PureDP | ZCDP | GDP:
-        """The loss of all releases together, rounded up: pure for Laplace noise, zCDP for the discrete Gaussian, GDP
-        for the continuous one, of which alone it is a theorem.
+        """The loss of all releases together, rounded up: pure for Laplace noise, zCDP for discrete Gaussian noise, and
+        GDP for continuous Gaussian noise. GDP is proved for continuous Gaussian noise only.
         """
         scale = Fraction(self.scale)
         match self.law:
@@ -246,10 +257,10 @@ class TreeCounter:
                 return GDP(_root_up(self.reach / scale**2))
 
     def events(self, neighbours: Relation) -> tuple[Event, ...]:
-        """The events of a run: to be charged before the first step.
+        """The events of a run, to be charged before the first step.
 
         Args:
-            neighbours: the relation for which `l1_sensitivity` was shown.
+            neighbours: the neighbouring relation for which the `l1_sensitivity` holds.
         """
         match self.loss:
             case PureDP(epsilon=epsilon):
@@ -261,14 +272,14 @@ class TreeCounter:
 
     @property
     def cost(self) -> DrawCost:
-        """The cost of all releases together, exactly."""
+        """The exact cost of all releases together."""
         return self.cost_at(Fraction(self.scale))
 
     def cost_at(self, scale: Fraction) -> DrawCost:
-        """The cost of all releases together, exactly, where every block is drawn at a scale.
+        """The exact cost of all releases together, if the noise of every block has a given scale.
 
         Args:
-            scale: b of Laplace noise, sigma of Gaussian noise, > 0.
+            scale: scale of Laplace noise, or standard deviation of Gaussian noise, > 0.
         """
         match self.law:
             case "laplace" | "discrete_laplace":
@@ -279,11 +290,11 @@ class TreeCounter:
                 return DrawCost.gaussian(self.reach / scale**2)
 
     def log_ratio(self, first: ArrayLike, second: ArrayLike, released: ArrayLike) -> float:
-        """The exact log density ratio of one history of releases.
+        """The exact log ratio of the densities of one history of releases under two data sets.
 
         Args:
-            first: true block sums under D along this history, shape (k, N) or any other.
-            second: true block sums under D', same shape.
+            first: true block sums under data set D along this history, shape (k, N) or any other.
+            second: true block sums under data set D', same shape.
             released: the noisy block sums, same shape.
 
         Returns:
@@ -295,12 +306,14 @@ class TreeCounter:
         return math.fsum((((seen - two) ** 2 - (seen - one) ** 2) / (2.0 * self.scale**2)).reshape(-1))
 
     def replayed_loss(self, first: ArrayLike, second: ArrayLike) -> float:
-        """The loss of a history in the parameter of `loss`, at most that: epsilon as the sum of |differences|/b, rho
-        as the sum of squares/(2 sigma^2), mu as the root of the sum of squares/sigma^2.
+        """The privacy loss between two data sets along one history, in the parameter of `loss`, its upper bound.
+
+        Laplace noise of scale b gives epsilon as the sum of |differences|/b. Discrete Gaussian noise gives rho as the
+        sum of squares/(2 sigma^2). Continuous Gaussian noise gives mu as the root of the sum of squares/sigma^2.
 
         Args:
-            first: true block sums under D along one history, shape (k, N) or any other.
-            second: true block sums under D', along the same history, same shape.
+            first: true block sums under data set D along one history, shape (k, N) or any other.
+            second: true block sums under data set D', along the same history, same shape.
         """
         moved = np.abs(np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64)).reshape(-1)
         match self.law:
@@ -314,50 +327,50 @@ class TreeCounter:
     # ---- runs
 
     def open(self, noise: Noise, stream: Stream = "tree_counter", *, line: str | None = None) -> NoiseSession:
-        """Pay for a run, whose noise is then drawn block by block by `draw_block`.
+        """Pay for a run, whose noise is then drawn block by block with `draw_block`.
 
         Args:
             noise: the source of the noise.
-            stream: first words of the draws' names.
+            stream: the first words of the draws' names.
             line: the line of the run's charge that pays.
 
         Raises:
-            Overspent: the line does not pay for a run of this counter, or for another one.
+            Overspent: the line has less left than a run of this counter costs.
         """
         return open_session(noise, lambda scales: self.cost_at(scales["block"]), {"block": self.part}, stream=stream,
                             line=line)
 
     @property
     def part(self) -> Part:
-        """The draws of a run."""
+        """The declaration of the draws of a run, for a noise session."""
         return Part(self.law, self.scale, self.counters * self.horizon, _GRID)
 
     def start(self, noise: Noise, stream: Stream = "tree_counter", *, line: str | None = None) -> RunningCounter:
-        """Start a run that is fed step by step.
+        """Start a run that receives its increments step by step.
 
         Args:
-            noise: the source of the noise. Each step asks it for k draws around the true block sums, so that an audit
-                can follow a neighbour along the same history.
-            stream: name of the draws; the step's number is appended.
+            noise: the source of the noise. Each step requests k draws centered at the true block sums, so that an audit
+                can replay a neighbour along the same history.
+            stream: name of the draws; the number of the step is appended.
             line: the line of the run's charge that pays.
 
         Raises:
-            Overspent: the line does not pay for a run of this counter, or for another one.
+            Overspent: the line has less left than a run of this counter costs.
         """
         return RunningCounter(self, self.open(noise, stream, line=line), as_stream(stream))
 
     def start_within(self, session: NoiseSession, part: str, stream: Stream) -> RunningCounter:
-        """Start a run whose noise another session pays for, together with its own.
+        """Start a run whose noise is paid for by another session, together with that session's own noise.
 
         Args:
             session: the session that declared `part` with the draws of this counter.
-            part: the name of the part there.
-            stream: name of the draws; the step's number is appended.
+            part: the name of that part in the session.
+            stream: name of the draws; the number of the step is appended.
         """
         return RunningCounter(self, session, as_stream(stream), part)
 
     def draw(self, noise: Noise, stream: Stream = "tree_counter", *, line: str | None = None) -> _Integers:
-        """All the noise of a run at once, in units, for `count` or a compiled loop: a few large draws.
+        """All the noise of a run, in units of 2^-grid and in a few large draws, for `count` or a compiled loop.
 
         Args:
             noise: the source of the noise.
@@ -365,16 +378,16 @@ class TreeCounter:
             line: the line of the run's charge that pays.
 
         Returns:
-            Shape (k, N), whole units of 2^-grid: column t - 1 is the noise of the blocks that are finished at t.
+            Shape (k, N), whole units of 2^-grid: column t - 1 is the noise of the blocks that are finished at step t.
         """
         return np.concatenate(list(self._blocks(self.open(noise, stream, line=line), as_stream(stream))), axis=1)
 
     def draw_block(self, session: NoiseSession, size: tuple[int, int], stream: Stream) -> _Integers:
-        """Some of the noise of a run, in units.
+        """The noise of some steps of a run, in units of 2^-grid.
 
         Args:
-            session: the session of `open`.
-            size: (k, steps).
+            session: the session that `open` returned.
+            size: shape (k, steps).
             stream: name of the draw.
         """
         return self._draw(session, size, as_stream(stream), None)
@@ -389,7 +402,7 @@ class TreeCounter:
         self, session: NoiseSession, size: tuple[int, ...], stream: StreamName, center: _Integers | None,
         part: str = "block",
     ) -> _Integers:
-        """Noise added to a center, in units."""
+        """Noise added to a center, in units of 2^-grid."""
         if self.lattice:
             units: _Integers = session.draw(part, size, stream=stream, center=center)
             return units
@@ -398,14 +411,14 @@ class TreeCounter:
         return scaled
 
     def count(self, streams: ArrayLike, noise: ArrayLike) -> _Integers:
-        """All published counts, with noise that is given.
+        """All published counts of a run with given noise.
 
         Args:
-            streams: increments, whole numbers, shape (k, N); cut at `largest_increment`.
-            noise: the noise from `draw`, or injected: whole units of 2^-grid, shape (k, N).
+            streams: increments, whole numbers, shape (k, N); clipped at `largest_increment`.
+            noise: the noise from `draw`, or injected noise: whole units of 2^-grid, shape (k, N).
 
         Returns:
-            Shape (k, N): the counts after each step; what `start` would publish with the same noise.
+            Shape (k, N): the counts after each step, as `start` would publish them with the same noise.
         """
         from confide.privacy import tree_kernel
 
@@ -421,13 +434,13 @@ class TreeCounter:
         return np.clip(_integers(field, value, shape), -self.largest_increment, self.largest_increment)
 
     def block_sums(self, streams: ArrayLike) -> _Integers:
-        """The true sums of the blocks in the order in which they are released: private.
+        """The true sums of the blocks in the order of their release; private.
 
         Args:
             streams: increments, shape (k, N).
 
         Returns:
-            Shape (k, N): column t - 1 is the block that is finished at step t.
+            Shape (k, N): column t - 1 is the sum of the block that is finished at step t.
         """
         increments = self._increments("streams", streams, (self.counters, self.horizon))
         so_far = np.concatenate([np.zeros((self.counters, 1), dtype=np.int64), np.cumsum(increments, axis=1)], axis=1)
@@ -449,24 +462,22 @@ class TreeCounter:
 
     @property
     def rms(self) -> float:
-        """The root of the mean squared error of a count over all steps, exactly: before rounding and running
-        maximum.
-        """
+        """The exact root mean squared error of a count over all steps, before rounding and the running maximum."""
         return math.sqrt(self.variance * mean_terms(self.horizon, self.arity))
 
     @renamed(gamma="failure_probability")
     def error_bound(self, failure_probability: float, bound: Bound | None = None) -> float:
-        """A bound on the error of every published count of every counter at every step, but for a small probability.
+        """A bound on the errors of all published counts at all steps, except with the failure probability.
 
         Args:
-            failure_probability: gamma, in (0, 1).
-            bound: "chernoff" (the default for Laplace noise), "single_sum" or "source" (Laplace noise only);
-                "gaussian" (the default for Gaussian noise); "exact", the least one, for noise on the integers. The
-                printed one gives each counter gamma/(2k), as the printed auction does.
+            failure_probability: probability gamma that the bound fails, in (0, 1).
+            bound: "chernoff" (the default for Laplace noise), "single_sum" or "source" (all for Laplace noise only);
+                "gaussian" (the default for Gaussian noise); "exact", the least bound, for noise on the integers.
+                "source" gives each of the k counters the failure probability gamma/(2k), as the published auction does.
 
         Raises:
-            NotGuaranteed: a bound that is not about this noise.
-            Unsupported: an exact one that takes more than about ten seconds, or a GiB.
+            NotGuaranteed: a bound that is not proved for this noise.
+            Unsupported: an exact bound that takes more than about ten seconds, or more than a GiB of memory.
         """
         laplace = self.law.endswith("laplace")
         bound = ("chernoff" if laplace else "gaussian") if bound is None else bound
@@ -504,11 +515,12 @@ class TreeCounter:
 
     @renamed(gamma="failure_probability")
     def accuracy(self, failure_probability: float, bound: Bound | None = None) -> Accuracy:
-        """`error_bound` as a guarantee; vacuous where the bound reaches the horizon, the most that a 0/1 stream counts.
+        """The `error_bound` as a guarantee. The guarantee is vacuous if the bound is at least the horizon, which is the
+        largest count of a stream of zeros and ones.
 
         Args:
-            failure_probability: gamma, in (0, 1).
-            bound: the same as in `error_bound`.
+            failure_probability: probability gamma that the bound fails, in (0, 1).
+            bound: name of the bound, as in `error_bound`.
         """
         error = self.error_bound(failure_probability, bound)
         source = (Source(document=_SOURCE, statement="Theorem 4.2.4", spec=_SPEC) if bound == "source" else
@@ -519,18 +531,19 @@ class TreeCounter:
     @renamed(gamma="failure_probability")
     def simulated_bound(self, failure_probability: float, noise: Noise, *, runs: int, miss_share: float = 0.1,
                         stream: Stream = "bound") -> float:
-        """The error bound from simulated noise: an upper confidence bound of a quantile, that fails, simulation and
-        run together, with probability gamma. `error_bound(gamma, "exact")` needs no simulation.
+        """An error bound from simulated noise: an upper confidence bound of a quantile. The simulated bound fails,
+        through the simulation or the run, with probability at most gamma. `error_bound(gamma, "exact")` needs no
+        simulation.
 
         Args:
-            failure_probability: gamma, in (0, 1).
-            noise: `Noise.simulated`; the law of the error has nothing to do with anybody's data.
-            runs: simulated counters; about k/gamma times some are needed.
-            miss_share: the share of gamma for the simulation, in (0, 1).
+            failure_probability: probability gamma that the bound fails, in (0, 1).
+            noise: noise from `Noise.simulated`; the law of the error depends on nobody's data.
+            runs: number of simulated counters; several times k/gamma are needed.
+            miss_share: the share of gamma that the simulation may use, in (0, 1).
             stream: name of the draws.
 
         Raises:
-            InvalidInput: other noise, or too few runs.
+            InvalidInput: noise of another kind, or too few runs.
         """
         if noise.kind != "simulated":
             raise InvalidInput("noise", f"{noise.kind} noise is for runs", "must be simulated")
@@ -548,7 +561,7 @@ class TreeCounter:
 
 
 def _integers(field: str, value: ArrayLike, shape: tuple[int, ...]) -> _Integers:
-    """An array of 64-bit integers; only its shape and type are looked at."""
+    """An array of 64-bit integers, of which only the shape and the type are checked."""
     try:
         array = np.asarray(value)
     except ValueError:
@@ -584,7 +597,7 @@ def _squared(l1_sensitivity: int, horizon: int, arity: int, exposure: int | None
 
 
 def _root_up(square: Fraction) -> float:
-    """The least double, or the one after it, whose square is not below."""
+    """The least double whose square is at least a rational number, or the next double after it."""
     root = math.sqrt(square)
     while Fraction(root) ** 2 < square:
         root = math.nextafter(root, math.inf)

@@ -1,13 +1,12 @@
-"""The law of a tree counter's largest error, exactly: noise on the integers is followed through the tree level by
-level.
+"""The exact law of a tree counter's largest error for noise on the integers, computed through the tree level by level.
 
 All block noises are independent. Let I_l(x) be the probability that every estimate strictly inside a block of level l
-stays within [-E, E], when the blocks before it have contributed noise x. Inside are r blocks of level l - 1; after each
-but the last one, its own noise is added:
+stays within [-E, E], given that the blocks before it have contributed noise x. The block contains r blocks of level l -
+1. After each of these blocks but the last, its own noise is added:
 
-    I_l = S^(r-1) I_{l-1},   (S v)(x) = I_{l-1}(x) sum over y of P(y) v(x + y) 1[|x + y| <= E],   I_0 = 1,
+    I_l = S^(r-1) I_{l-1},   (S v)(x) = I_{l-1}(x) sum over y of P(y) v(x + y) 1[|x + y| <= E],   I_0 = 1.
 
-and a horizon's digits are walked in the same way. The sum is a convolution on 2E + 1 points.
+The digits of the horizon are processed in the same way. Each sum is a convolution on 2E + 1 points.
 
 Source: ours; it replaces the simulated quantile of spec allocation 2 (bound 4) where noise is on the integers.
 """
@@ -38,7 +37,7 @@ _MOST_BYTES = 2**30
 
 
 def _gaussian(sigma: float, most: int) -> _Array:
-    """P(k) for |k| <= most."""
+    """The probabilities P(k) of discrete Gaussian noise, for |k| <= most."""
     reach = max(most, math.ceil(40.0 * sigma) + 1)
     points = np.arange(-reach, reach + 1, dtype=np.float64)
     law = np.exp(-(points**2) / (2.0 * sigma**2))
@@ -51,7 +50,7 @@ def variance(law: DiscreteLaw, scale: float) -> float:
 
     Args:
         law: "discrete_laplace" or "discrete_gaussian".
-        scale: the scale of the law, or sigma.
+        scale: scale of discrete Laplace noise, or sigma of discrete Gaussian noise.
 
     Example:
         >>> round(variance("discrete_laplace", 8.0), 3), round(variance("discrete_gaussian", 8.0), 3)
@@ -68,7 +67,9 @@ def variance(law: DiscreteLaw, scale: float) -> float:
 
 
 def _laplace_step(scale: float) -> _Step:
-    """v -> sum over y of P(y) v(x + y) inside the window: y[x] = v[x] + ratio y[x - 1], from either side."""
+    """The linear map v -> sum over y of P(y) v(x + y) on the window, for discrete Laplace noise. The map is computed by
+    the recurrence y[x] = v[x] + ratio y[x - 1] from both ends.
+    """
     ratio = math.exp(-1.0 / scale)
     front = -math.expm1(-1.0 / scale) / (1.0 + ratio)
 
@@ -95,7 +96,7 @@ def _gaussian_step(sigma: float, bound: int) -> _Step:
 
 
 def _bounded(bound: int, horizon: int, arity: int, law: DiscreteLaw, turns: int = 1) -> None:
-    """Refuse walks that take too long, before the first one."""
+    """Refuse a computation that would take too long or too much memory, before it starts."""
     places = digits(whole("horizon", horizon, at_least=1), arity)
     points, steps = 2 * bound + 1, sum(places) + (arity - 1) * len(places)
     seconds, size = points * steps * turns / _RATE[law], points * _BYTES[law]
@@ -107,20 +108,20 @@ def _bounded(bound: int, horizon: int, arity: int, law: DiscreteLaw, turns: int 
 
 
 def log_within(bound: int, horizon: int, arity: int, law: DiscreteLaw, scale: float) -> float:
-    """The log probability (natural logarithm) that one counter's raw estimate is never off by more than E.
+    """The natural logarithm of the probability that the raw estimates of one counter are never off by more than E.
 
     Args:
-        bound: E, a whole number >= 0.
+        bound: the error E, a whole number >= 0.
         horizon: the number N of steps.
-        arity: r.
+        arity: the arity r of the tree.
         law: the law of the noise of each block.
-        scale: the scale of the law, or sigma.
+        scale: scale of discrete Laplace noise, or sigma of discrete Gaussian noise.
 
     Returns:
-        In [-inf, 0], with an absolute error of about 1e-13.
+        A number in [-inf, 0], with an absolute error of about 1e-13.
 
     Raises:
-        Unsupported: more than about ten seconds, or a GiB.
+        Unsupported: the computation would take more than about ten seconds, or more than a GiB of memory.
 
     Example:
         >>> p = math.exp(-1 / 2)  # a single step: P[|noise| <= 3]
@@ -146,19 +147,19 @@ def log_within(bound: int, horizon: int, arity: int, law: DiscreteLaw, scale: fl
 def largest_error(
     horizon: int, arity: int, law: DiscreteLaw, scale: float, *, counters: int, gamma: float, enough: float
 ) -> int:
-    """The least E that no raw estimate of any counter at any time exceeds, except with probability gamma.
+    """The least error E that no raw estimate of any counter at any step exceeds, except with probability gamma.
 
     Args:
         horizon: the number N of steps.
-        arity: r.
+        arity: the arity r of the tree.
         law: the law of the noise of each block.
-        scale: the scale of the law, or sigma.
+        scale: scale of discrete Laplace noise, or sigma of discrete Gaussian noise.
         counters: the number k of counters, with independent noise.
         gamma: failure probability, in (0, 1).
-        enough: a valid bound, where the search starts.
+        enough: a valid bound on the error, at which the search starts.
 
     Raises:
-        Unsupported: more than about ten seconds, or a GiB.
+        Unsupported: the computation would take more than about ten seconds, or more than a GiB of memory.
     """
     goal = math.log1p(-fraction("gamma", gamma))
     counters = whole("counters", counters, at_least=1)

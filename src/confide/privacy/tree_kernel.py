@@ -1,7 +1,7 @@
-"""The compiled part of the tree counter: plain arrays in, plain arrays changed in place.
+"""The compiled part of the tree counter, which works on plain arrays and changes some of them in place.
 
-Everything is in whole units of 2^-grid (grid 0 for noise on the integers), so that sums are exact and the same in any
-order. A family's own compiled loop may call these functions.
+All numbers are whole units of 2^-grid (grid 0 for noise on the integers), so sums are exact in any order. Compiled
+loops of other modules may call these functions.
 """
 
 from __future__ import annotations
@@ -36,10 +36,11 @@ def level_of(step: int, arity: int) -> int:
 
 @_compiled
 def close_one(j: int, level: int, increment: int, sums: _Integers) -> int:
-    """Finish a block in counter j; `sums` (k, h) holds the true sums of the current blocks by level and is changed.
+    """Finish a block in counter j. The array `sums` (k, h), which holds the true sums of the current blocks by level,
+    is changed.
 
     Returns:
-        The true sum of the block.
+        The true sum of the finished block.
     """
     value = increment
     for low in range(level):
@@ -53,16 +54,16 @@ def close_one(j: int, level: int, increment: int, sums: _Integers) -> int:
 def publish_one(
     j: int, level: int, released: int, grid: int, running_maximum: bool, noisy: _Integers, published: _Integers
 ) -> None:
-    """The count of counter j, rounded half up, from its released block sums alone.
+    """Publish the count of counter j, rounded half up, from its released block sums alone.
 
     Args:
         j: the number of the counter.
         level: the level of the block that was just released.
-        released: the noisy sum of that block, in units.
+        released: the noisy sum of that block, in units of 2^-grid.
         grid: exponent of the units 2^-grid.
-        running_maximum: publish the running maximum.
-        noisy: (k, h) released sums of the current blocks by level, in units; changed.
-        published: (k,) the counts; changed.
+        running_maximum: whether to publish the running maximum.
+        noisy: (k, h) released sums of the current blocks by level, in units; changed in place.
+        published: (k,) the counts; changed in place.
     """
     for low in range(level):
         noisy[j, low] = 0
@@ -83,15 +84,15 @@ def advance(
     """Do one step of every counter with given noise.
 
     Args:
-        step: t, from 1.
-        arity: r.
+        step: the number t of the step, from 1.
+        arity: the arity r of the tree.
         grid: exponent of the units 2^-grid.
-        running_maximum: publish the running maximum.
-        increments: (k,) what this step adds, zeros included.
-        noise: (k,) noise of the block that is finished at t, in units.
-        sums: (k, h) state, zeros before the first step; changed.
-        noisy: (k, h) state, zeros before the first step; changed.
-        published: (k,) state, zeros before the first step; the counts afterwards.
+        running_maximum: whether to publish the running maximum.
+        increments: (k,) whole numbers that this step adds to each counter, zeros included.
+        noise: (k,) noise of the block that is finished at step t, in units of 2^-grid.
+        sums: (k, h) true sums of the current blocks by level, zeros before the first step; changed in place.
+        noisy: (k, h) released sums of the current blocks by level, zeros before the first step; changed in place.
+        published: (k,) the counts, zeros before the first step; changed in place.
     """
     level = level_of(step, arity)
     for j in range(len(increments)):
@@ -103,15 +104,15 @@ def advance(
 def count(
     streams: _Integers, noise: _Integers, arity: int, levels: int, grid: int, running_maximum: bool
 ) -> _Integers:
-    """Do all steps of every counter with given noise: `advance`, one counter after the other.
+    """Do all steps of every counter with given noise, like `advance`, but one counter after the other.
 
     Args:
         streams: (k, N) increments.
-        noise: (k, N) noise, in units.
-        arity: r.
+        noise: (k, N) noise, in units of 2^-grid.
+        arity: the arity r of the tree.
         levels: the number h of levels.
         grid: exponent of the units 2^-grid.
-        running_maximum: publish the running maximum.
+        running_maximum: whether to publish the running maximum.
 
     Returns:
         (k, N) the counts.

@@ -1,4 +1,4 @@
-"""Truthful linear regression: buy answers from people who care about privacy and could lie."""
+"""Truthful linear regression: buying answers from people who care about privacy and may lie."""
 
 from confide._lazy import doors
 

@@ -1,39 +1,47 @@
-"""Posterior means of x'theta for theta in a ball, uniform or Gaussian: one quadrature for every record.
+"""Posterior means of x'theta for a parameter theta in a ball, with a uniform or a Gaussian prior, by one fixed
+quadrature rule for every record.
 
-First for theta uniform in a ball, and truncated Gaussian noise.
+The first case is theta uniform in a ball, with truncated Gaussian noise. Let d be the dimension, y the response, sigma
+the noise's standard deviation, and bound its truncation point.
 
-In units of the reach r = radius ||x||, s = x'theta / r has on [low, high], the part of [-1, 1] with |y - r s| <= bound,
-a density proportional to w(s) = exp h(s),
+In units of the reach r = radius ||x||, the variable s = x'theta / r lies in [low, high], the part of [-1, 1] with |y -
+r s| <= bound. On this interval s has a density proportional to w(s) = exp h(s),
 
     h(s) = k log(1 - s^2) + tilt s - pull s^2 / 2,   k = (d - 1) / 2,  tilt = r y / sigma^2,  pull = (r / sigma)^2.
 
-The method takes y >= 0 (the answer is odd in y) and has two steps without any branch or loop that looks at the data.
+The method takes y >= 0, because the posterior mean is odd in y. The method has two steps without any branch or loop
+that depends on the data.
 
-1. A window [left, right] around the peak m of w outside which w < exp(-32) w(m). As h is concave, it lies above its
-   chords inside the window and below them outside: the mass left out is at most 1.3e-14 of the mass kept.
-2. 52 Gauss-Legendre nodes on that window after the substitution s = u (3 - u^2) / 2. It turns the roots that even d
-   leaves at s = -1 and s = 1 into polynomials, 1 - s^2 = (1 - u^2)^2 (4 - u^2) / 4 and ds = 3 (1 - u^2) / 2 du, so the
-   integrand is analytic in the disk |u| < 2 for every d, and edges of the support cost no accuracy.
+1. A window [left, right] around the peak m of w, outside which w < exp(-32) w(m). The function h is concave, so it lies
+   above its chords inside the window and below them outside. Therefore the mass outside the window is at most 1.3e-14
+   of the mass inside.
+2. A rule of 52 Gauss-Legendre nodes on that window after the substitution s = u (3 - u^2) / 2. For even d the density
+   has square roots at s = -1 and s = 1, and the substitution turns them into polynomials: 1 - s^2 = (1 - u^2)^2 (4 -
+   u^2) / 4 and ds = 3 (1 - u^2) / 2 du. So the integrand is analytic in the disk |u| < 2 for every d, and edges of the
+   support cost no accuracy.
 
-Within 1e-13 of the reach. The hardest integrand is a bell that fills the window [-1, 1], exp(-32 s^2): on the ellipse
-around [-1, 1] that passes through u = i / 2, with sum of semi-axes 1.618, it stays below exp(21.2), so the rule's
-classical bound, 64/15 max|f| 1.618^-104 / (1 - 1.618^-2), is 3e-12 of its peak; its error there is 6e-14. Everywhere
-else the tests compare with rigorous integration.
+The result is within 1e-13 of the reach. The hardest integrand is a bell that fills the window [-1, 1], exp(-32 s^2). On
+the ellipse around [-1, 1] that passes through u = i / 2, with sum of semi-axes 1.618, this integrand stays below
+exp(21.2). So the rule's classical error bound, 64/15 max|f| 1.618^-104 / (1 - 1.618^-2), is 3e-12 of the integrand's
+peak; the actual error there is 6e-14. For all other integrands the tests compare the rule with rigorous integration.
 
-Then for a Gaussian theta that is cut to a ball, and uniform or truncated Gaussian noise.
+The second case is a Gaussian theta that is truncated to a ball, with uniform or truncated Gaussian noise. Let tau be
+the standard deviation of theta before truncation.
 
-In units of the reach r = radius ||x||, s = x'theta / r has on [low, high] a density proportional to exp h(s),
+In units of the reach r = radius ||x||, the variable s = x'theta / r has on [low, high] a density proportional to exp
+h(s),
 
     h(s) = log P(k, c (1 - s^2) / 2) + tilt s - pull s^2 / 2,   k = (d - 1) / 2,
 
-with P the regularised incomplete gamma function (the chance that the other d - 1 coordinates stay inside the ball),
-c = (radius / tau)^2, and c + (r / sigma)^2 for the pull. The two steps are those of the uniform law: a window around
-the peak outside which the density is below exp(-32) of it, and Gauss-Legendre nodes on that window after
-s = u (3 - u^2)/2, which makes the half powers of 1 - s^2 at the ends analytic. h is concave (a marginal of a
-log-concave density is), and its slope lies between those of the ball with the same pull and of an uncut Gaussian: from
-the ball's peak Newton's method goes to this one's. Within 1e-12 of the reach.
+where P is the regularised incomplete gamma function (the probability that the other d - 1 coordinates stay inside the
+ball), c = (radius / tau)^2, and the pull is c + (r / sigma)^2. The method has the same two steps as for the uniform
+prior: a window around the peak outside which the density is below exp(-32) of its peak, and Gauss-Legendre nodes on
+that window. The substitution s = u (3 - u^2)/2 again makes the half powers of 1 - s^2 at the ends analytic. The
+function h is concave, because a marginal of a log-concave density is log-concave. Its slope lies between the slope for
+the uniform prior with the same pull and the slope for a Gaussian prior without truncation. Newton's method therefore
+starts at the peak for the uniform prior. The result is within 1e-12 of the reach.
 
-log P(k, z) = k log z + B(z), with B smooth and decreasing; it is tabulated once for each k with its derivative, as
+log P(k, z) = k log z + B(z), where B is smooth and decreasing. B and its derivative are tabulated once for each k, as
 cubics, within 1e-12.
 """
 
@@ -64,7 +72,9 @@ __all__ = [
 Array = NDArray[np.float64]
 
 DEPTH = 32.0
-"""The window ends where the density has fallen to exp(-32) of its peak, or where the support ends."""
+"""Depth of the integration window: it ends where the density has fallen to exp(-32) of its peak, or where the support
+ends.
+"""
 BELOW_ONE = 1 - 2.0**-53
 
 
@@ -75,16 +85,17 @@ def rule() -> tuple[tuple[float, float], ...]:
 
 
 def gaussian_ball_mean(dimension: int, sigma: float, bound: float, reach: Array, y: Array) -> Array:
-    """E[s | y] for s of density proportional to (1 - s^2)^((d-1)/2) on [-1, 1] and y = reach s + noise.
+    """E[s | y] for a variable s with density proportional to (1 - s^2)^((d-1)/2) on [-1, 1], and y = reach s + noise.
 
-    Odd in y to the last bit. Elementwise, in a fixed order: a value never depends on the records around it.
+    The result is odd in y to the last bit. The mean is computed elementwise in a fixed order, so that a record's value
+    never depends on other records.
 
     Args:
-        dimension: d, at least 1.
+        dimension: dimension d, at least 1.
         sigma: standard deviation of the Gaussian noise before its truncation.
-        bound: bound at which it is truncated.
-        reach: (m,) positive.
-        y: (m,) responses; one that cannot occur is moved to the nearest that can.
+        bound: point at which the noise is truncated.
+        reach: (m,) positive factors of s, one for each record.
+        y: (m,) responses; a response that cannot occur is moved to the nearest possible one.
 
     Returns:
         (m,) in [-1, 1].
@@ -105,21 +116,21 @@ def gaussian_ball_mean(dimension: int, sigma: float, bound: float, reach: Array,
 
 
 def _slope(power: float, tilt: Array, pull: Array, s: Array) -> Array:
-    """h'(s)."""
+    """The slope h'(s)."""
     return np.asarray(tilt - pull * s - 2 * power * s / ((1 - s) * (1 + s)))
 
 
 def _curvature(power: float, pull: Array, s: Array) -> Array:
-    """-h''(s); rises with s >= 0."""
+    """The curvature -h''(s), which rises with s >= 0."""
     return np.asarray(pull + 2 * power * (1 + s * s) / ((1 - s) * (1 + s)) ** 2)
 
 
 def ball_peak(power: float, tilt: Array, pull: Array, low: Array, high: Array) -> Array:
-    """Point where w is largest on [low, high]; an approximation, from above, is enough.
+    """The point where the density w is largest on [low, high]; an approximation from above is enough.
 
-    For s >= 0 the term 2 k s / (1 - s^2) of h' lies between k s / (1 - s) and twice that. With the former instead, h'
-    has the root below, to the right of the peak. From there Newton's steps come down to it and never pass it: h' is
-    decreasing and concave on s >= 0.
+    For s >= 0 the term 2 k s / (1 - s^2) of h' lies between k s / (1 - s) and twice that value. If k s / (1 - s) takes
+    the term's place, h' has the closed-form root in the first lines of the code, which is to the right of the peak.
+    Newton's steps descend from that root to the peak and never pass it, because h' is decreasing and concave on s >= 0.
     """
     root = np.sqrt((tilt - pull) ** 2 + 2 * power * (tilt + pull) + power**2)
     peak = np.minimum(2 * tilt / (tilt + pull + power + root), BELOW_ONE)
@@ -130,11 +141,12 @@ def ball_peak(power: float, tilt: Array, pull: Array, low: Array, high: Array) -
 
 
 def _window(power: float, tilt: Array, pull: Array, peak: Array, low: Array, high: Array) -> tuple[Array, Array]:
-    """An interval around the peak that contains all s of [low, high] with h(s) >= h(peak) - 32, hardly longer.
+    """An interval around the peak that contains all s of [low, high] with h(s) >= h(peak) - 32, and little more.
 
-    To the right the curvature only grows, so Taylor's parabola at the peak is above h. To the left, one of two bounds
-    on h (the parabola of the least curvature, and one for the logarithm and the tilt alone) gives a first point, and a
-    Newton step from any point ends outside, for the tangent of a concave function is above it.
+    To the right of the peak the curvature grows, so Taylor's parabola at the peak is above h. To the left, the better
+    of two bounds on h gives a first point: the parabola of the least curvature, or a bound from the logarithm and the
+    tilt alone. One Newton step from any point ends outside the set, because the tangent of a concave function is above
+    the function.
     """
     curvature, fall = _curvature(power, pull, peak), np.maximum(-_slope(power, tilt, pull, peak), 0.0)
     right = peak + 2 * DEPTH / (fall + np.sqrt(fall * fall + 2 * DEPTH * curvature))
@@ -149,21 +161,23 @@ def _window(power: float, tilt: Array, pull: Array, peak: Array, low: Array, hig
 
 
 def left_bound(power: float, least: Array, push: Array, peak: Array, low: Array) -> Array:
-    """A first guess of a window's left end, by the better of two bounds on h.
+    """A first guess of the window's left end, by the better of two bounds on h.
 
     Args:
-        power: k of the logarithm in h.
-        least: the least curvature, that at s = 0.
-        push: h' at the peak without the logarithm, not negative.
+        power: exponent k of the logarithm in h.
+        least: least curvature of h, which it has at s = 0.
+        push: slope of h at the peak without the logarithm's part, >= 0.
         peak: peak of h.
-        low: the end of the support.
+        low: left end of the support.
     """
     skewed = (2 * DEPTH / 3 + np.sqrt((2 * DEPTH / 3) ** 2 + 2 * DEPTH * power)) / push
     return np.asarray(np.maximum(peak - np.minimum(skewed, np.sqrt(2 * DEPTH / least)), low))
 
 
 def _mean(power: float, tilt: Array, pull: Array, peak: Array, left: Array, right: Array) -> Array:
-    """Mean of s under w on [left, right], by the rule in u; node after node, through four arrays that stay in cache."""
+    """The mean of s under w on [left, right], by the quadrature rule in u, summed node by node in arrays small enough
+    for the cache.
+    """
     first, last = 2 * np.sin(np.arcsin(left) / 3), 2 * np.sin(np.arcsin(right) / 3)
     middle, half = (last + first) / 2, (last - first) / 2
     # With step = 2 (s - peak) and rest = 1 - u^2, the log of w relative to its peak is
@@ -200,10 +214,12 @@ def _mean(power: float, tilt: Array, pull: Array, peak: Array, left: Array, righ
 
 
 def gaussian_circle_mean(sigma: float, bound: float, reach: Array, y: Array) -> Array:
-    """E[s | y] for s = sin(phi), phi uniform on [-pi/2, pi/2], and y = reach s + noise: theta on a circle.
+    """E[s | y] for s = sin(phi) with phi uniform on [-pi/2, pi/2], and y = reach s + noise: the case of theta on a
+    circle.
 
-    The density of s has no bounded logarithm (it rises towards both ends), so the angle is the variable: there the
-    integrand is entire, and outside |y - reach s|^2 <= least^2 + 64 sigma^2 it is below exp(-32) of its peak.
+    The logarithm of the density of s is unbounded, because the density rises towards both ends, so the integration
+    variable is the angle phi. In phi the integrand is entire. Outside |y - reach s|^2 <= least^2 + 64 sigma^2, where
+    least is the least possible |y - reach s|, the integrand is below exp(-32) of its peak.
 
     Args, Returns:
         As `gaussian_ball_mean`.
@@ -235,10 +251,11 @@ _STEPS = 4
 
 
 class LogMass:
-    """B(z) = log P(k, z) - k log z on [0, end], where 1 - P(k, end) = 1e-17; beyond, P is 1.
+    """The function B(z) = log P(k, z) - k log z, tabulated on [0, end], where 1 - P(k, end) = 1e-17; beyond end, P
+    counts as 1.
 
     Args:
-        power: k >= 0; for k = 0, P is 1 everywhere.
+        power: exponent k >= 0; for k = 0, P is 1 everywhere.
     """
 
     def __init__(self, power: float) -> None:
@@ -257,7 +274,7 @@ class LogMass:
         self._cubics = tuple(np.append(part, tip) for part, tip in zip(cubics, (value[-1], 0, 0, 0), strict=True))
 
     def __call__(self, z: Array) -> Array:
-        """B at z in [0, end]."""
+        """The value B(z) at points z in [0, end]."""
         if self.power == 0:
             return np.zeros_like(z)
         place = z * self._inverse
@@ -270,7 +287,7 @@ class LogMass:
         return np.asarray(total)
 
     def rate(self, z: Array) -> Array:
-        """Derivative d log P(k, z)/dz for z > 0."""
+        """The derivative d log P(k, z)/dz at points z > 0."""
         if self.power == 0:
             return np.zeros_like(z)
         inside = np.minimum(z, self.end)
@@ -280,7 +297,7 @@ class LogMass:
 
 
 def _exact(power: float, z: Array) -> tuple[Array, Array]:
-    """B and its derivative, by the series P(k, z) = z^k e^-z S(z)/Gamma(k + 1), S = 1 + z/(k + 1) + ..."""
+    """The function B and its derivative, by the series P(k, z) = z^k e^-z S(z)/Gamma(k + 1), S = 1 + z/(k + 1) + ..."""
     term, rest, j = np.ones_like(z), np.zeros_like(z), 0
     while True:
         j += 1
@@ -296,22 +313,23 @@ def _exact(power: float, z: Array) -> tuple[Array, Array]:
 
 @lru_cache(maxsize=32)
 def log_mass(power: float) -> LogMass:
-    """The table for one k, made once."""
+    """The table of B for one exponent k, built once and cached."""
     return LogMass(power)
 
 
 def cut_gaussian_mean(
     dimension: int, concentration: float, sigma: float, bound: float, reach: Array, y: Array
 ) -> Array:
-    """E[s | y] for y = reach s + noise; odd in y to the last bit, elementwise in a fixed order.
+    """E[s | y] for y = reach s + noise, where s comes from a Gaussian theta truncated to a ball; odd in y to the last
+    bit.
 
     Args:
-        dimension: d, at least 1.
-        concentration: c > 0.
+        dimension: dimension d, at least 1.
+        concentration: squared ratio c > 0 of the ball's radius to the Gaussian's standard deviation.
         sigma: standard deviation of the Gaussian noise before its truncation; infinity for uniform noise.
         bound: bound at which the noise is truncated.
-        reach: (m,) positive.
-        y: (m,) responses; one that cannot occur is moved to the nearest that can.
+        reach: (m,) positive factors of s, one for each record.
+        y: (m,) responses; a response that cannot occur is moved to the nearest possible one.
 
     Returns:
         (m,) in [-1, 1].
@@ -336,7 +354,9 @@ def _rate(law: LogMass, c: float, s: Array) -> Array:
 
 
 def _peak(law: LogMass, c: float, tilt: Array, pull: Array, low: Array, high: Array) -> Array:
-    """Where h is largest on [low, high], nearly: from the ball's peak, which is nowhere right of it, by Newton."""
+    """The approximate peak of h on [low, high], by Newton's method from the peak for the uniform prior, which is never
+    to the right of it.
+    """
     last = np.minimum(high, BELOW_ONE)
     peak = start = ball_peak(law.power, tilt, pull, np.full_like(low, -1.0), np.ones_like(high))
     for _ in range(_STEPS if law.power else 0):
@@ -351,7 +371,7 @@ def _peak(law: LogMass, c: float, tilt: Array, pull: Array, low: Array, high: Ar
 def _cut_window(
     law: LogMass, c: float, tilt: Array, pull: Array, peak: Array, low: Array, high: Array
 ) -> tuple[Array, Array]:
-    """An interval around the peak that contains all s of [low, high] with h(s) >= h(peak) - 32, hardly longer."""
+    """An interval around the peak that contains all s of [low, high] with h(s) >= h(peak) - 32, and little more."""
     rate = _rate(law, c, peak)
     slope = tilt - pull * peak - c * peak * rate
     fall, curvature = np.maximum(-slope, 0.0), pull + c * rate
@@ -369,7 +389,7 @@ def _cut_slope(law: LogMass, c: float, tilt: Array, pull: Array, s: Array) -> Ar
 
 
 def _excess(law: LogMass, c: float, tilt: Array, pull: Array, peak: Array, s: Array) -> Array:
-    """h(s) - h(peak) + 32."""
+    """The difference h(s) - (h(peak) - 32), which is zero at the ends of the window."""
     step = s - peak
     height = step * (tilt - pull * (s + peak) / 2)
     if law.power:
@@ -379,7 +399,7 @@ def _excess(law: LogMass, c: float, tilt: Array, pull: Array, peak: Array, s: Ar
 
 
 def _cut_mean(law: LogMass, c: float, tilt: Array, pull: Array, peak: Array, left: Array, right: Array) -> Array:
-    """Mean of s under exp h on [left, right], by the rule in u."""
+    """The mean of s under exp h on [left, right], by the quadrature rule in u."""
     first, last = 2 * np.sin(np.arcsin(left) / 3), 2 * np.sin(np.arcsin(right) / 3)
     middle, half = (last + first) / 2, (last - first) / 2
     push, bend, power = tilt - pull * peak, -pull / 2, law.power

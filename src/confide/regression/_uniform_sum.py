@@ -1,22 +1,25 @@
-"""Posterior mean of a sum of independent uniform variables, t = sum a_k U_k with U_k in [-1, 1], from y = t + noise.
+"""The posterior mean of a sum t = sum a_k U_k of independent uniform variables U_k in [-1, 1], given y = t + noise.
 
-Two ways, chosen by the dimension and the noise law alone:
+Two methods are used. The choice between the two methods depends only on the dimension d and the noise law.
 
-1. Uniform noise, at most `EXACT` summands: piecewise polynomials. With F(x) = P[t > x] and G the integral of F above x,
-   E[t | y] = (y - M) + (G(y - M) - G(y + M) - 2 M F(y + M)) / (F(y - M) - F(y + M)). Both are averages of powers of a
-   positive part, Phi_j^P(x) = E[max(x + S_j, 0)^P]/P! over the j smallest summands S_j, and
+1. For uniform noise on [-M, M] and at most `EXACT` summands: piecewise polynomials. With F(x) = P[t > x] and G the
+   integral of F above x, E[t | y] = (y - M) + (G(y - M) - G(y + M) - 2 M F(y + M)) / (F(y - M) - F(y + M)). Both F and
+   G are averages of powers of a positive part, Phi_j^P(x) = E[max(x + S_j, 0)^P]/P!, where S_j is the sum of the j
+   smallest summands, and
 
        Phi_j^P(x) = (Phi_(j-1)^(P+1)(x + a_j) - Phi_(j-1)^(P+1)(x - a_j)) / (2 a_j).
 
-   The plain alternating sum over 2^d corners loses all digits where some a_k are small. Here the recursion runs from
-   the smallest summand to the largest, and where x is beyond the reach of S_j, Phi_j^P is a polynomial of positive
-   terms: no difference is taken over steps much shorter than the numbers in it. Within 1e-12 of the reach.
+   The plain alternating sum over 2^d corners loses all digits where some a_k are small. Therefore the recursion in this
+   module runs from the smallest summand to the largest. Where x is beyond the reach of S_j, Phi_j^P is a polynomial
+   with positive terms. So no difference is taken over a step much shorter than the numbers in it. The result is within
+   1e-12 of the reach sum a_k.
 
-2. Anything else: the density of y on a period [-L, L] that holds its support, by the Fourier series that its
-   characteristic function is. The error is that of the terms left out, at most `TERMS` per record are used, and as many
-   as make a bound on the rest 1e-8 where that suffices; a single summand, and two against a noise density that jumps,
-   decay slowly: then up to 1e-5 of the reach is missing near the kinks. A response with a density below 1e-6 of the
-   average (a truthful one has, once in a million) is answered by a straight line to the end of the support.
+2. In all other cases: the Fourier series of the density of y on a period [-L, L] that contains its support, with the
+   characteristic function as coefficients. The error is that of the omitted terms. Each record uses at most `TERMS`
+   terms, and as many as make a bound on the omitted ones 1e-8 where that suffices. For a single summand, and for two
+   summands against a noise density with jumps, the Fourier terms decay slowly, and the error is up to 1e-5 of the reach
+   near the kinks. Where the density of y is below 1e-6 of its average, a straight line to the end of the support
+   replaces the series. A truthful response falls there with probability about one in a million.
 """
 
 from __future__ import annotations
@@ -38,7 +41,7 @@ __all__ = ["EXACT", "TERMS", "block", "uniform_sum_mean"]
 Array = NDArray[np.float64]
 
 EXACT = 6
-"""Summands, at most, of the exact way: it takes 2^d terms."""
+"""Largest number of summands for the exact method, whose work grows as 2^d."""
 TERMS = 4096
 _FEWEST = 32
 _ENOUGH = 1e-8
@@ -47,7 +50,7 @@ _DEGREE = 128
 
 
 def block(noise: NoiseLaw, dimension: int) -> int:
-    """Rows to hand over at once, so that the working set stays in cache."""
+    """Number of records to process together, so that the working set stays in the cache."""
     return 2**16 >> dimension if _exactly(noise, dimension) else 2**14
 
 
@@ -56,15 +59,15 @@ def _exactly(noise: NoiseLaw, dimension: int) -> bool:
 
 
 def uniform_sum_mean(noise: NoiseLaw, widths: Array, y: Array) -> Array:
-    """E[t | y]; elementwise, in an order that depends on the record alone.
+    """The posterior mean E[t | y]; elementwise, in an order that depends on the record alone.
 
     Args:
-        noise: law of y - t.
-        widths: (m, d) the a_k, non-negative, not all zero.
-        y: (m,) responses; one that cannot occur is moved to the nearest that can.
+        noise: law of the noise y - t.
+        widths: (m, d) half-widths a_k of the summands, non-negative, not all zero.
+        y: (m,) responses; a response that cannot occur is moved to the nearest possible one.
 
     Returns:
-        (m,).
+        (m,) posterior means.
     """
     ordered = -np.sort(-widths.T, axis=0)
     reach = np.zeros(len(y))
@@ -92,7 +95,9 @@ def uniform_sum_mean(noise: NoiseLaw, widths: Array, y: Array) -> Array:
 
 
 def _exact_mean(widths: Array, bound: Array, y: Array) -> Array:
-    """E[t | y] under noise uniform on [-bound, bound]; widths (m, n) falling and positive, of sum 1."""
+    """The posterior mean E[t | y] under noise uniform on [-bound, bound]; the (m, n) half-widths are falling and
+    positive, with sum 1.
+    """
     size = np.abs(y)
     low, high = size - bound, size + bound
     (above_low, beyond_low), (above_high, beyond_high) = (_tails(widths, end) for end in (low, high))
@@ -101,7 +106,7 @@ def _exact_mean(widths: Array, bound: Array, y: Array) -> Array:
 
 
 def _tails(widths: Array, x: Array) -> tuple[Array, Array]:
-    """F(x) = P[t > x] and the integral of F above x; widths (m, n) falling."""
+    """The tail F(x) = P[t > x], and the integral of F above x; the (m, n) half-widths are falling."""
     number = len(widths)
     reach, moments = [np.zeros_like(x)], [_moments_of_nothing(number, x)]
     for width in widths[::-1]:
@@ -130,14 +135,14 @@ def _tails(widths: Array, x: Array) -> tuple[Array, Array]:
 
 
 def _first_level(x: Array, width: Array, power: int, moments: list[Array]) -> Array:
-    """Phi_1^P: of a single summand."""
+    """The function Phi_1^P for a single summand."""
     near = _powers(x + width, power + 1) / (2 * width)
     far = np.where(x > 0, _polynomial(x, power, moments), 0.0)
     return np.where(np.abs(x) < width, near, far)
 
 
 def _powers(x: Array, power: int) -> Array:
-    """x^P / P!, by multiplication."""
+    """The value x^P / P!, computed by multiplication."""
     value = np.ones_like(x)
     for k in range(1, power + 1):
         value *= x
@@ -156,12 +161,12 @@ def _polynomial(x: Array, power: int, moments: list[Array]) -> Array:
 
 
 def _moments_of_nothing(order: int, like: Array) -> list[Array]:
-    """E[S^(2i)]/(2i)! for S = 0, i = 0, ..., order // 2."""
+    """The moments E[S^(2i)]/(2i)! of the empty sum S = 0, for i = 0, ..., order // 2."""
     return [np.ones_like(like), *(np.zeros_like(like) for _ in range(order // 2))]
 
 
 def _with_one_more(moments: list[Array], width: Array) -> list[Array]:
-    """The same with one more summand."""
+    """The moments E[S^(2i)]/(2i)! of the sum S after one more summand is added."""
     own = [_powers(width, 2 * k) / (2 * k + 1) for k in range(len(moments))]
     return [np.asarray(sum(moments[j] * own[i - j] for j in range(i + 1))) for i in range(len(moments))]
 
@@ -170,7 +175,9 @@ def _with_one_more(moments: list[Array], width: Array) -> list[Array]:
 
 
 def _series_mean(noise: NoiseLaw, widths: Array, reach: Array, y: Array) -> Array:
-    """E[t | y] for widths (d, n), from the series of the density of y and of its product with the noise."""
+    """The posterior mean E[t | y] for (d, n) half-widths, from the series of the density of y and of its product with
+    the noise.
+    """
     longest = float(max(-noise.breaks[0], noise.breaks[-1]))
     # Half a period is one of four powers of 2 per octave, so that the noise's part is computed for few of them.
     octave = np.ceil(4 * np.log2((reach + longest) * (1 + 1e-12)))
@@ -185,7 +192,9 @@ def _series_mean(noise: NoiseLaw, widths: Array, reach: Array, y: Array) -> Arra
 
 
 def _terms(noise: NoiseLaw, widths: Array, octave: Array) -> Array:
-    """How many terms each record takes: a bound on the sum of the others is below `_ENOUGH`, or `TERMS`."""
+    """Number of Fourier terms of each record: the least at which a bound on the omitted terms is below `_ENOUGH`, at
+    most `TERMS`.
+    """
     count = np.full(len(octave), TERMS)
     for key in np.unique(octave):
         part = np.flatnonzero(octave == key)
@@ -206,13 +215,14 @@ def _terms(noise: NoiseLaw, widths: Array, octave: Array) -> Array:
 
 
 class _Series:
-    """The Fourier series of the density of y, times 2 L, and of E[noise; y], for some records.
+    """The Fourier series of the density of y, times 2 L, and of the density's product with the mean noise given y, for
+    some records.
 
     Args:
-        noise: its law.
-        octave: L = 2^(octave / 4).
-        count: terms.
-        widths: (d, n).
+        noise: law of the noise.
+        octave: logarithm of the half period: L = 2^(octave / 4).
+        count: number of terms.
+        widths: (d, n) half-widths of the summands of n records.
     """
 
     def __init__(self, noise: NoiseLaw, octave: float, count: int, widths: Array) -> None:
@@ -221,7 +231,9 @@ class _Series:
         self.terms = _noise_terms(_key(noise), octave, count)
 
     def factors(self, rows: NDArray[np.intp] | slice) -> Iterator[Array]:
-        """E[exp(i w t)] at w = step, 2 step, ..., for these rows; in one array that is used again."""
+        """The characteristic function E[exp(i w t)] at w = step, 2 step, ..., for these records, in one array that is
+        overwritten.
+        """
         angles = self.widths[:, rows] * self.step
         # sin(m x)/x by the recurrence of Chebyshev, all summands at once.
         twice = 2 * np.cos(angles)
@@ -238,7 +250,7 @@ class _Series:
             before, now = now, before
 
     def sums(self, y: Array, factors: Iterable[Array], both: bool = True) -> list[Array]:
-        """The density, and the product too, at responses y."""
+        """The density at the responses y, and its product with the mean noise too if `both`."""
         turn_c, turn_s = np.cos(self.step * y), np.sin(self.step * y)
         c, s, spare = turn_c.copy(), turn_s.copy(), np.empty(len(y))
         parts = self.terms if both else self.terms[:1]
@@ -254,7 +266,9 @@ class _Series:
         return [2 * total for total in totals]
 
     def mean(self, y: Array, reach: Array) -> Array:
-        """E[t | y]; on a straight line to the end of the support where y is rarer than the series can tell."""
+        """The posterior mean E[t | y]; where y is too rare for the series, a value on a straight line to the end of the
+        support.
+        """
         density, product = self.sums(y, self.factors(slice(None)))
         out = y - product / density
         rare, at_once = np.flatnonzero(~(density >= _RARE)), max(1, 2**20 // self.count)
@@ -279,7 +293,7 @@ class _Series:
 
 
 def _key(noise: NoiseLaw) -> Hashable:
-    """The law as what its transform is remembered by."""
+    """The noise law as a hashable key, under which its transform is cached."""
     if not isinstance(noise, Hashable):
         raise InvalidInput("noise", f"{type(noise).__name__} cannot be hashed", "a box prior needs laws that can")
     return noise
@@ -287,7 +301,8 @@ def _key(noise: NoiseLaw) -> Hashable:
 
 @lru_cache(maxsize=64)
 def _noise_terms(noise: Hashable, octave: float, count: int) -> NDArray[np.complex128]:
-    """(2, count + 1): E[exp(i w z)] and E[z exp(i w z)] at w = 0, step, ...; parts that are rounding are zero.
+    """(2, count + 1) values E[exp(i w z)] and E[z exp(i w z)] of the noise z at w = 0, step, ...; parts of rounding
+    size are set to zero.
 
     Each smooth piece of the density is a sum of Legendre polynomials, whose transforms are spherical Bessel functions.
     """

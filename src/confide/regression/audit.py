@@ -1,4 +1,4 @@
-"""Old names of the audit of a regression; see `confide.regression.audited`."""
+"""Old import path of the audit of a regression, which is in `confide.regression.audited`."""
 
 from confide.audit.old_audits import old_audits
 

@@ -1,17 +1,17 @@
-"""Audit of a private regression: worst-case submissions, parts of its noise, and faults.
+"""The audit of a private regression: worst-case submissions, checks of each part of its noise, and injected faults.
 
-No participant's record is used. Privacy is attacked with neighbouring submissions that go through the mechanism's own
-run; truth, accuracy and money are measured on people drawn from the public model.
+No participant's record is used. Privacy is tested with neighbouring submissions that pass through the mechanism's own
+`run`. Incentives, accuracy and payments are measured on people drawn from the public model.
 
-Mechanisms broken on purpose: the audit of a regression must flag each.
-
-The mechanism as printed, without the ball: it is kept to show that its proof fails, and that the audit says so.
+The module also has the mechanisms with injected faults, each of which the audit must flag. The module further has the
+mechanism as printed, without the constraint to a ball, to show that its proof fails and that the audit detects this
+failure.
 
 Source: Cummings et al. 2015, Lemma 6; spec truthful_regression 4.3.
 
-Worst-case neighbours of the mechanism: submissions in which one participant hands in something else.
-
-They go through the mechanism's own run, so they are raw submissions: too long, too large, not finite, twice, absent.
+The worst-case neighbours of the mechanism are submissions in which one participant hands in a different record.
+Worst-case submissions pass through the mechanism's own `run`, so they are raw: too long, too large, not finite,
+submitted twice, or absent.
 """
 
 from __future__ import annotations
@@ -75,13 +75,13 @@ Broken = TypeVar("Broken", bound=PrivateTruthfulRegression)
 
 
 def injected(kind: type[Broken], sound: PrivateTruthfulRegression) -> Broken:
-    """A broken mechanism with the parameters of a sound one."""
+    """Build a mechanism with an injected fault from the parameters of a sound mechanism."""
     made: type[Broken] = kind if issubclass(kind, type(sound)) else type(kind.__name__, (kind, type(sound)), {})
     return made(setting=sound.setting, payment=sound.payment, release=sound.release, behaviour=sound.behaviour)
 
 
 class _WiderBall(Setting):
-    """Estimates are held by a ball ten times as wide as the noise is scaled for."""
+    """Injected fault: estimates are constrained to a ball that is ten times as wide as the noise is scaled for."""
 
     @property
     def ball(self) -> float:
@@ -93,22 +93,23 @@ class _WiderBall(Setting):
 
     @property
     def narrow(self) -> Setting:
-        """What is promised."""
+        """The setting for which privacy is guaranteed."""
         return Setting(**{each.name: getattr(self, each.name) for each in fields(Setting)})
 
 
 def wider_ball(sound: PrivateTruthfulRegression) -> PrivateTruthfulRegression:
-    """The mechanism itself, its solver and its noise, with a ball that hardly holds anything.
+    """Injected fault: the mechanism with its own solver and noise, but with a ball too wide to constrain most
+    estimates.
 
     Args:
-        sound: corrected; the printed mechanism has no ball.
+        sound: corrected mechanism; the printed mechanism has no ball.
     """
     setting = _WiderBall(**{each.name: getattr(sound.setting, each.name) for each in fields(Setting)})
     return replace(sound, setting=setting)
 
 
 class Unclipped(PrivateTruthfulRegression):
-    """A mechanism with records that may be sixteen times as large as its noise allows for."""
+    """Injected fault: a mechanism whose records may be sixteen times as large as its noise allows for."""
 
     @property
     def record_map(self) -> RecordMap:
@@ -117,14 +118,14 @@ class Unclipped(PrivateTruthfulRegression):
 
 
 class PaidByHerOwnGroup(PrivateTruthfulRegression):
-    """The estimate that predicts participants contains their own answer."""
+    """Injected fault: the estimate that predicts a participant includes the participant's own answer."""
 
     def exact_payments(self, X: np.ndarray, y: np.ndarray, group: np.ndarray, peers: np.ndarray) -> np.ndarray:
         return super().exact_payments(X, y, ~group, peers)
 
 
 class Unbounded(PrivateTruthfulRegression):
-    """Predictions are not clipped, although the range of payments says so."""
+    """Injected fault: predictions are not clipped, although the stated range of payments assumes clipping."""
 
     @property
     def prediction_bound(self) -> None:
@@ -141,7 +142,7 @@ def _scale(epsilon: float) -> float:
 
 
 def printed_audit(epsilon: float, noise: Noise) -> TranscriptAudit:
-    """Audit of the printed release on the counterexample's two data sets, by the same function as all others."""
+    """Audit the printed release on the counterexample's two data sets, by the same function as all other releases."""
 
     def release(data: WeightedRows, source: Noise) -> np.ndarray:
         return source.vector_laplace(_scale(epsilon), 2, stream=("release",), center=data.ridge(_RIDGE))
@@ -151,17 +152,19 @@ def printed_audit(epsilon: float, noise: Noise) -> TranscriptAudit:
 
 
 def printed_loss(epsilon: float) -> float:
-    """True loss of the printed mechanism at n = 10^4, gamma = 10, B = M = 1, where it claims epsilon."""
+    """True privacy loss of the printed mechanism at n = 10^4, gamma = 10, B = M = 1, where the mechanism claims
+    epsilon.
+    """
     first, second = counterexample(_ROWS, _RIDGE)
     return float(np.linalg.norm(first.ridge(_RIDGE) - second.ridge(_RIDGE))) / _scale(epsilon)
 
 
 def printed_samples(epsilon: float, runs: int, noise: Noise) -> tuple[np.ndarray, np.ndarray]:
-    """Releases of the printed mechanism on the counterexample's two data sets, projected on the line between the two
+    """Releases of the printed mechanism on the counterexample's two data sets, projected on the line through the two
     estimates.
 
     Args:
-        epsilon: epsilon that the mechanism claims.
+        epsilon: privacy loss that the mechanism claims.
         runs: number of releases of each data set.
         noise: source of the noise.
     """
@@ -181,23 +184,27 @@ def printed_samples(epsilon: float, runs: int, noise: Noise) -> tuple[np.ndarray
 Row = tuple[int, np.ndarray, float]
 
 CROWD = 50_000
-"""So many people at most hand in something in the last pair; of fewer, everybody does."""
+"""Largest number of people who hand in a record in the last pair of neighbours; in smaller campaigns everybody does."""
 
 _LEAST_PUSH = 0.01  # records that push the estimate are no shorter where that suffices, so that they stay few
 _LENGTHS = 2.0 ** -np.arange(0.0, GRID_BITS - 4, 1 / 32)  # of records that push: 1 down to sixteen steps of the grid
 _BEYOND = math.sqrt(2.0)
-"""Each push beyond the ball is so many times as long as the one before. The first one leaves a ball that is a little
-too wide, where it pulls in vain at one that is just right; the last one leaves whatever is no ball at all."""
+"""Ratio of the lengths of successive test estimates beyond the ball.
+
+The shortest one exceeds a ball that is slightly too wide, and has no effect on a correct ball. The longest one exceeds
+any ball that does not constrain at all.
+"""
 
 
 def neighbours(mechanism: PrivateTruthfulRegression, source: Callable[[int], Noise]) -> Iterator[Neighbours]:
     """Pairs of submissions that differ in one participant's report.
 
-    The first pairs are the worst known ones for each noisy answer; then come records that no honest person has.
+    The first pairs are the worst known ones for each noisy answer. The further pairs have records that no honest person
+    has.
 
     Args:
-        mechanism: mechanism with the bounds that the pairs exhaust.
-        source: function from the number of a pair to the noise of its history; it also fixes the groups.
+        mechanism: mechanism whose bounds the pairs exhaust.
+        source: function from the number of a pair to the noise of its transcript, which also fixes the groups.
     """
     setting = mechanism.setting
     count = 0
@@ -234,7 +241,7 @@ def neighbours(mechanism: PrivateTruthfulRegression, source: Callable[[int], Noi
 
 
 def _along(features: int, cosine: float, side: float = 1.0) -> np.ndarray:
-    """A unit vector at this cosine to the first axis."""
+    """A unit vector whose cosine to the first axis is `cosine`."""
     x = np.zeros(features)
     x[0] = cosine
     if features > 1:
@@ -243,29 +250,35 @@ def _along(features: int, cosine: float, side: float = 1.0) -> np.ndarray:
 
 
 def _answers(records: RecordMap, lengths: np.ndarray) -> np.ndarray:
-    """The largest answers that records of these lengths may give."""
+    """The largest answers that records of these lengths may have."""
     return np.minimum(records.parameter_bound * lengths + records.noise_bound, records.response_bound)
 
 
 def _estimates(records: RecordMap, others: int, ridge: float) -> np.ndarray:
-    """Where all others together push a ridge estimate without a ball, for each of `_LENGTHS`."""
+    """The length of the ridge estimate, without a ball, that `others` people can produce together, for each record
+    length in `_LENGTHS`.
+    """
     return np.asarray(others * _LENGTHS * _answers(records, _LENGTHS) / (ridge + others * _LENGTHS**2))
 
 
 def _beyond(mechanism: PrivateTruthfulRegression, rows: int, ridge: float) -> list[float]:
-    """Pushes beyond the ball, in units of R, that so many people can give to an estimate that no ball holds."""
+    """The lengths beyond the ball, in units of its radius R, that this number of people can give to an estimate without
+    a ball.
+    """
     longest = float(_estimates(mechanism.record_map, rows - 1, ridge).max()) / mechanism.setting.ball
     return list(takewhile(lambda length: length < longest, (_BEYOND**k for k in range(1, 128))))
 
 
 def ball_matters(mechanism: PrivateTruthfulRegression, room: float = 1.1) -> bool:
-    """Whether payment estimates without their ball would break the promise on pairs of these sizes.
+    """Whether payment estimates without their constraint to a ball would violate the privacy guarantee, on pairs of
+    these sizes.
 
-    Where few people, or a heavy ridge, hold the estimate back, nobody can tell a ball from none.
+    If few people or a large ridge weight keep the estimate short, a mechanism with a ball cannot be distinguished from
+    one without.
 
     Args:
-        mechanism: corrected; the printed one has no ball.
-        room: how many times the promised movement theirs is at least.
+        mechanism: corrected mechanism; the printed mechanism has no ball.
+        room: least ratio of the estimates' movement without a ball to the guaranteed bound on that movement.
     """
     setting, ridge = mechanism.setting, mechanism.payment.ridge
     longest = float(_estimates(mechanism.record_map, min(setting.groups) - 1, ridge).max())
@@ -276,12 +289,14 @@ def ball_matters(mechanism: PrivateTruthfulRegression, room: float = 1.1) -> boo
 def _leaning(
     mechanism: PrivateTruthfulRegression, members: np.ndarray, ridge: float, length: float, lean: float, *, huge: bool
 ) -> Neighbours:
-    """Others push the estimate to `length` times R; the last record leans to one side of it, or to the other.
+    """A pair of neighbours: all others push the estimate to `length` times R, and the last record pulls to one side of
+    it or to the other.
 
-    Records (c, 0, ...) with the largest answer that they may give push along the first axis, while they add as little
-    curvature as their number allows. Beyond 1 that is where only an estimate goes whose ball is wider than promised.
-    The last record is (cos, sin) or (cos, -sin), with the answer that pulls back: the estimate moves by nearly
-    D(R,Y)/ridge. `lean` multiplies the best cosine; `huge` hands in the same record, a million times too long.
+    The others' records (c, 0, ...), with the largest answer that they may have, push along the first axis and add as
+    little curvature as their number allows. A length above 1 is reached only by an estimate whose ball is wider than
+    stated. The last record is (cos, sin) or (cos, -sin), with an answer that pulls back, so that the estimate moves by
+    nearly D(R,Y)/ridge. The argument `lean` multiplies the best cosine. With `huge` the first version of the last
+    record is a million times too long.
     """
     records, others, reach = mechanism.record_map, len(members) - 1, length * mechanism.setting.ball
     # At the reach, one record pulls by c (answer - c reach), and the ridge by ridge times the reach.
@@ -296,9 +311,11 @@ def _leaning(
 
 
 def _furthest(mechanism: PrivateTruthfulRegression, members: np.ndarray, ridge: float) -> Neighbours:
-    """Everybody else pushes as far as a ridge estimate without a ball goes; the last record leans against it.
+    """A pair of neighbours: all others push the estimate as far as a ridge estimate without a ball can go, and the last
+    record pulls against it.
 
-    Where records of the best length may answer Y that is (Y/2) sqrt(m/gamma).
+    Where records of the best length may have the answer Y, that distance is (Y/2) sqrt(m/gamma), with m other records
+    and ridge weight gamma.
 
     Source: spec truthful_regression 4.3.
     """
@@ -310,7 +327,9 @@ def _furthest(mechanism: PrivateTruthfulRegression, members: np.ndarray, ridge: 
 def _pushed(
     mechanism: PrivateTruthfulRegression, members: np.ndarray, push: float, reach: float, lean: float, *, huge: bool
 ) -> Neighbours:
-    """All members but the first hand in (push, 0, ...); the first leans against an estimate of length `reach`."""
+    """A pair in which all members but the first hand in (push, 0, ...), and the first member's record pulls against an
+    estimate of length `reach`.
+    """
     d, response = mechanism.setting.features, mechanism.setting.response
     cosine = min(1.0, steepest(reach, response) * lean)
     if d > 1:
@@ -327,7 +346,9 @@ def _pushed(
 
 
 def _weakest(features: int, members: np.ndarray, response: float) -> Neighbours:
-    """A direction that only one record has: the smallest eigenvalue of X'X falls from 1 to 0 when it goes."""
+    """A pair that differs in the only record with some direction: without that record the smallest eigenvalue of X'X
+    falls from 1 to 0.
+    """
     copies = min(40, (len(members) - 1) // max(1, features - 1)) if features > 1 else 0
     rows: list[Row] = []
     for axis in range(1, features):
@@ -340,7 +361,7 @@ def _weakest(features: int, members: np.ndarray, response: float) -> Neighbours:
 def _strange(
     mechanism: PrivateTruthfulRegression, members: Callable[[int | None], np.ndarray]
 ) -> Iterator[Neighbours]:
-    """Submissions that no honest person makes, against an honest one and against nothing."""
+    """Pairs with submissions that no honest person makes, against an honest submission or against no submission."""
     setting = mechanism.setting
     d, y = setting.features, setting.response
     e = _along(d, 1.0)
@@ -378,20 +399,21 @@ def _differ(others: list[Row] | Batch, first: list[Row], second: list[Row], who:
 # ---- audited
 
 FALSE_ALARM = 1e-9
-"""Probability with which one statistical row says "broken" of a kept promise."""
+"""Probability with which one statistical row of the audit reports a violation although the guarantee holds."""
 
 _DRAWS = 400  # enough to see a scale that is wrong by a factor two at that false alarm
 _HARDEST = 4  # pairs that a control is shown: the worst ones come first
 _PARTS = {"the payment estimates alone": "payment", "the release alone": "release"}
-"""Part of a promise -> the first word of the streams of its noise."""
+"""Mapping from each part of a guarantee to the first word of the names of its noise streams."""
 _NAMES = {"payment": "payment estimates", "release": "release"}
 _TYPES = 40  # people whose best lie is looked for
 
 
 def claims_of(mechanism: PrivateTruthfulRegression) -> dict[str, Loss]:
-    """Promises of each part of the noise, by the first word of its streams; "" is everything together.
+    """The claimed privacy losses: mapping from a part of the noise, by the first words of its stream names, to its
+    loss. The key "" stands for all noise together.
 
-    For a mechanism as printed these are the source's claims, whether or not they hold: the audit says so.
+    For a mechanism as printed the losses are the source's claims, which may be false; the audit reports that.
     """
     release = mechanism.release
     claims: dict[str, Loss] = {"": mechanism.stated_loss, "payment": PureDP(mechanism.payment.epsilon)}
@@ -404,11 +426,11 @@ def claims_of(mechanism: PrivateTruthfulRegression) -> dict[str, Loss]:
 
 
 def regression(mechanism: PrivateTruthfulRegression, seed: int = 0) -> Audited:
-    """The audit of one regression.
+    """The audit of one regression mechanism.
 
     Args:
-        mechanism: as it will run.
-        seed: seed of everything that is drawn, except the draws that test secure noise.
+        mechanism: mechanism that the campaign runs.
+        seed: seed of all randomness, except of the draws that test secure noise.
     """
     runs = int(np.clip(2_000_000 // (mechanism.setting.people * mechanism.setting.features), 3, 25))
     clipped = mechanism.payment.clip is not None
@@ -430,10 +452,10 @@ def regression(mechanism: PrivateTruthfulRegression, seed: int = 0) -> Audited:
 
 
 def privacy(mechanism: PrivateTruthfulRegression, seed: int) -> list[Transcripts | Laws]:
-    """Examinations of a run's public part, piece by piece, and of the laws of its noise.
+    """The privacy examinations: the public part of a run, piece by piece, and the laws of its noise.
 
     Args:
-        mechanism: sound or broken.
+        mechanism: mechanism to examine, sound or with an injected fault.
         seed: seed of the transcripts.
     """
     people, claims = mechanism.setting.people, claims_of(mechanism)
@@ -452,10 +474,10 @@ def privacy(mechanism: PrivateTruthfulRegression, seed: int) -> list[Transcripts
 
 
 def named_charge(mechanism: PrivateTruthfulRegression) -> PureDP | ZCDP:
-    """The epsilons, or rho, that the parameters name.
+    """The privacy loss that the mechanism's parameters state, as a total epsilon or rho.
 
     Args:
-        mechanism: that claims privacy.
+        mechanism: mechanism that claims privacy.
     """
     release, pays = claims_of(mechanism).get("release"), mechanism.payment.epsilon
     if isinstance(release, ZCDP):
@@ -464,10 +486,10 @@ def named_charge(mechanism: PrivateTruthfulRegression) -> PureDP | ZCDP:
 
 
 def paid_of(promise: Privacy, events: tuple[Event, ...]) -> tuple[Event, ...]:
-    """Events that pay for a promise: those of the payment estimates, those of the release, or all.
+    """The privacy events that a guarantee is charged for: those of the payment estimates, those of the release, or all.
 
     Args:
-        promise: promise of a regression.
+        promise: guarantee of a regression.
         events: events of a whole run.
     """
     if promise.part not in _PARTS:

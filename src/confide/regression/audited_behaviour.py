@@ -1,4 +1,4 @@
-"""Truth, accuracy and money, measured on people drawn from the public model."""
+"""Incentives, accuracy and payments of a regression, measured on people drawn from the public model."""
 
 from __future__ import annotations
 
@@ -28,14 +28,15 @@ _PEOPLE = 400  # in the walk that changes one answer: few, so that one answer wo
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Runs:
-    """Simulated runs on fresh populations.
+    """The results of simulated runs on fresh populations.
 
     Args:
-        errors: squared error of the coefficients, one per run.
-        totals: paid in all, one per run.
-        lowest: least payment of all.
-        highest: largest payment of all.
-        shrinkage: g, by how much peers' estimates fall short of theta without their noise: P = (1 - g) q.
+        errors: squared error of the coefficients, one value for each run.
+        totals: total payment, one value for each run.
+        lowest: smallest single payment over all runs.
+        highest: largest single payment over all runs.
+        shrinkage: factor g by which the peers' noiseless estimates fall short of theta: the peers' prediction P is (1 -
+            g) q for a true prediction q.
     """
 
     errors: np.ndarray
@@ -47,13 +48,13 @@ class _Runs:
 
 @dataclass(frozen=True, kw_only=True)
 class _Lies:
-    """What the best answers of drawn people are worth.
+    """The gains of sampled people from their best answers.
 
     Args:
-        gain: the largest expected gain of any lie.
-        truth: the least expected payment of the truth.
-        far: the largest expected gain of a lie that moves her prediction by more than the truth radius; -infinity where
-            none of them can.
+        gain: largest expected gain of any lie.
+        truth: smallest expected payment of a truthful answer.
+        far: largest expected gain of a lie that moves the liar's prediction by more than the truth radius; -infinity
+            where no lie moves it so far.
     """
 
     gain: float
@@ -91,10 +92,11 @@ def _billboard(outcome: Outcome | SimulatedOutcome) -> RegressionBillboard:
 def _best_lie(
     mechanism: PrivateTruthfulRegression, shrinkage: float, seed: int, types: int, step: Callable[[], None]
 ) -> _Lies:
-    """What lies of drawn people gain, and what the truth is paid.
+    """The largest gains of sampled people from lying, and the smallest expected payment of a truthful answer.
 
-    Peers predict P = (1 - g) q on average, with g as measured, divided by the public 1 - g where payments are debiased;
-    the best answer is found on a grid of the whole interval of possible answers and refined.
+    On average the peers predict P = (1 - g) q for a true prediction q, with the measured shrinkage g. Where payments
+    are debiased, this prediction is divided by the public 1 - g. The best answer is found on a grid over the whole
+    interval of possible answers, and refined.
     """
     setting, rule, law = mechanism.setting, mechanism.payment.rule, mechanism.posterior
     people = stand_in(replace(setting, people=max(4, types)), Noise.simulated(seed))
@@ -119,11 +121,11 @@ def _best_lie(
 
 
 def own_score_row(mechanism: PrivateTruthfulRegression, seed: int) -> AuditRow:
-    """Whether an answer moves its owner's payment through the score of that answer alone.
+    """A row that tests whether a participant's answer affects their payment only through the score of that answer.
 
-    The run is repeated with one answer changed, with the same groups and without noise that could hide anything. The
-    participant's new payment must be the one that the old billboard gives for the new answer: the peers who predict
-    them must not include them.
+    The run is repeated with one answer changed, with the same groups, and without noise, which could hide an effect.
+    The participant's new payment must equal the payment that the old billboard gives for the new answer. The two
+    payments are equal if the estimate that predicts a participant does not include the participant.
     """
     setting = replace(mechanism.setting, people=min(mechanism.setting.people, _PEOPLE))
     # A coin so small that rounding hides nothing.
@@ -145,7 +147,9 @@ def own_score_row(mechanism: PrivateTruthfulRegression, seed: int) -> AuditRow:
 
 
 def range_row(mechanism: PrivateTruthfulRegression) -> AuditRow:
-    """The sure range of payments, forced: peers' estimates far outside, all answers, both groups."""
+    """A row that tests the certain range of payments with extreme inputs: peers' estimates far outside, all answers,
+    and both groups.
+    """
     setting, far = mechanism.setting, 1e6 * (mechanism.longest_peers + mechanism.noise_scale)
     answers = np.tile(np.linspace(-1.0, 1.0, 41) * setting.response, 2)
     X = np.zeros((len(answers), setting.features))
@@ -168,7 +172,9 @@ def _mean_row(
     promise: str, bound: float, samples: np.ndarray, evidence: str, *, vacuous: bool = False, note: str = "",
     unit: str = "", concern: Concern = Concern.ACCURACY,
 ) -> AuditRow:
-    """A bound on an expectation: broken where the runs' mean is above it beyond what so few runs can say."""
+    """A row for a bound on an expectation, which fails if the mean of the runs is above the bound by more than random
+    error explains.
+    """
     mean, runs = float(samples.mean()), len(samples)
     spread = float(samples.std(ddof=1)) / math.sqrt(runs) * float(stdtrit(runs - 1, 1.0 - _FALSE_ALARM))
     row = AuditRow.at_most(promise, bound, mean - spread, evidence, vacuous=vacuous, note=note,
@@ -179,14 +185,14 @@ def _mean_row(
 def behaviour_rows(
     mechanism: PrivateTruthfulRegression, seed: int, runs: int, types: int, step: Callable[[], None] = lambda: None
 ) -> list[AuditRow]:
-    """Rows of promised against measured truth, participation, accuracy and money.
+    """The audit rows that compare stated and measured incentives, participation, accuracy and payments.
 
     Args:
-        mechanism: as it will run.
-        seed: seed of everything that is drawn.
+        mechanism: mechanism that the campaign runs.
+        seed: seed of all randomness.
         runs: number of simulated runs, at least 2.
-        types: number of people whose best lie is searched for.
-        step: called after each run and each of them.
+        types: number of sampled people for whom the best lie is searched.
+        step: function that is called after each run and after each of these people.
     """
     f, setting = mechanism.figures, mechanism.setting
     cut, note = setting.cuts, CUT if setting.cuts else ""
@@ -229,7 +235,7 @@ def behaviour_rows(
 def _far_row(
     mechanism: PrivateTruthfulRegression, truth: Truthfulness, far: float, types: int, note: str
 ) -> AuditRow:
-    """Whether a lie pays that moves her prediction by more than the truth radius."""
+    """A row that tests whether some lie pays although it moves the liar's prediction by more than the truth radius."""
     currency = mechanism.payment.currency
     promise = f"no lie that moves the liar's prediction by more than {truth.radius:.4g} pays"
     if math.isinf(far):
@@ -242,12 +248,13 @@ def _far_row(
 
 
 def wrong_signs(mechanism: PrivateTruthfulRegression, seed: int) -> list[AuditRow]:
-    """Rows of lies to peers who predict the opposite, twice as strongly: where answers move a prediction far, some lie
-    pays.
+    """Rows of lies to peers with an injected fault: the peers predict the opposite, twice as strongly.
+
+    If answers can move a prediction far, some lie then pays.
 
     Args:
-        mechanism: mechanism with the payments.
-        seed: seed of everything that is drawn.
+        mechanism: mechanism that makes the payments.
+        seed: seed of all randomness.
     """
     bent = _best_lie(mechanism, 1.0 + 2.0 / mechanism.stretch, seed, _BENT, lambda: None)
     return [AuditRow.at_most("no lie that moves the liar's prediction far pays", 0.0, bent.far,
@@ -256,10 +263,10 @@ def wrong_signs(mechanism: PrivateTruthfulRegression, seed: int) -> list[AuditRo
 
 
 def far_lies(mechanism: PrivateTruthfulRegression, seed: int) -> bool:
-    """Whether any of the tried people can move the prediction of them by more than the truth radius.
+    """Whether an answer of some sampled person can move their prediction by more than the truth radius.
 
     Args:
-        mechanism: mechanism with the payments.
-        seed: seed, as for `wrong_signs`.
+        mechanism: mechanism that makes the payments.
+        seed: seed of the sampled people, as for `wrong_signs`.
     """
     return math.isfinite(_best_lie(mechanism, 1.0 + 2.0 / mechanism.stretch, seed, _BENT, lambda: None).far)

@@ -1,7 +1,9 @@
-"""The smallest peer prediction: everybody holds a bit, and is paid by how well their bit predicts the others'.
+"""The smallest example of peer prediction: each player holds a bit, and is paid by how well that bit predicts the
+others' bits.
 
-Bits are independent coin tosses with an unknown p of a known law. A player who reports a bit is paid B(m, E[p | bit]),
-with m the mean of everybody else's bits. Truth is an equilibrium, for any number of players, and not the only one.
+The bits are independent coin tosses with an unknown probability p of a one, and p has a known law. A player who reports
+a bit is paid B(m, E[p | bit]), where m is the mean of all other players' bits. Truth is an equilibrium for any number
+of players, and other equilibria exist.
 
 Source: Cummings et al. 2015, Appendix A.1; spec truthful_regression section 2.
 """
@@ -50,13 +52,13 @@ Array = NDArray[np.float64]
 DOCUMENT = "Cummings et al. 2015"
 SPEC = "truthful_regression 2"
 BRIER = ScoringRule(1.0, 2.0)
-"""B_{1,2}, the source's rule for bits."""
+"""The scoring rule B_{1,2}, which the source uses for bits."""
 
 
 @wire("BetaPrior", "s t")
 @dataclass(frozen=True)
 class BetaPrior(Declared):
-    """A law of p: Beta(s, t); Beta(1, 1) is uniform.
+    """A beta law of the probability p of a one: Beta(s, t), where Beta(1, 1) is uniform.
 
     Example:
         >>> BetaPrior(1.0, 1.0).mean_given(1)
@@ -68,7 +70,7 @@ class BetaPrior(Declared):
 
     @property
     def mean(self) -> float:
-        """E[p], also the probability of a one."""
+        """The mean E[p], which is also the probability that a bit is 1."""
         return self.s / (self.s + self.t)
 
     @property
@@ -77,11 +79,13 @@ class BetaPrior(Declared):
         return self.s * self.t / (total * total * (total + 1))
 
     def mean_given(self, bit: int) -> float:
-        """E[p | bit] = (s + bit)/(s + t + 1)."""
+        """The posterior mean E[p | bit] = (s + bit)/(s + t + 1), given a player's own bit."""
         return (self.s + bit) / (self.s + self.t + 1)
 
     def ones_given(self, bit: int, people: int) -> Array:
-        """Probability of each number of ones among other people's bits, given one's own bit, shape (people + 1,)."""
+        """Probability of each number of ones among `people` other players' bits, given one's own bit, shape (people +
+        1,).
+        """
         s, t, ones = self.s + bit, self.t + 1 - bit, np.arange(people + 1.0)
         logs = scipy.special.betaln(s + ones, t + people - ones) - scipy.special.betaln(s, t)
         return np.asarray(np.exp(logs + _log_choices(people)))
@@ -90,11 +94,11 @@ class BetaPrior(Declared):
 @wire("FinitePrior", "points weights")
 @dataclass(frozen=True, eq=False)
 class FinitePrior:
-    """A law of p on finitely many numbers.
+    """A law of the probability p of a one that has finitely many values.
 
     Args:
-        points: (k,) in [0, 1], not all 0 and not all 1.
-        weights: (k,) their probabilities, positive, of sum 1 within 1e-9 (then rescaled).
+        points: (k,) values of p, in [0, 1], not all 0 and not all 1.
+        weights: (k,) probabilities of these values, positive, with sum 1 within 1e-9 (they are then rescaled).
 
     Example:
         >>> round(FinitePrior([0.2, 0.8], [0.5, 0.5]).mean_given(1), 12)
@@ -119,13 +123,14 @@ class FinitePrior:
 
     @classmethod
     def from_density(cls, density: Callable[[Array], ArrayLike], nodes: int = 64) -> FinitePrior:
-        """Any law with a smooth density on [0, 1], as the nodes of Gauss-Legendre quadrature.
+        """A law of p with a smooth density on [0, 1], represented by the nodes of Gauss-Legendre quadrature.
 
-        Moments up to the order 2 nodes - 1 are exact where the density is constant; a smooth one costs little more.
+        Moments up to the order 2 nodes - 1 are exact for a constant density; a smooth density needs only a few more
+        nodes.
 
         Args:
-            density: elementwise, non-negative; need not be normalised.
-            nodes: how many.
+            density: elementwise function on [0, 1], non-negative; it need not be normalised.
+            nodes: number of quadrature nodes, at least 2.
         """
         node, share = scipy.special.roots_legendre(whole("nodes", nodes, at_least=2))
         points = (node + 1) / 2
@@ -137,7 +142,7 @@ class FinitePrior:
 
     @property
     def mean(self) -> float:
-        """E[p], also the probability of a one."""
+        """The mean E[p], which is also the probability that a bit is 1."""
         return float(self.weights @ self.points)
 
     @property
@@ -149,11 +154,13 @@ class FinitePrior:
         return np.asarray(likelihood / likelihood.sum())
 
     def mean_given(self, bit: int) -> float:
-        """E[p | bit]."""
+        """The posterior mean E[p | bit], given a player's own bit."""
         return float(self._given(bit) @ self.points)
 
     def ones_given(self, bit: int, people: int) -> Array:
-        """Probability of each number of ones among other people's bits, given one's own bit, shape (people + 1,)."""
+        """Probability of each number of ones among `people` other players' bits, given one's own bit, shape (people +
+        1,).
+        """
         ones, p = np.arange(people + 1.0), self.points[:, None]
         logs = scipy.special.xlogy(ones, p) + scipy.special.xlog1py(people - ones, -p) + _log_choices(people)
         return np.asarray(self._given(bit) @ np.exp(logs))
@@ -168,11 +175,11 @@ def _log_choices(people: int) -> Array:
 @wire("BernoulliBillboard", "bits ones")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BernoulliBillboard(Billboard):
-    """Everything that anyone may see: how many bits there are, and how many of them are ones.
+    """The public result: the number of bits, and the number of ones among them.
 
     Args:
-        bits: usable reports.
-        ones: how many of them are 1.
+        bits: number of usable reports.
+        ones: number of usable reports that are 1.
     """
 
     bits: int
@@ -184,14 +191,14 @@ class BernoulliBillboard(Billboard):
 
     @property
     def proportion(self) -> float:
-        """The estimate of p."""
+        """The share of ones, which estimates p."""
         return self.ones / self.bits
 
 
 @wire("BernoulliPeers", "people prior rule currency minor_units")
 @dataclass(frozen=True, kw_only=True)
 class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
-    """Buy bits from people who could lie: the smallest example of peer prediction, without privacy.
+    """A mechanism that buys bits from people who may lie: the smallest example of peer prediction, without privacy.
 
     There is no epsilon, and no `for_budget`, because the exact number of ones is published.
 
@@ -220,21 +227,24 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
 
     @property
     def cost_of_lying(self) -> float:
-        """Expected loss from reporting the other bit where the others are truthful, whatever one's bit is.
+        """The expected loss from reporting the opposite of one's bit if all others are truthful, which is the same for
+        both bits.
 
-        b (E[p | 1] - E[p | 0])^2; under Beta(s, t) and B_{1,2}, 2/(s + t + 1)^2.
+        The loss is b (E[p | 1] - E[p | 0])^2, where b is the weight of the scoring rule. Under Beta(s, t) and the rule
+        B_{1,2} it equals 2/(s + t + 1)^2.
         """
         return self.rule.b * (self.prior.mean_given(1) - self.prior.mean_given(0)) ** 2
 
     def interim(self, bit: int, report: int, others: tuple[float, float] = (0.0, 1.0), peers: int = 0) -> float:
-        """A player's expected payment before rounding, by enumeration of all possible reports of their peers.
+        """A player's expected payment before rounding, by enumeration of the possible reports of their peers.
 
         Args:
             bit: the player's bit, 0 or 1.
             report: the player's report, 0 or 1.
-            others: probabilities that another player reports 1 when their bit is 0, and when it is 1; (0, 1) is the
-                truth.
-            peers: number of random peers whose mean the player is compared with; 0 for all n - 1, 1 for a single one.
+            others: probabilities that another player reports 1 when that player's bit is 0, and when it is 1; (0, 1)
+                means truth.
+            peers: number of random peers with whose mean the player's prediction is compared; 0 for all n - 1, 1 for a
+                single peer.
         """
         for name, value in (("bit", bit), ("report", report)):
             if value not in (0, 1):
@@ -255,10 +265,11 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
         return expected
 
     def equilibria(self) -> list[tuple[int, int]]:
-        """All symmetric equilibria without chance: (report of a 0, report of a 1) that is a best answer to itself.
+        """All symmetric equilibria in pure strategies: each is (report of a 0, report of a 1), and is a best reply to
+        itself.
 
-        Truth, (0, 1), is always one. Where everybody says the same, agreeing is best too: peer prediction says which
-        outcome is stable, not that it is the only one.
+        Truth, (0, 1), is always an equilibrium. If everybody gives the same report, agreeing with them is a best reply
+        as well. Peer prediction makes truth stable, and does not make it the only stable outcome.
         """
         found = []
         for said in ((0, 1), (0, 0), (1, 1), (1, 0)):
@@ -271,11 +282,11 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
     # ---- promises
 
     def events(self) -> tuple[UnprotectedEvent, ...]:
-        """A release without privacy, which no ledger admits."""
+        """The privacy event of the run: a release without privacy, which no ledger accepts."""
         return (UnprotectedEvent(neighbours=Relation.REPLACE, label="number of ones"),)
 
     def guarantees(self) -> Guarantees:
-        """Promises where everybody takes part and is truthful; expectations are exact."""
+        """The guarantees if everybody takes part and is truthful; expectations are exact."""
         coin, rule, prior = 1.0 / self.minor_units, self.rule, self.prior
         means = np.array([prior.mean_given(bit) for bit in (0, 1)])
         worth = rule(means, means)
@@ -310,17 +321,18 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
     def run(
         self, data: Any, noise: NoiseSource, *, progress: Progress | None = None
     ) -> RunOutcome[BernoulliBillboard, None]:
-        """Count the bits and pay everybody.
+        """Count the bits, and pay each player.
 
         Args:
-            data: at most n reports in the order of the public list, also as a series, an Arrow column, or a frame or a
-                file of one column; whatever is not 0 or 1 is null and paid 0.
-            noise: not drawn from; its kind decides the type of the outcome.
-            progress: called with (steps done, 2): the count, payments.
+            data: at most n reports in the order of the public list of ids, also as a series, an Arrow column, or a
+                frame or a file of one column. A report that is neither 0 nor 1 is null and paid 0.
+            noise: source from which nothing is drawn; its kind decides the type of the outcome.
+            progress: function that is called with (steps done, 2), where the steps are the count and the payments.
 
         Raises:
-            InvalidInput: more reports than slots, or a column that holds no numbers.
-            Refused: fewer than two usable bits, so that somebody has no peers (nothing is private here).
+            InvalidInput: there are more reports than slots, or a column holds no numbers.
+            Refused: there are fewer than two usable bits, so that a player has no peers. The refusal reveals this,
+                because nothing in this mechanism is private.
         """
         if not isinstance(noise, Noise):
             raise InvalidInput("noise", f"{type(noise).__name__} is not a Noise", "use Noise.secure()")
@@ -344,13 +356,14 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
         return self._outcome(noise, billboard=billboard, shares=pa.table({"payment": pa.array(shares, pa.int64())}))
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
-        """One participant's share, from their bit and the billboard: the mean of the others' bits follows from both.
+        """One participant's payment, from their own bit and the public billboard, which together determine the mean of
+        the others' bits.
 
         Args:
-            record: 0 or 1, also as an array, a column or a table of one row, or a mapping of one column; anything else
-                is null.
-            index: the participant's rank in the public list of ids.
-            billboard: the run's billboard.
+            record: bit of the participant, 0 or 1, also as an array, a column or a table of one row, or a mapping of
+                one column; anything else is null.
+            index: rank of the participant in the public list of ids.
+            billboard: billboard of the run.
         """
         if not isinstance(billboard, BernoulliBillboard):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not a BernoulliBillboard")
@@ -365,13 +378,13 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
 
 
 def _bit(report: Any) -> int | None:
-    """A report as 0 or 1; None for whatever is neither."""
+    """A report as 0 or 1; None for any other report."""
     value = real(report)
     return int(value) if value in (0.0, 1.0) else None
 
 
 def _binomial(trials: int, chance: float) -> Array:
-    """(trials + 1,) probabilities of so many successes."""
+    """(trials + 1,) binomial probabilities of each number of successes."""
     ones = np.arange(trials + 1.0)
     logs = scipy.special.xlogy(ones, chance) + scipy.special.xlog1py(trials - ones, -chance) + _log_choices(trials)
     return np.asarray(np.exp(logs))

@@ -1,21 +1,23 @@
-"""Promises of the private mechanism as functions of public parameters: errors, incentives, payments, accuracy.
+"""The guarantees of the private mechanism as functions of public parameters: errors, incentives, payments, accuracy.
 
-`privacy_cost` stands for tau epsilon_total^2, the largest privacy cost that a player up to the threshold bears, in the
-unit of the payments; `error` for e, the bound of `RidgeBounds.peer_error`. Conditions on one's own data are interim:
-given one's own (x, y, c), over everybody else's data, choices and absences, the split and the noise.
+`privacy_cost` stands for tau epsilon_total^2, the largest privacy cost of a player with a cost coefficient up to the
+threshold tau, in the unit of the payments. `error` stands for e, the bound of `RidgeBounds.peer_error`. Expectations
+for a player are interim: they are conditional on the player's own (x, y, c), and are over everybody else's data,
+choices and absences, the split into groups and the noise.
 
 Source: Cummings et al. 2015, Theorem 4 and its lemmas, corrected; spec truthful_regression section 7.1.
 
-How far identical made-up records move a regression: closed sums, from public second moments alone.
+The module also bounds the effect of identical fake records on a regression, in closed form, from public second moments
+alone.
 
-Take m records with the same features x and the same answer, among n - m honest people whose second moments are S =
-E[x x']. Least squares then moves by m r A^-1 x/(1 + m x'A^-1 x), for A = (n - m) S and the residual r of these records
-at the honest estimate. With the leverage L = x'S^-1 x, the predictions of all people move, in root mean square, by
+Take m records with the same features x and the same answer, among n - m honest people with second moments S = E[x x'].
+Least squares then moves by m r A^-1 x/(1 + m x'A^-1 x), where A = (n - m) S, and r is the residual of these records at
+the honest estimate. With the leverage L = x'S^-1 x, the root mean square movement of all people's predictions is
 
     m r sqrt(L)/(n - m + m L).
 
-A ridge only shrinks that. A liar who may choose x takes the largest of it over L, up to |x|^2 over the least
-eigenvalue.
+A ridge can only reduce the movement of the predictions. A liar who may choose x takes the largest value over L, which
+is at most |x|^2 divided by the least eigenvalue of S.
 """
 
 from __future__ import annotations
@@ -63,9 +65,10 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class RidgeBounds(Declared):
-    """Error bounds of one ridge estimate: of a group's, for payments, or of everybody's, for release.
+    """Error bounds of one ridge estimate: the estimate of one group, for payments, or of everybody, for release.
 
-    The number of rows m is the estimate's own. Where groups differ in size, take the larger error of the two.
+    The number m of rows counts the records in the estimate. If the two groups differ in size, the larger of the two
+    groups' errors counts.
 
     Example:
         >>> group = Spectrum.uniform_ball(rows=500_000, dimension=5, tolerance=0.05)
@@ -98,27 +101,28 @@ class RidgeBounds(Declared):
 
     @property
     def event(self) -> Spectrum:
-        """The spectrum of the rows as they are used."""
+        """The bounds on the eigenvalues of the rows as they are used, truncated to the grid where `quantised`."""
         return self.spectrum.quantised() if self.quantised else self.spectrum
 
     @property
     def response(self) -> float:
-        """Y, bound on |y|: R0 + M or sharper."""
+        """The bound Y on |y|: R0 + M, or `response_bound` if that is smaller."""
         return min(self.prior_radius + self.noise_bound, self.response_bound)
 
     @property
     def longest_plain(self) -> float:
-        """The longest estimate without the constraint, for any data."""
+        """The largest norm of the estimate without the constraint to a ball, over all data."""
         return ridge_norm_sup(self.spectrum.rows, self.ridge, self.response)
 
     @property
     def longest(self) -> float:
-        """The longest estimate, for any data."""
+        """The largest norm of the estimate, over all data."""
         return min(self.radius, self.longest_plain)
 
     @property
     def influence(self) -> float:
-        """Y', how much one misreport or absence moves half the gradient: Y + max(Y, longest), or 2 Y for lies alone.
+        """Y', the largest change of half the gradient by one misreport or absence: Y + max(Y, longest), or 2 Y for lies
+        alone.
 
         A lie changes y x by at most 2 Y; an absence removes (x'theta) x - y x, of length at most Y + longest.
         """
@@ -126,26 +130,36 @@ class RidgeBounds(Declared):
 
     @property
     def curvature(self) -> tuple[float, float]:
-        """Bounds of the curvature, (gamma + lo, gamma + hi)."""
+        """The smallest and the largest curvature, (gamma + lo, gamma + hi), where lo and hi bound the eigenvalues of
+        X'X.
+        """
         return self.ridge + self.event.lower, self.ridge + self.event.upper
 
     def shift(self, people: float) -> float:
-        """How far alpha * people misreports and absences move the estimate, given the spectrum."""
+        """A bound on the movement of the estimate by alpha * people misreports and absences, given the bounds on the
+        spectrum.
+        """
         return self.influence * self.misreports * people / self.curvature[0]
 
     @property
     def ridge_bias(self) -> float:
-        """Gamma R0 / (gamma + lo)."""
+        """The bound gamma R0 / (gamma + lo) on the bias that the ridge causes."""
         return self.ridge * self.prior_radius / self.curvature[0]
 
     @property
     def constraint_bias(self) -> float:
-        """Zeta, how far the ball moves the mean of the estimate, given the spectrum; 0 for plain ridge.
+        """A bound zeta on the change of the estimate's mean by the constraint to a ball, given the bounds on the
+        spectrum; 0 for plain ridge.
 
-        sqrt((gamma + hi)/(gamma + lo)) E(||X'z|| - u0)+ / (gamma + lo): the estimate lies inside the ball unless
-        ||X'z|| > u0 = (gamma + lo)(R - R0 + R0 gamma / (gamma + hi)). Two bounds of Pinelis 1994 make that rare, the
-        smaller one counts: P[||X'z|| > u] <= 2 exp(-u^2/(2 m M^2)), and <= 2 exp(-g(u)), g(u) = u^2/(2 (V + M u/3)),
-        V = m E[z^2]; g is convex, so the integral of the second from u0 on is at most 2 exp(-g(u0))/g'(u0).
+        The bound is
+
+            sqrt((gamma + hi)/(gamma + lo)) E(||X'z|| - u0)+ / (gamma + lo),   u0 = (gamma + lo)(R - R0 + R0 gamma /
+            (gamma + hi)).
+
+        The unconstrained estimate lies inside the ball unless ||X'z|| > u0. Two bounds of Pinelis 1994 show that this
+        event is rare, and the smaller of the two counts. The first bound is P[||X'z|| > u] <= 2 exp(-u^2/(2 m M^2)).
+        The second bound is P[||X'z|| > u] <= 2 exp(-g(u)), where g(u) = u^2/(2 (V + M u/3)) and V = m E[z^2]. Because g
+        is convex, the integral of the second bound from u0 on is at most 2 exp(-g(u0))/g'(u0).
         """
         low, high = self.curvature
         spread = math.sqrt(self.spectrum.rows) * self.noise_bound
@@ -159,7 +173,12 @@ class RidgeBounds(Declared):
 
     @property
     def truncation_bias(self) -> float:
-        """Kappa_q: (1 + R0 sqrt(d)) 2^-16 sqrt(m / (gamma + lo)), and the solver's tolerance; 0 unless quantised."""
+        """A bound kappa_q on the effect of truncating inputs to the grid, and of the solver's tolerance; 0 unless
+        `quantised`.
+
+        The truncation contributes (1 + R0 sqrt(d)) 2^-16 sqrt(m / (gamma + lo)), and the solver contributes 2^-16
+        D/gamma, where D = D(longest, Y) is the `diameter` of `confide.regression.sensitivity`.
+        """
         if not self.quantised:
             return 0.0
         residual = 1 + self.prior_radius * math.sqrt(self.spectrum.dimension)
@@ -168,10 +187,12 @@ class RidgeBounds(Declared):
 
     @property
     def peer_error(self) -> float:
-        """E, which bounds ||E[peers' estimate | x, y] - E[theta | x, y]||: how far the payment's target is off.
+        """A bound e on ||E[peers' estimate | x, y] - E[theta | x, y]||, the error of the target that payments compare
+        with.
 
-        (Y' alpha m + gamma R0)/(gamma + lo) + zeta + kappa_q + failure (longest + R0), or longest + R0 if that is less.
-        The noise has mean zero.
+        The bound is (Y' alpha m + gamma R0)/(gamma + lo) + zeta + kappa_q + failure (longest + R0), or longest + R0 if
+        that is less; failure is the probability that the bounds on the spectrum fail. The privacy noise does not
+        contribute to the bound, because its mean is zero.
 
         Source: in place of Cummings et al. 2015, Lemmas 8 and 10 (lies over gamma, eigenvalues of n rows).
         """
@@ -180,14 +201,16 @@ class RidgeBounds(Declared):
         return min(given + self.event.failure_probability * sure, sure)
 
     def debiased_peer_error(self, shrinkage: float, shrinkage_error: float = 0.0) -> float:
-        """E when the peers' estimate is divided by 1 - g, for rotation-invariant rows: the ridge bias vanishes.
+        """The bound e when the peers' estimate is divided by 1 - g, for rotation-invariant rows, where this removes the
+        ridge bias.
 
-        (Y' alpha m/(gamma + lo) + zeta + kappa_q + failure (longest + longest plain) + |dg| R0)/(1 - g), or
-        longest/(1 - g) + R0 if that is less.
+        The bound is (Y' alpha m/(gamma + lo) + zeta + kappa_q + failure (longest + longest plain) + |dg| R0)/(1 - g),
+        or longest/(1 - g) + R0 if that is less.
 
         Args:
-            shrinkage: g in [0, 1) of the design law (`spectrum.ridge_shrinkage`), never of the data.
-            shrinkage_error: |dg|, bound on the distance to the true E tr[gamma (gamma I + X'X)^-1] / d.
+            shrinkage: expected shrinkage g in [0, 1) under the design law (`spectrum.ridge_shrinkage`), never computed
+                from the data.
+            shrinkage_error: bound |dg| on the distance of g to the true E tr[gamma (gamma I + X'X)^-1] / d.
 
         Source: spec truthful_regression section 8.
         """
@@ -198,10 +221,11 @@ class RidgeBounds(Declared):
         return min((given + rare + wrong * self.prior_radius) / (1 - g), sure)
 
     def truthful_error(self, variance: float) -> float:
-        """Root mean square error of the noiseless estimate of truthful players, given the spectrum.
+        """The root mean square error of the noiseless estimate from truthful players, given the bounds on the spectrum.
 
-        sqrt(kappa ((gamma R0/(gamma + lo))^2 + d variance V)), V = max of w/(gamma + w)^2 over [lo, hi]; kappa = 1 for
-        plain ridge, (gamma + hi)/(gamma + lo) for the projection in another norm that a constraint amounts to.
+        The error is sqrt(kappa ((gamma R0/(gamma + lo))^2 + d variance V)), where V is the maximum of w/(gamma + w)^2
+        over w in [lo, hi]. For plain ridge kappa is 1. For a constrained estimate kappa is (gamma + hi)/(gamma + lo),
+        because the constraint amounts to a projection in another norm.
         """
         low, high = self.curvature
         worst = min(max(2 * self.ridge, low), high)
@@ -209,11 +233,11 @@ class RidgeBounds(Declared):
         return math.sqrt((1.0 if math.isinf(self.radius) else high / low) * (self.ridge_bias**2 + spread))
 
     def release_error(self, noise_scale: float, variance: float) -> float:
-        """Bound on E||released - theta||^2, given the spectrum and at most alpha m lies and absences.
+        """A bound on E||released - theta||^2, given the bounds on the spectrum and at most alpha m lies and absences.
 
-        d (d + 1) s^2 + (Y' alpha m/(gamma + lo) + kappa_q + truthful error)^2.
+        The bound is d (d + 1) s^2 + (Y' alpha m/(gamma + lo) + kappa_q + truthful error)^2.
 
-        `noise_scale` is s > 0 of the vector Laplace noise, `variance` E[z^2] > 0.
+        `noise_scale` is the scale s > 0 of the vector Laplace noise, and `variance` is E[z^2] > 0.
 
         Source: in place of the last display in the proof of Cummings et al. 2015, Theorem 4.
         """
@@ -221,25 +245,31 @@ class RidgeBounds(Declared):
         return _noise_power(self.spectrum.dimension, noise_scale) + given**2
 
     def averaged_release_error(self, noise_scale: float, variance: float) -> float:
-        """The same for the average of two groups' noisy estimates, where these are the bounds of the smaller group.
+        """A bound on E||released - theta||^2 for the average of two groups' noisy estimates; `self` holds the bounds of
+        the smaller group.
 
-        d (d + 1) s^2 / 2 + (Y' alpha n/(2 (gamma + lo)) + kappa_q + truthful error)^2, with n <= 2 m + 1 people.
+        The bound is d (d + 1) s^2 / 2 + (Y' alpha n/(2 (gamma + lo)) + kappa_q + truthful error)^2, with n <= 2 m + 1
+        people.
         """
         given = self.shift(self.spectrum.rows + 0.5) + self.truncation_bias + self.truthful_error(variance)
         return _noise_power(self.spectrum.dimension, noise_scale) / 2 + given**2
 
 
 def _noise_power(dimension: int, noise_scale: float) -> float:
-    """E||v||^2 of vector Laplace noise; the source has 2 s^2, right for d = 1 only."""
+    """The mean squared norm E||v||^2 = d (d + 1) s^2 of vector Laplace noise; the source has 2 s^2, which is right only
+    for d = 1.
+    """
     return dimension * (dimension + 1) * positive("noise_scale", noise_scale) ** 2
 
 
 def typical_release_error(
     rows: int, dimension: int, smallest: float, ridge: float, noise_scale: float, prior_radius: float, variance: float
 ) -> float:
-    """Approximate E||released - theta||^2 for isotropic rows and truthful players; not a bound.
+    """The approximate value of E||released - theta||^2 for isotropic rows and truthful players; not a bound.
 
-    d (d + 1) s^2 + (gamma R0/(gamma + n mu))^2 + d variance n mu/(gamma + n mu)^2.
+    The approximation is d (d + 1) s^2 + (gamma R0/(gamma + n mu))^2 + d variance n mu/(gamma + n mu)^2, where s is
+    `noise_scale`, R0 is `prior_radius`, gamma is `ridge`, n is `rows` and mu is `smallest`, the least eigenvalue of E[x
+    x'].
 
     Source: spec truthful_regression section 8.
     """
@@ -249,9 +279,11 @@ def typical_release_error(
 
 
 def clipping_bias(dimension: int, noise_scale: float, clip: float) -> float:
-    """Added to e when the peers' prediction is clipped at R + s t: s (d Q(d + 1, t) - t Q(d, t)) = E(||v|| - s t)+.
+    """The term that clipping the peers' prediction at R + s t adds to the error e: E(||v|| - s t)+ = s (d Q(d + 1, t) -
+    t Q(d, t)).
 
-    D is the dimension, s > 0 the scale of the vector Laplace noise v, t >= 0 the clip.
+    In the formula d is the dimension, s > 0 the scale of the vector Laplace noise v, t >= 0 the clip, and Q the
+    regularised upper incomplete gamma function.
     """
     d, t = whole("dimension", dimension, at_least=1), non_negative("clip", clip)
     excess = d * scipy.special.gammaincc(d + 1, t) - t * scipy.special.gammaincc(d, t)
@@ -259,29 +291,32 @@ def clipping_bias(dimension: int, noise_scale: float, clip: float) -> float:
 
 
 def incentive_bound(b: float, error: float, privacy_cost: float) -> float:
-    """Eta = b e^2 + tau epsilon^2: no lie gains more, for players up to the cost threshold."""
+    """The bound eta = b e^2 + tau epsilon^2 on the gain from any lie, for players up to the cost threshold."""
     return positive("b", b) * non_negative("error", error) ** 2 + non_negative("privacy_cost", privacy_cost)
 
 
 def largest_loss(b: float, prior_radius: float, error: float) -> float:
-    """Largest loss of any lie in payment, (2 R0 + e)^2 b: an `incentive_bound` above it promises nothing."""
+    """The largest expected loss in payment from any lie, (2 R0 + e)^2 b; an `incentive_bound` above this number is
+    vacuous.
+    """
     return positive("b", b) * (2 * positive("prior_radius", prior_radius) + non_negative("error", error)) ** 2
 
 
 def truth_radius(b: float, error: float, privacy_cost: float) -> float:
-    """Rho = e + sqrt(e^2 + tau epsilon^2 / b): no lie that moves the prediction further can pay.
+    """The truth radius rho = e + sqrt(e^2 + tau epsilon^2 / b): no lie that moves the liar's prediction further than
+    rho can pay.
 
-    A move by D gains at most b D (2 e - D) in payment and tau epsilon^2 in privacy.
+    A lie that moves the prediction by D gains at most b D (2 e - D) in payment and tau epsilon^2 in privacy.
     """
     offset = non_negative("error", error)
     return offset + math.sqrt(offset**2 + non_negative("privacy_cost", privacy_cost) / positive("b", b))
 
 
 def scale_for_radius(rho: float, error: float, privacy_cost: float) -> float:
-    """The weight b at which the truth radius is rho: tau epsilon^2 / (rho^2 - 2 e rho).
+    """The scoring weight b at which the truth radius is rho: tau epsilon^2 / (rho^2 - 2 e rho).
 
     Raises:
-        NotGuaranteed: rho <= 2 e, which no weight reaches.
+        NotGuaranteed: rho <= 2 e, a radius that no weight reaches.
     """
     wanted, offset = positive("rho", rho), non_negative("error", error)
     if wanted <= 2 * offset:
@@ -297,10 +332,12 @@ def scale_for_radius(rho: float, error: float, privacy_cost: float) -> float:
 def participation_constant(
     b: float, error: float, prior_radius: float, privacy_cost: float, *, centred: bool = False
 ) -> float:
-    """The least a at which taking part truthfully pays in expectation, for players up to the cost threshold.
+    """The least scoring constant a at which truthful participation pays in expectation, for players up to the cost
+    threshold.
 
-    b phi(e) + tau epsilon^2. Source's rule: phi = (1 - w^2)/4 + e w, w = 2 e clipped to [max(0, 1 - 2 R0), 1 + 2 R0];
-    centred rule: phi = 2 e w - w^2, w = min(e, R0), which is e^2 as a rule.
+    The constant is b phi(e) + tau epsilon^2. For the source's rule, phi = (1 - w^2)/4 + e w, where w is 2 e clipped to
+    [max(0, 1 - 2 R0), 1 + 2 R0]. For the centred rule, phi = 2 e w - w^2 with w = min(e, R0), which is e^2 whenever e
+    <= R0.
     """
     offset, reach = non_negative("error", error), positive("prior_radius", prior_radius)
     if centred:
@@ -313,26 +350,30 @@ def participation_constant(
 
 
 def expected_budget(people: int, rule: ScoringRule, error: float, prior_radius: float) -> float:
-    """Bound on the expected total paid to n invited people, whatever they report; null records are paid 0.
+    """A bound on the expected total payment to n invited people, whatever they report; null records are paid 0.
 
-    n (a + b (R0 + R0^2 + e (1 + 2 R0))); centred rule: n (a + b (R0^2 + 2 e R0)). The most that a player can get on
-    average, over |P| <= R0 + e and |q| <= R0.
+    The bound is n (a + b (R0 + R0^2 + e (1 + 2 R0))) for the source's rule, and n (a + b (R0^2 + 2 e R0)) for the
+    centred rule. The bound is n times the largest expected payment of one player, over peers' predictions |P| <= R0 + e
+    and own predictions |q| <= R0.
     """
     offset, reach = non_negative("error", error), positive("prior_radius", prior_radius)
     return whole("people", people, at_least=1) * max(0.0, rule.payment_range(reach + offset, reach)[1])
 
 
 def lie_bias(posterior: PosteriorMean, rho: float, spectrum: Spectrum, ridge: float) -> float:
-    """How far the estimate moves if every player lies as far as the truth radius lets them, all in one direction.
+    """A bound on the movement of the estimate if every player lies as far as the truth radius allows, all in one
+    direction.
 
-    m E[|w'x| slack]/(gamma + lo) for any unit w and x uniform in the ball, where the slack is one-sided: up where
-    w'x > 0 and down elsewhere. For point priors |w'x| is replaced by ||x||, and the slack by the larger one.
+    The bound is m E[|w'x| slack]/(gamma + lo), for any unit vector w and x uniform in the ball. The slack, the largest
+    possible lie, is one-sided: upwards where w'x > 0 and downwards elsewhere. For point priors |w'x| is replaced by
+    ||x||, and the slack by the larger of the two one-sided slacks.
 
     Args:
-        posterior: the public laws; log-concave noise.
-        rho: truth radius; 0 gives the lies that flat parts of q leave free.
+        posterior: public laws of the records, with log-concave noise.
+        rho: truth radius. At 0 the result covers the lies that do not change the prediction, where q is flat in the
+            answer.
         spectrum: spectrum of the estimate's m rows.
-        ridge: gamma >= 0.
+        ridge: ridge weight gamma >= 0.
     """
     ball = isinstance(posterior.prior, Isotropic)
     nodes = 6 if not ball else 14 if isinstance(posterior.noise, UniformNoise) else 10
@@ -353,16 +394,16 @@ def lie_bias(posterior: PosteriorMean, rho: float, spectrum: Spectrum, ridge: fl
 
 
 def moved_by(size: int, people: int, residual: float, leverage: float) -> float:
-    """How far a number of identical records moves predictions, in root mean square over all people.
+    """The root mean square movement of all people's predictions by a number of identical fake records.
 
     Args:
         size: number of records m, in 0..people.
-        people: number of people, n.
-        residual: absolute residual |r| of their answer from the honest estimate's prediction for them, >= 0.
-        leverage: leverage L > 0; the number of coefficients is its average over people.
+        people: number n of people.
+        residual: absolute residual |r| of the records' answer from the honest estimate's prediction for them, >= 0.
+        leverage: leverage L > 0 of the records; over people the leverage averages to the number of coefficients.
 
     Raises:
-        InvalidInput: out of range.
+        InvalidInput: a number is out of range.
 
     Example:
         >>> round(moved_by(10, 1000, 2.0, 4.0), 4)
@@ -376,13 +417,13 @@ def moved_by(size: int, people: int, residual: float, leverage: float) -> float:
 
 
 def fewest_moving(error: float, people: int, residual: float, leverage: float) -> int | None:
-    """The fewest records alike that move predictions by an error; None where no number does.
+    """The smallest number of identical fake records that moves predictions by an error; None where no number does.
 
     Args:
-        error: in root mean square, > 0.
-        people: n.
-        residual: see `moved_by`.
-        leverage: see `moved_by`.
+        error: root mean square movement of the predictions, > 0.
+        people: number n of people.
+        residual: absolute residual of the records, as in `moved_by`.
+        leverage: leverage of the records, as in `moved_by`.
     """
     goal = positive("error", error)
     return fewest(lambda m: moved_by(m, people, residual, leverage) >= goal, people)

@@ -1,4 +1,4 @@
-"""Release estimators that a plan compares by the error that they are predicted to have, from public facts alone."""
+"""A comparison of the release estimators by their predicted errors, which are computed from public facts alone."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ RELEASES = ("auto", "ridge", "averaged", "sufficient statistics", "adassp")
 
 KINDS: Mapping[str, type[Release]] = {
     "ridge": RidgeRelease, "averaged": Averaged, "sufficient statistics": SufficientStatistics, "adassp": AdaSSP}
-"""Release estimators by these names."""
+"""Mapping from the name of a release estimator to its class."""
 
 _EPSILONS, _CLOSE = (2.0**-20, 2.0**10), 1e-4  # that are looked at for an error, and how finely
 
 
 def knowing_nothing(setting: Setting) -> float:
-    """The squared error of a prediction for who publishes zeros: E(x'theta)^2 at a theta of length R0."""
+    """The squared prediction error of a release of all zeros: E(x'theta)^2 for a theta of length R0."""
     return setting.parameter_bound**2 * float(setting.eigenvalues.mean())
 
 
@@ -37,8 +37,8 @@ def best_ridge(setting: Setting, release: Callable[[float], Release]) -> float:
     """The ridge weight with the least predicted error of a prediction, by one-dimensional search (spec section 8).
 
     Args:
-        setting: the public facts.
-        release: the estimator at a ridge weight.
+        setting: public facts of the regression.
+        release: function from a ridge weight to the release estimator.
     """
     from scipy.optimize import minimize_scalar  # slow to import, and other doors of this module do not need it
 
@@ -53,18 +53,18 @@ def best_ridge(setting: Setting, release: Callable[[float], Release]) -> float:
 
 
 def best_ridge_release(setting: Setting, epsilon: float) -> float:
-    """Best ridge weight gamma_r of a release with this epsilon."""
+    """The best ridge weight gamma_r of a ridge release with this epsilon."""
     return best_ridge(setting, lambda ridge: RidgeRelease(epsilon=epsilon, ridge=ridge))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Compared:
-    """Every release estimator that a privacy budget admits, and the one that was chosen.
+    """The release estimators that a privacy budget allows, and the chosen one.
 
     Args:
-        estimators: by their names in `RELEASES`.
-        errors: name -> predicted squared error of a prediction.
-        chosen: the name of the one with the least error, or of the one that was asked for.
+        estimators: mapping from a name in `RELEASES` to the estimator.
+        errors: mapping from the name to the predicted squared error of a prediction.
+        chosen: name of the estimator with the least predicted error, or the name that was asked for.
         ridge_payment: ridge weight of the payment estimates.
     """
 
@@ -75,7 +75,7 @@ class Compared:
 
     @property
     def error(self) -> float:
-        """The predicted error of the chosen one."""
+        """The predicted squared error of the chosen estimator."""
         return self.errors[self.chosen]
 
 
@@ -83,15 +83,15 @@ def compared(
     setting: Setting, release: str, *, delta: float, epsilon_release: float, epsilon_payment: float,
     ridge_payment: float | None,
 ) -> Compared:
-    """Predict the error of every release estimator that this privacy budget admits.
+    """Predict the error of every release estimator that this privacy budget allows.
 
     Args:
-        setting: the public facts.
-        release: one of `RELEASES`; "auto" takes the least predicted error.
-        delta: delta of the release.
-        epsilon_release: epsilon of the release, on top of the payments'.
-        epsilon_payment: epsilon of the payment estimates.
-        ridge_payment: ridge weight of these; None for the default of `confide.regression.plan`.
+        setting: public facts of the regression.
+        release: name in `RELEASES`; "auto" chooses the estimator with the least predicted error.
+        delta: failure probability delta of the release's privacy.
+        epsilon_release: privacy loss epsilon of the release, in addition to that of the payment estimates.
+        epsilon_payment: privacy loss epsilon of the payment estimates.
+        ridge_payment: ridge weight of the payment estimates; None for the default of `confide.regression.plan`.
     """
     if ridge_payment is None and release == "averaged":
         ridge_payment = best_ridge(
@@ -112,11 +112,12 @@ def compared(
 
 
 def least_epsilon(error: float, error_at: Callable[[float], float]) -> float | None:
-    """About the least epsilon with which an error is predicted to be no larger, to four digits; None where none is.
+    """The least epsilon, to about four digits, whose predicted error is at most `error`; None where no epsilon
+    suffices.
 
     Args:
-        error: that is wanted.
-        error_at: predicted at an epsilon; it falls.
+        error: largest accepted error.
+        error_at: function from an epsilon to the predicted error, which falls with epsilon.
     """
     low, high = _EPSILONS
     if error_at(high) > error:

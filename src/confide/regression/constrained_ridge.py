@@ -1,8 +1,9 @@
 """Ridge regression constrained to a ball, solved in double precision and certified in ball arithmetic.
 
-The constraint is what bounds the sensitivity (spec truthful_regression 4.2: the printed bound without it is false). The
-privacy proof is about the numbers that noise is added to, not about what a solver meant to find: `certified_ridge`
-returns exact dyadic numbers with a proved distance of at most `tolerance` from the true minimiser, always.
+The constraint bounds the sensitivity (spec truthful_regression 4.2: the printed bound without it is false). The privacy
+proof is about the numbers to which noise is really added, and not about the exact minimiser that a solver approximates.
+`certified_ridge` therefore returns exact dyadic numbers whose distance from the true minimiser is proved to be at most
+`tolerance`, for all data.
 """
 
 from __future__ import annotations
@@ -31,10 +32,11 @@ def constrained_ridge(
     """The minimiser of theta'(A + ridge I)theta - 2u'theta over ||theta|| <= radius, in double precision.
 
     Args:
-        gram: (d, d) symmetric; it may be indefinite (noisy moments), the ball makes the problem well posed.
-        cross: (d,).
+        gram: (d, d) symmetric matrix A, which may be indefinite (noisy moments), because the ball makes the problem
+            well posed.
+        cross: (d,) vector u.
         ridge: weight of ||theta||^2, >= 0.
-        radius: R > 0; infinity for none.
+        radius: radius R > 0 of the ball; infinity for none.
         spectrum: eigenvalues and eigenvectors of gram, where they are known.
 
     Returns:
@@ -80,7 +82,9 @@ def constrained_ridge(
 
 
 def _root(function: Callable[[float], float], low: float) -> float:
-    """The root of an increasing function on [low, 1], to the last bits; an end where rounding hides the sign."""
+    """The root of an increasing function on [low, 1], to the last bits, or an end of the interval where rounding hides
+    the sign.
+    """
     from scipy.optimize import brentq
 
     if function(1.0) <= 0.0:
@@ -98,9 +102,11 @@ def _middle(vector: arb_mat) -> arb_mat:
 
 
 def _distance(gram: arb_mat, cross: arb_mat, theta: arb_mat, ridge: arb, multiplier: arb, radius: arb) -> arb | None:
-    """A proved bound on ||theta - theta*||: the duality gap of (theta, multiplier); None when theta is not feasible.
+    """A proved bound on ||theta - theta*||, from the duality gap of (theta, multiplier); None when theta is not
+    feasible.
 
-    F(theta) - g(m) = r'(A + (ridge+m)I)^-1 r / 2 + m (R^2 - ||theta||^2)/2, and F is ridge-strongly convex.
+    The gap is F(theta) - g(m) = r'(A + (ridge+m)I)^-1 r / 2 + m (R^2 - ||theta||^2)/2, where F is the objective, g its
+    dual, m the multiplier and r the residual. F is strongly convex with modulus ridge.
     """
     room = radius * radius - (theta.transpose() * theta)[0, 0]
     if not room >= 0:
@@ -111,15 +117,16 @@ def _distance(gram: arb_mat, cross: arb_mat, theta: arb_mat, ridge: arb, multipl
 
 
 def certified_ridge(sums: Moments, ridge: float, radius: float, tolerance: float) -> list[Fraction]:
-    """Ridge regression in a ball, within a proved distance of the exact minimiser, as exact dyadic numbers.
+    """Ridge regression in a ball as exact dyadic numbers, within a proved distance of the exact minimiser.
 
-    Never fails on data: where double precision does not suffice, precision is raised until the certificate holds.
+    The function never fails on any data. Where double precision does not suffice, the precision is raised until the
+    certificate holds.
 
     Args:
         sums: exact moments.
         ridge: weight gamma > 0 of ||theta||^2 in the sum of squares, used exactly.
-        radius: R > 0, used exactly.
-        tolerance: public bound on the distance that is certified, > 0.
+        radius: radius R > 0 of the ball, used exactly.
+        tolerance: certified bound on the distance to the exact minimiser, > 0, a public number.
 
     Returns:
         d exact rationals with power-of-two denominators.
@@ -157,7 +164,9 @@ def certified_ridge(sums: Moments, ridge: float, radius: float, tolerance: float
 
 
 def _into_ball(theta: arb_mat, radius: arb, margin: int, *, binding: bool) -> arb_mat:
-    """Scale to norm R (1 - 2^-margin): up as well as down where the constraint binds, down only where it does not."""
+    """Scale theta to norm R (1 - 2^-margin): up or down where the constraint is binding, and down only where it is
+    not.
+    """
     norm = _norm(theta)
     if not norm > 0 or (not binding and norm <= radius):
         return _middle(theta)
@@ -169,9 +178,10 @@ def _refine(
     gram: arb_mat, cross: arb_mat, theta: arb_mat, gamma: arb, multiplier: arb, radius: arb,
     values: np.ndarray, vectors: np.ndarray, ridge: float,
 ) -> tuple[arb_mat, arb]:
-    """One step of iterative refinement: residual in ball arithmetic, correction by the double eigendecomposition.
+    """One step of iterative refinement, with the residual in ball arithmetic and the correction from the double
+    eigendecomposition.
 
-    With the constraint binding, the correction also moves the multiplier so that the norm stays R to first order.
+    If the constraint is binding, the correction also moves the multiplier, so that the norm stays R to first order.
     """
     residual = cross - gram * theta - theta * (gamma + multiplier)
     shifted = values + ridge + float(multiplier)
@@ -198,7 +208,7 @@ def _refine(
 
 
 def _fraction(value: arb) -> Fraction:
-    """An exact arb as a rational."""
+    """The exact rational value of a point in ball arithmetic."""
     mantissa, exponent = value.mid().man_exp()
     m, e = int(mantissa), int(exponent)
     return Fraction(m * 2**e) if e >= 0 else Fraction(m, 2**-e)

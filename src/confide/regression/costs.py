@@ -1,7 +1,8 @@
-"""Laws of the privacy cost coefficients, and the threshold below which players are counted on to be truthful.
+"""Laws of the privacy cost coefficients, and the threshold below which players are assumed to be truthful.
 
-A player with coefficient c bears a privacy cost of at most c epsilon^2. Coefficients are independent given the data;
-where their law depends on a player's data, use the law that lies above all of them (`DependentCosts`).
+A player with coefficient c has a privacy cost of at most c epsilon^2. Cost coefficients of different players are
+independent given the data. Where their law depends on a player's data, use `DependentCosts`, which takes the largest
+tail of all these laws.
 """
 
 from __future__ import annotations
@@ -33,15 +34,17 @@ __all__ = [
 ]
 
 LARGEST_EPSILON = 1.25
-"""Up to which total epsilon a `QuadraticCosts` may be used: e^epsilon <= 1 + 2 epsilon holds up to 1.2564."""
+"""Largest total epsilon for which `QuadraticCosts` may be used: e^epsilon <= 1 + 2 epsilon holds up to 1.2564."""
 
 
 @runtime_checkable
 class CostLaw(Protocol):
-    """A law of non-negative cost coefficients, by its upper tail (small tails would be lost in 1 - probability)."""
+    """A law of non-negative cost coefficients, given by its upper tail, because small tails would be lost in 1 -
+    probability.
+    """
 
     def survival(self, cost: float) -> float:
-        """P[c > cost]."""
+        """The probability P[c > cost] that a coefficient is above `cost`."""
 
     def quantile(self, tail: float) -> float:
         """The least cost t with P[c > t] <= tail, for tail in (0, 1)."""
@@ -82,7 +85,8 @@ class ExponentialCosts(Declared):
 @wire("EmpiricalCosts", "values")
 @dataclass(frozen=True, eq=False)
 class EmpiricalCosts:
-    """The law of a value drawn from a public list, such as an earlier survey's; never from the participants themselves.
+    """The law of a random value from a public list, such as an earlier survey; never a list of the participants' own
+    costs.
 
     Args:
         values: (k,) non-negative costs.
@@ -112,15 +116,15 @@ PlainCosts = ParetoCosts | ExponentialCosts | EmpiricalCosts
 @wire("DependentCosts", "laws")
 @dataclass(frozen=True)
 class DependentCosts:
-    """Coefficients whose law depends on a person's own data: the worst of several laws at each cost.
+    """A law of coefficients that depend on a person's own data: at each cost the largest tail of several laws counts.
 
-    P[c > t] is the largest over the laws: min over (x, y) of P[c <= t | x, y] from below. Coefficients must still be
-    independent of each other given all data; the exact threshold then stands, because the number of people above it is
-    dominated by a binomial number. Where a common factor that nobody knows moves them together, say so with
-    `Behaviour.common_factor`.
+    P[c > t] is the largest over the laws, so that P[c <= t] is a lower bound on min over (x, y) of P[c <= t | x, y].
+    Coefficients must still be independent of each other given all data. The exact threshold then remains valid, because
+    the number of people above it is stochastically dominated by a binomial number. If an unknown common factor moves
+    all coefficients together, set `Behaviour.common_factor`.
 
     Args:
-        laws: one for each kind of people, at least one.
+        laws: one law for each kind of people, at least one.
 
     Source: Cummings et al. 2015, Definition 7 and Lemma 3 (the function F); spec truthful_regression section 5.
 
@@ -151,11 +155,12 @@ class QuadraticCosts(Declared):
 
     By Lemma 12, a player's expected cost then differs between two answers by at most 2 c epsilon (e^epsilon - 1), which
     is at most 4 c epsilon^2 while epsilon, the total of the mechanism, is at most 1.25. The coefficient of epsilon^2 is
-    therefore 4 c. The source calls a quarter of the cost f and keeps c; here money stays money.
+    therefore 4 c. The source instead calls a quarter of the cost f and keeps the coefficient c; this class keeps all
+    amounts in money.
 
-    It is the *difference* between two answers that is bounded, which is what truth needs. The level of the cost is at
-    most c epsilon by the same assumption, far above 4 c epsilon^2 where epsilon is small: that taking part pays rests
-    on Assumption 1, cost at most (coefficient) epsilon^2, as before.
+    The bound concerns the *difference* of the expected costs of two answers, which suffices for truthfulness. The same
+    assumption bounds the cost itself only by c epsilon, which is far above 4 c epsilon^2 for small epsilon. So the
+    participation guarantee still uses Assumption 1, a cost of at most (coefficient) epsilon^2.
 
     Source: Cummings et al. 2015, Appendix D, Assumption 4 and Lemma 12 (which cites Assumption 5 for 4, E14); spec
     truthful_regression section 5.
@@ -177,24 +182,24 @@ class QuadraticCosts(Declared):
 
     @staticmethod
     def difference(per_nat: float, epsilon: float) -> float:
-        """Largest difference of a player's expected cost between two answers, 2 c epsilon (e^epsilon - 1).
+        """The largest difference of a player's expected cost between two answers, 2 c epsilon (e^epsilon - 1).
 
         Args:
-            per_nat: the player's c >= 0.
-            epsilon: total of the mechanism, in [0, 1.25]; pure.
+            per_nat: cost c >= 0 of a nat of privacy to the player.
+            epsilon: total privacy loss of the mechanism, in [0, 1.25], with delta 0.
 
         Raises:
-            InvalidInput: a larger epsilon, for which 4 c epsilon^2 would not cover it.
+            InvalidInput: epsilon is above 1.25, where 4 c epsilon^2 would not bound the difference.
         """
         covered = QuadraticCosts.check(epsilon)
         return 2.0 * non_negative("per_nat", per_nat) * covered * math.expm1(covered)
 
     @staticmethod
     def check(epsilon: float, delta: float = 0.0) -> float:
-        """The total epsilon, if this class of costs covers it.
+        """Check that this class of costs covers a total privacy loss, and return its epsilon.
 
         Raises:
-            InvalidInput: epsilon above 1.25, or a delta above 0 (no likelihood ratio is bounded then).
+            InvalidInput: epsilon is above 1.25, or delta is above 0, in which case likelihood ratios are unbounded.
         """
         if delta > 0:
             raise InvalidInput("costs", f"quadratic costs need every likelihood ratio bounded, not delta = {delta:g}",
@@ -211,12 +216,13 @@ def _allowed(people: int, misreports: float) -> int:
 
 
 def excess_probability(people: int, misreports: float, survival: float) -> float:
-    """P[more than misreports * people have a cost above t], where each has with probability `survival`, independently.
+    """P[more than misreports * people have a cost above t], where each person has such a cost with probability
+    `survival`, independently.
 
     Args:
-        people: n, at least 1.
-        misreports: alpha, the tolerated share, in [0, 1).
-        survival: P[c > t], in [0, 1].
+        people: number n of people, at least 1.
+        misreports: tolerated share alpha, in [0, 1).
+        survival: probability P[c > t] that one person's cost is above t, in [0, 1].
 
     Returns:
         P[Bin(n, survival) > floor(alpha n)].
@@ -229,18 +235,18 @@ def excess_probability(people: int, misreports: float, survival: float) -> float
 
 
 def threshold(people: int, misreports: float, failure_probability: float, costs: CostLaw, mode: str = "exact") -> float:
-    """The cost up to which players are truthful: tau_{alpha,beta} = max(tau1, tau2).
+    """The cost threshold up to which players are assumed to be truthful: tau_{alpha,beta} = max(tau1, tau2).
 
-    tau1 is the least t such that, with probability at least 1 - beta, no more than alpha n players have a cost above t;
-    tau2 the least t with P[c > t] <= alpha (each player's own view of one other).
+    tau1 is the least t such that, with probability at least 1 - beta, no more than alpha n players have a cost above t.
+    tau2 is the least t with P[c > t] <= alpha, which is each player's own view of another player.
 
     Args:
-        people: n, the invited, at least 1.
-        misreports: alpha in (0, 1), the tolerated share of misreports and absences.
-        failure_probability: beta in (0, 1), the probability that there are more.
-        costs: the law of one cost.
-        mode: "exact" for independent costs; "lemma3" is the source's Markov bound, far larger, which also holds for
-            costs that share an unknown common factor.
+        people: number n of invited people, at least 1.
+        misreports: tolerated share alpha of misreports and absences, in (0, 1).
+        failure_probability: probability beta in (0, 1) that more people than tolerated have a cost above the threshold.
+        costs: law of one player's cost coefficient.
+        mode: "exact" for independent costs. "lemma3" uses the source's Markov bound, which gives a far larger threshold
+            and also holds for costs with an unknown common factor.
 
     Returns:
         The threshold, in the unit of the costs.

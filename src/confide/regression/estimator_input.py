@@ -1,13 +1,15 @@
 """Input of an estimator: frames and arrays as columns of numbers, with their names.
 
-Shapes, names and types are checked first; they are public. The values are read when they are asked for, after the
-charge. A cell that is no number is nan, and its row will be a null record: one person's cell never stops a fit.
+Shapes, names and types are public, and are checked first. The values are read only after the privacy loss has been
+charged. A cell that is not a number becomes nan, and its row counts as a null record, so that one person's cell never
+stops a fit.
 
-Fits of the same data without a ledger: their losses add up, and a warning says so.
+The module also keeps track of fits of the same data without a ledger, whose privacy losses add up, and warns about
+them.
 
-Data are recognised by a keyed digest of their values. The key is drawn for this process; key and digests stay in its
-memory and are written nowhere. Data with other rows, other columns, another order, or in another process are not
-recognised.
+Data sets are recognised by a keyed digest of their values. The key is drawn for each process. Key and digests stay in
+memory and are never written to disk. Data with other rows, other columns or another order are not recognised, nor are
+data in another process.
 """
 
 from __future__ import annotations
@@ -50,13 +52,13 @@ _WHY_BOUNDS = ("bounds are public: give bounds that you know without this data. 
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Columns whose values nobody has looked at yet.
+    """Columns of data whose values have not been read yet.
 
     Args:
-        rows: how many rows there are.
-        labels: a name for each column; "x0", "x1" where it has none.
-        named: whether these names were given, all of them as text.
-        read: reads the values, (rows, columns) in doubles; nan where a cell is no number.
+        rows: number of rows.
+        labels: name of each column; "x0", "x1", ... for columns without names.
+        named: whether the data gave these names, all of them as text.
+        read: function that reads the values, (rows, columns) in doubles; nan where a cell is not a number.
     """
 
     rows: int
@@ -66,10 +68,11 @@ class Columns:
 
 
 def features_of(X: Any) -> Columns:
-    """The features: a frame of pandas, Polars or Arrow, or anything that is an array of two axes.
+    """The columns of features: a frame of pandas, Polars or Arrow, or any two-dimensional array.
 
     Raises:
-        InvalidInput: another shape, no columns, sparse or complex numbers, or a column whose type holds no numbers.
+        InvalidInput: the data have another shape or no columns, are sparse or complex, or have a column whose type
+            holds no numbers.
     """
     if hasattr(X, "tocsr"):
         raise InvalidInput("X", "Sparse data is unsupported", "give a dense array, such as X.toarray()")
@@ -77,13 +80,13 @@ def features_of(X: Any) -> Columns:
 
 
 def response_of(y: Any, rows: int) -> Columns:
-    """The response: one column of as many rows as the features have.
+    """The column of responses, with as many rows as the features have.
 
     Warns:
-        DataConversionWarning of scikit-learn, where that is loaded, else UserWarning: a column of two axes.
+        DataConversionWarning of scikit-learn, or UserWarning if scikit-learn is not loaded: the column has two axes.
 
     Raises:
-        InvalidInput: another shape, or a type that holds no numbers.
+        InvalidInput: the response has another shape, or a type that holds no numbers.
     """
     if y is None:
         raise InvalidInput("y", "PrivateRegression requires y to be passed, but the target y is None")
@@ -99,18 +102,18 @@ def response_of(y: Any, rows: int) -> Columns:
 
 
 def warn_of_names(given: Columns, fitted: tuple[str, ...] | None, estimator: str) -> None:
-    """Compare the columns of a prediction with those of the fit.
+    """Compare the column names of the data for a prediction with those of the fit.
 
     Args:
-        given: columns of the prediction.
-        fitted: names at the fit; None where there were none.
-        estimator: name of the estimator.
+        given: columns of the data for the prediction.
+        fitted: column names at the fit; None where the data had no names.
+        estimator: name of the estimator, for messages.
 
     Warns:
-        UserWarning: one of them has names and the other has none.
+        UserWarning: only one of the two data sets has column names.
 
     Raises:
-        InvalidInput: other names, or another order.
+        InvalidInput: the names or their order differ.
     """
     if fitted is None or not given.named:
         if given.named:
@@ -132,11 +135,11 @@ def warn_of_names(given: Columns, fitted: tuple[str, ...] | None, estimator: str
 
 
 def _frame(frame: Any, field: str = "") -> Columns:
-    """Columns of a frame, each of the type that its own type says.
+    """The columns of a frame, each with the type that the frame declares.
 
     Args:
-        frame: of pandas, Polars or Arrow.
-        field: "y" for the response; else each column is known by its name.
+        frame: frame of pandas, Polars or Arrow.
+        field: name in error messages, "y" for the response; by default each column's own name.
     """
     names, columns = _columns_of(frame)
     labels = tuple(map(str, names))
@@ -157,7 +160,7 @@ def _frame(frame: Any, field: str = "") -> Columns:
 
 
 def _columns_of(frame: Any) -> tuple[list[Any], list[Any]]:
-    """Names as they are, and columns, of a frame of any make; a pandas index is no column."""
+    """The column names, unchanged, and the columns of a frame of any library; a pandas index is not a column."""
     if hasattr(frame, "column_names") and hasattr(frame, "column"):  # Arrow
         return list(frame.column_names), [frame.column(k) for k in range(frame.num_columns)]
     if made_by("pandas", frame):
@@ -172,12 +175,14 @@ def _columns_of(frame: Any) -> tuple[list[Any], list[Any]]:
 
 
 def _typed(values: Any) -> bool:
-    """Whether a sequence is a column of pandas, Polars or Arrow, which has a type of its own."""
+    """Whether a sequence is a column of pandas, Polars or Arrow, which has a declared type."""
     return any(made_by(package, values) for package in ("pandas", "polars", "pyarrow"))
 
 
 def _array(field: str, values: Any) -> Any:
-    """A list as an array; one that numpy would turn into text stays as it is and is read cell by cell."""
+    """A list as an array; a list that numpy would turn into text stays an array of objects, which is read cell by
+    cell.
+    """
     try:
         array = np.asarray(values)
     except ValueError:
@@ -196,7 +201,7 @@ def _numeric(field: str, array: Any) -> None:
 
 
 def _matrix(X: Any) -> Columns:
-    """The columns of an array of two axes."""
+    """The columns of a two-dimensional array."""
     array = X if hasattr(X, "shape") and hasattr(X, "dtype") else _array("X", X)
     _numeric("X", array)
     if len(array.shape) != 2:
@@ -207,7 +212,7 @@ def _matrix(X: Any) -> Columns:
 
 
 def _vector(y: Any) -> tuple[Columns, int]:
-    """The response of an array or a series, and how many axes it has."""
+    """The response in an array or a series, and its number of axes."""
     if _typed(y):
         column = plain_numbers("y", as_array(y))
         return Columns(len(column), ("y",), False, lambda: numbers("y", column)[:, None]), 1
@@ -231,7 +236,9 @@ def _some(found: Columns) -> Columns:
 
 
 def _category(name: str) -> type[Warning]:
-    """A warning of scikit-learn, where that is loaded, so that its own filters know it; it is never imported."""
+    """The named warning class of scikit-learn if scikit-learn is loaded, so that its own filters apply; scikit-learn is
+    never imported.
+    """
     found = getattr(sys.modules.get("sklearn.exceptions"), name, UserWarning)
     return found if isinstance(found, type) and issubclass(found, Warning) else UserWarning
 
@@ -240,27 +247,27 @@ def _category(name: str) -> type[Warning]:
 
 
 def bounded_features(given: Any, features: Columns) -> tuple[Numeric, ...]:
-    """The roles of the features, by public bounds alone; a value beyond them is moved to the bound.
+    """The roles of the features with their public bounds; a value beyond a bound is moved to the bound.
 
     Args:
-        given: as `PrivateRegression.feature_bounds`.
-        features: the columns.
+        given: bounds in any form of `PrivateRegression.feature_bounds`.
+        features: columns of the features.
 
     Raises:
-        InvalidInput: missing bounds, or bounds that are none.
+        InvalidInput: bounds are missing or invalid.
     """
     return tuple(_role(f"feature_bounds of {label}", f"x{k}", pair)
                  for k, (label, pair) in enumerate(zip(features.labels, _pairs(given, features), strict=True)))
 
 
 def bounded_response(given: Any) -> Numeric:
-    """The role of the response.
+    """The role of the response with its public bounds.
 
     Args:
-        given: (lower, upper).
+        given: pair (lower, upper).
 
     Raises:
-        InvalidInput: missing bounds, or bounds that are none.
+        InvalidInput: bounds are missing or invalid.
     """
     if given is None:
         raise InvalidInput("response_bounds", "is missing", f"must be (lower, upper); {_WHY_BOUNDS}")
@@ -268,7 +275,7 @@ def bounded_response(given: Any) -> Numeric:
 
 
 def _pairs(given: Any, features: Columns) -> list[Any]:
-    """(lower, upper) of each column, as they were given."""
+    """The pair (lower, upper) of each column, from the bounds in any accepted form."""
     if given is None:
         raise InvalidInput("feature_bounds", "is missing",
                            f"must be (lower, upper), a list of pairs, or a mapping from column to pair; {_WHY_BOUNDS}")
@@ -299,7 +306,7 @@ def _listed(field: str, given: Any) -> list[Any]:
 
 
 def _role(field: str, column: str, pair: Any) -> Numeric:
-    """The role of a column with these bounds; errors name the parameter."""
+    """The role of a column with these bounds; errors name the parameter with the bounds."""
     ends = _listed(field, pair)
     if len(ends) != 2:
         raise InvalidInput(field, f"{len(ends)} numbers", "must be (lower, upper)")
@@ -313,12 +320,13 @@ def _role(field: str, column: str, pair: Any) -> Numeric:
 
 
 def lost_records(labels: Sequence[str], roles: Sequence[Numeric], cells: np.ndarray) -> str:
-    """Message to the holder of the data: rows that count for nothing, and values that were moved. It is private.
+    """A private message to the holder of the data: the numbers of rows that count as null and of values that were moved
+    to a bound.
 
     Args:
         labels: (d,) names of the features.
         roles: (d + 1,) roles of the features and the response.
-        cells: (n, d + 1).
+        cells: (n, d + 1) values of the features and the response.
     """
     bad = ~np.isfinite(cells)
     kept = ~bad.any(axis=1)
@@ -345,7 +353,7 @@ _BYTES = 32
 
 @dataclass
 class Refits:
-    """Loss that was spent on each data set, by its digest; safe under threads.
+    """The privacy loss spent on each data set, which is recognised by its digest; safe under threads.
 
     Example:
         >>> refits, data = Refits(), np.arange(6.0).reshape(3, 2)
@@ -359,10 +367,10 @@ class Refits:
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def digest(self, parts: Iterable[np.ndarray], note: bytes = b"") -> bytes:
-        """The keyed digest of some columns of doubles, the same for every layout in memory.
+        """The keyed digest of some columns of doubles, which is the same for every layout in memory.
 
         Args:
-            parts: arrays (m, d).
+            parts: arrays of shape (m, d).
             note: further bytes that distinguish data sets.
         """
         found = hashlib.blake2b(note, key=self._key, digest_size=_BYTES)
@@ -373,12 +381,14 @@ class Refits:
         return found.digest()
 
     def with_one_more(self, digest: bytes, cost: Cost) -> tuple[int, Cost]:
-        """How many fits there are with one more, and what they spend together; nothing is noted."""
+        """The number of fits of a data set after one more fit, and their total cost; nothing is recorded."""
         with self._lock:
             return self._plus(digest, cost)
 
     def add(self, digest: bytes, cost: Cost) -> tuple[int, Cost]:
-        """Note a fit before it is made; the same answer."""
+        """Record a fit before it is made; the result is the number of fits and their total cost, as in
+        `with_one_more`.
+        """
         with self._lock:
             self._spent[digest] = self._plus(digest, cost)
             return self._spent[digest]

@@ -1,6 +1,7 @@
-"""Promises of the private mechanism: every number of section 7.1, from public parameters alone.
+"""The guarantees of the private mechanism: every number of spec section 7.1, from public parameters alone.
 
-`figures` computes the numbers, `regression_guarantees` states them as typed guarantees that flag themselves vacuous.
+`figures` computes the numbers. `regression_guarantees` states them as typed guarantees, which mark themselves as
+vacuous where they are.
 """
 
 from __future__ import annotations
@@ -41,39 +42,43 @@ __all__ = ["CUT", "DOCUMENT", "EMPTY", "Figures", "figures", "lie_bias", "privac
 
 DOCUMENT = "Cummings et al. 2015"
 PAYMENT_FAILURE = 1e-6
-"""Probability with which some payment may leave its stated range where predictions are not clipped."""
+"""Probability that some payment leaves its stated range, where predictions are not clipped."""
 
 
 EMPTY = "at these sizes, the bound on the gain is not below the largest cost of a lie, so it says nothing"
-"""Why truth is not promised where the bound is empty."""
+"""Reason why truthfulness is not guaranteed where the bound on the gain is vacuous."""
 
 CUT = ("the bounds of the answer cut off answers that the model allows (predictions up to R0, residuals up to M), and "
        "no theorem covers this case: widen the bounds, or lower parameter_bound and noise_bound")
-"""Why truth and accuracy are not promised where honest answers may not be given."""
+"""Reason why truthfulness and accuracy are not guaranteed where the bounds of the answer exclude some honest answers.
+"""
 
 
 @renamed(failure="failure_probability", range_failure="range_failure_probability")
 @dataclass(frozen=True, kw_only=True)
 class Figures:
-    """The numbers behind the guarantees. Money is in the currency's unit.
+    """The numbers behind the guarantees, with money in the unit of the currency.
 
     Args:
-        loss: total privacy loss, towards everybody else together.
-        threshold: tau, players with a cost coefficient up to it are covered.
-        privacy_cost: tau epsilon^2, the largest privacy cost that a covered player bears; epsilon is what people bear
-            (`PrivateTruthfulRegression.borne_epsilon`), also where no loss is claimed.
-        coin: the smallest coin; rounding to it can reward a lie with one coin, and cost a participant half of one.
-        peer_error: e, how far the payment's target is off.
-        gain: eta, no lie gains more.
-        truth_radius: rho, no lie that moves the prediction of a player further can pay.
-        least_constant: the least a at which taking part pays in expectation.
-        expected_total: bound on the expected sum of all payments.
-        lowest: least single payment.
-        highest: largest single payment.
-        range_failure_probability: that some payment leaves [lowest, highest]; 0 where predictions are clipped.
+        loss: total privacy loss towards all other people together.
+        threshold: cost threshold tau; the guarantees cover players with a cost coefficient up to tau.
+        privacy_cost: largest privacy cost tau epsilon^2 of a covered player. Here epsilon is
+            `PrivateTruthfulRegression.borne_epsilon`, the loss that people really bear, also where no loss is claimed.
+        coin: value of the smallest coin. Rounding to whole coins can reward a lie with one coin, and cost a participant
+            half a coin.
+        peer_error: bound e on the error of the target that payments compare with.
+        gain: bound eta on the gain from any lie.
+        truth_radius: truth radius rho: no lie that moves the liar's prediction by more than rho can pay.
+        least_constant: least scoring constant a at which taking part pays in expectation.
+        expected_total: bound on the expected total payment.
+        lowest: smallest possible single payment.
+        highest: largest possible single payment.
+        range_failure_probability: probability that some payment leaves [lowest, highest]; 0 where predictions are
+            clipped.
         accuracy: proved bound on ||coef - theta||^2.
-        typical_error: predicted E||estimate - theta||^2 when everybody is truthful; no bound.
-        failure_probability: probability that a bound's event fails (spectrum, or more misreports than tolerated).
+        typical_error: predicted E||estimate - theta||^2 when everybody is truthful; not a bound.
+        failure_probability: probability that the event behind the bounds fails, by the spectrum or by more misreports
+            than tolerated.
     """
 
     loss: PureDP | ApproxDP
@@ -94,19 +99,20 @@ class Figures:
 
     @property
     def deposit_coins(self) -> int:
-        """Deposit of each participant at the start so that nobody can owe money, in whole coins: the largest negative
-        payment, rounded up.
+        """The deposit, in whole coins, that each participant pays at the start so that nobody can owe money later.
+
+        The deposit is the size of the largest negative payment, rounded up to whole coins.
         """
         return math.ceil(max(0.0, -self.lowest) / self.coin)
 
     @property
     def deposit(self) -> float:
-        """The same in the currency's unit."""
+        """The deposit of each participant, in the unit of the currency."""
         return self.deposit_coins * self.coin
 
 
 def peer_error(mechanism: PrivateTruthfulRegression) -> float:
-    """Error e of the payment estimates: the larger group's or the smaller's, whichever is worse, clipping included."""
+    """A bound e on the error of the payment estimates, in the worse of the two groups, with the effect of clipping."""
     setting, payment = mechanism.setting, mechanism.payment
     worst = max(_peer_error(mechanism, rows) for rows in set(setting.groups))
     if payment.clip is not None:
@@ -115,7 +121,7 @@ def peer_error(mechanism: PrivateTruthfulRegression) -> float:
 
 
 def _peer_error(mechanism: PrivateTruthfulRegression, rows: int) -> float:
-    """e of a group with this many rows, before clipping."""
+    """The bound e for a group with this many rows, without the effect of clipping."""
     setting, ridge = mechanism.setting, mechanism.payment.ridge
     found = mechanism.peer_bounds(rows)
     if not mechanism.payment.debias:
@@ -125,7 +131,7 @@ def _peer_error(mechanism: PrivateTruthfulRegression, rows: int) -> float:
 
 
 def figures(mechanism: PrivateTruthfulRegression) -> Figures:
-    """All numbers of section 7.1 for one mechanism."""
+    """All numbers of spec section 7.1 for one mechanism."""
     setting, payment, behaviour = mechanism.setting, mechanism.payment, mechanism.behaviour
     rule, coin = payment.rule, 1.0 / payment.minor_units
     tau = threshold(setting.people, behaviour.misreports, behaviour.failure_probability, behaviour.costs,
@@ -166,9 +172,10 @@ def figures(mechanism: PrivateTruthfulRegression) -> Figures:
 
 
 def lie_bias(mechanism: PrivateTruthfulRegression, truth_radius: float) -> float:
-    """How far the released estimate moves if all players use their whole slack in one direction (spec 7.1).
+    """A bound on the movement of the released estimate if all players lie as far as the truth radius allows, in one
+    direction (spec 7.1).
 
-    nan unless x is uniform in the ball and predictions rise with the response.
+    The result is nan unless x is uniform in the ball and predictions rise with the response.
     """
     setting, release = mechanism.setting, mechanism.release
     if not (setting.uniform_ball and setting.noise.log_concave):
@@ -180,10 +187,10 @@ def lie_bias(mechanism: PrivateTruthfulRegression, truth_radius: float) -> float
 
 
 def privacy_guarantees(mechanism: PrivateTruthfulRegression) -> tuple[Privacy, ...]:
-    """Promises of privacy: towards others, towards the public, and of each part alone.
+    """The guarantees of privacy: towards others, towards the public, and of each part alone.
 
-    A mean of payment estimates costs nothing beyond them, and is no more private than they are: there is no promise
-    about it.
+    A release that averages the payment estimates has no privacy loss of its own and is exactly as private as those
+    estimates, so no separate guarantee covers it.
     """
     loss = mechanism.figures.loss
     own, proof, formula = mechanism.release.privacy()
@@ -206,7 +213,7 @@ def privacy_guarantees(mechanism: PrivateTruthfulRegression) -> tuple[Privacy, .
 
 
 def regression_guarantees(mechanism: PrivateTruthfulRegression) -> Guarantees:
-    """The typed guarantees, in reading order: privacy, truth, participation, accuracy, budget."""
+    """The typed guarantees in reading order: privacy, truthfulness, participation, accuracy, budget."""
     setting, rule = mechanism.setting, mechanism.payment.rule
     f = mechanism.figures
     currency = mechanism.payment.currency

@@ -1,9 +1,10 @@
-"""Least squares with and without each player: exact sums, one triangular factor, and predictions of players by their
-peers.
+"""Least squares with and without each player's record: exact sums, one triangular factor, and predictions of each
+player by the others.
 
-With X'X = L L' and h = |L^-1 x|^2, the estimate without a player's own record predicts (x'theta - h y)/(1 - h) for
-them: n refits for the price of one triangular solve each. Sums are exact integers (no chunking, order or thread changes
-a bit), and the numbers of one record are computed elementwise in a fixed order, whatever the other records are.
+Let h = |L^-1 x|^2 be a player's leverage, where X'X = L L'. The estimate without the player's own record predicts
+(x'theta - h y)/(1 - h) for that player. So n leave-one-out fits cost one triangular solve each. Sums are exact
+integers, so that no chunking, order or thread changes a bit. The numbers of one record are computed elementwise in a
+fixed order, whatever the other records are.
 
 Source: Cummings et al. 2015, Algorithm 1; spec truthful_regression section 2.
 """
@@ -26,15 +27,21 @@ __all__ = ["WITNESS", "LeastSquares", "Sums", "fitted", "leave_one_out", "levera
 Array = NDArray[np.float64]
 
 WITNESS = 1e-10
-"""The least 1 - h: below it a player is the only one who tells anything about some direction."""
+"""Smallest accepted value of 1 - h, where h is the leverage. Below it a player's record is the only one with
+information about some direction.
+"""
 
 _HALF = 2**20
 _DEPENDENT = 1e-8
-"""A column of which others explain all but this part of its square says nothing of its own."""
+"""Largest share of a column's squared length, after the other columns are accounted for, at which the column counts as
+dependent on them.
+"""
 
 
 def on_grid(values: Array) -> tuple[Array, Array]:
-    """Two integers (in doubles) for each number of [-1, 1]: high 2^-20 + low 2^-40 is the nearest multiple of 2^-40."""
+    """Two integers (stored as doubles) for each number in [-1, 1]: high 2^-20 + low 2^-40 is the nearest multiple of
+    2^-40.
+    """
     high = np.rint(values * _HALF)
     return high, np.rint((values - high / _HALF) * _HALF**2)
 
@@ -45,18 +52,18 @@ def _rounded(values: Array) -> Array:
 
 
 def _scale(record_map: RecordMap) -> float:
-    """The least power of two that is no less than any |y|."""
+    """The smallest power of two that is at least every |y|."""
     return 2.0 ** math.ceil(math.log2(record_map.response_bound))
 
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Exact second moments of some people's records, rounded to multiples of 2^-40 (of the scale, for responses).
+    """Exact second moments of some people's records, rounded to multiples of 2^-40 (times the scale, for responses).
 
     Args:
-        gram: (d, d) object array of integers, sum of x x' in units of 2^-80.
-        cross: (d,) object array of integers, sum of x y in units of 2^-80 scale.
-        scale: power of two, no less than any |y|.
+        gram: (d, d) object array of integers: sum of x x' in units of 2^-80.
+        cross: (d,) object array of integers: sum of x y in units of 2^-80 times the scale.
+        scale: power of two that is at least every |y|.
     """
 
     gram: NDArray[np.object_]
@@ -68,16 +75,16 @@ class Sums:
 
 
 def sums(batches: Iterable[Batch], record_map: RecordMap, split: NDArray[np.bool_], features: int) -> tuple[Sums, Sums]:
-    """One pass over the records: the exact moments of both groups.
+    """The exact moments of both groups, in one pass over the records.
 
     Args:
-        batches: the submissions; the first row of each participant counts, null records add nothing.
-        record_map: the per-record map.
-        split: (n,) bool, the group of each index.
-        features: d.
+        batches: batches of submissions. The first row of each participant counts, and null records add nothing.
+        record_map: map that clips each record to the public bounds.
+        split: (n,) bool, group of each participant by rank.
+        features: number d of features.
 
     Returns:
-        Those of group 0 and of group 1; the same integers for any order and chunking of the rows.
+        The moments of group 0 and those of group 1, which are the same integers for any order and chunking of the rows.
     """
     scale = _scale(record_map)
 
@@ -92,7 +99,7 @@ def sums(batches: Iterable[Batch], record_map: RecordMap, split: NDArray[np.bool
 
 
 def _joined(table: NDArray[np.object_], d: int, scale: float) -> Sums:
-    """The sums of products of whole numbers, from those of their halves."""
+    """The sums of products of whole numbers, from the sums of products of their high and low halves."""
     high, low = slice(0, d), slice(d, 2 * d)
     mixed = table[high, low] + table[low, high]
     gram = table[high, high] * _HALF**2 + mixed * _HALF + table[low, low]
@@ -103,11 +110,11 @@ def _joined(table: NDArray[np.object_], d: int, scale: float) -> Sums:
 
 @dataclass(frozen=True, eq=False)
 class LeastSquares:
-    """A fit.
+    """A least squares fit.
 
     Args:
-        theta: (d,) the estimate.
-        factor: (d, d) lower triangular L with L L' = X'X.
+        theta: (d,) estimated coefficients.
+        factor: (d, d) lower triangular matrix L with L L' = X'X.
     """
 
     theta: Array
@@ -119,10 +126,11 @@ def fitted(found: Sums, who: str = "all records") -> LeastSquares:
 
     Args:
         found: moments of the records.
-        who: words for whose records they are, for the refusal.
+        who: description of the people with these records, for the error message.
 
     Raises:
-        Refused: these records do not determine all coefficients; names the first feature that others explain.
+        Refused: these records do not determine all coefficients. The message names the first feature that depends on
+            the features before it.
     """
     d, unit = len(found.cross), 2**80
     gram = np.array([[entry / unit for entry in row] for row in found.gram], dtype=np.float64)
@@ -145,7 +153,9 @@ def fitted(found: Sums, who: str = "all records") -> LeastSquares:
 
 
 def leverages(X: Array, factor: Array) -> Array:
-    """Leverage h = x'(X'X)^-1 x of each row, shape (m,), from the triangular factor; it depends on the row alone."""
+    """The leverage h = x'(X'X)^-1 x of each row, shape (m,), from the triangular factor; each value depends on its own
+    row alone.
+    """
     d = X.shape[1]
     solved, total = np.empty((d, len(X))), np.zeros(len(X))
     for k in range(d):
@@ -161,17 +171,19 @@ def leverages(X: Array, factor: Array) -> Array:
 def leave_one_out(
     X: Array, y: Array, index: NDArray[np.int64], fit: LeastSquares, record_map: RecordMap
 ) -> Array:
-    """Prediction of everybody else's least squares estimate for each player: x'theta_(-i) = (x'theta - h y)/(1 - h).
+    """Predict each player's response by the least squares fit to everybody else's records: x'theta_(-i) = (x'theta - h
+    y)/(1 - h).
 
     Args:
         X: (m, d) features of players whose records are in the fit.
         y: (m,) responses of the players.
-        index: (m,) ranks of the players, for the refusal.
+        index: (m,) ranks of the players, for the error message.
         fit: fit to everybody's records.
-        record_map: the per-record map of the sums.
+        record_map: map that clipped the records of the sums.
 
     Raises:
-        Refused: 1 - h is below 1e-10: the player is the only witness of some direction. The message names their rank.
+        Refused: 1 - h is below 1e-10, so that only this player's record has information about some direction. The
+            message names the player's rank.
     """
     scale = _scale(record_map)
     rows, responses = _rounded(X), _rounded(y / scale) * scale

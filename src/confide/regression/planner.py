@@ -1,7 +1,9 @@
-"""The planner: from public parameters to a calibrated mechanism, its promises and its price; refuses the hopeless.
+"""The planner of the private regression: from public parameters to a calibrated mechanism, its guarantees and its
+price.
 
-Nothing here looks at data. Give the truth radius and get the money, or give the money and get the truth radius; give
-the two epsilons, or one total to be split, or the error that is wanted.
+The planner refuses sizes at which no useful result is possible, and never looks at data. Give the truth radius to get
+the payments, or give the budget for payments to get the truth radius. For privacy, give the two epsilons, or one total
+epsilon to be split, or the wanted prediction error.
 
 Source: spec truthful_regression section 8.
 """
@@ -56,14 +58,14 @@ from confide.regression.setting import Setting
 __all__ = ["RegressionPlan", "plan"]
 
 HOPELESS = 0.95
-"""A plan whose predicted error exceeds this share of that of the zero vector is refused."""
+"""Largest predicted error of an accepted plan, as a share of the error of the zero vector."""
 
 PAYMENT_SHARE = 0.2
 """Default share of the total epsilon that goes to the payment estimates (spec section 14)."""
 
 
 class _Warnings(tuple[str, ...]):
-    """The warnings of a plan. They were a method before, and a call still gives them."""
+    """The warnings of a plan, as a tuple that can also be called, because `warnings` used to be a method."""
 
     __slots__ = ()
 
@@ -74,13 +76,13 @@ class _Warnings(tuple[str, ...]):
 
 @dataclass(frozen=True, kw_only=True)
 class RegressionPlan(Plan[PrivateTruthfulRegression]):
-    """A private regression that was calibrated from public parameters, with what to expect of it.
+    """A private regression that was calibrated from public parameters, with its predicted accuracy and payments.
 
     Args:
-        mechanism: calibrated and ready to run.
-        compared: release estimator -> predicted squared error of a prediction, E(x'estimate - x'theta)^2, for all that
-            the privacy budget admits.
-        releases: release estimator -> its settings within this budget.
+        mechanism: calibrated mechanism, ready to run.
+        compared: mapping from each release estimator that the privacy budget allows to its predicted squared error of a
+            prediction, E(x'estimate - x'theta)^2.
+        releases: mapping from each release estimator to its settings within this budget.
     """
 
     mechanism: PrivateTruthfulRegression
@@ -94,12 +96,16 @@ class RegressionPlan(Plan[PrivateTruthfulRegression]):
 
     @cached_property
     def lie_bias(self) -> float:
-        """How far the estimate moves if all players use their slack in one direction; nan where it is not known."""
+        """A bound on the movement of the estimate if all players lie as far as the truth radius allows, in one
+        direction; nan where no bound is known.
+        """
         return lie_bias(self.mechanism, self.figures.truth_radius)
 
     @cached_property
     def informativeness(self) -> float:
-        """Share of the variation of x'theta that the answers carry into payments."""
+        """The share of the variance of x'theta that the players' answers reveal, and on which payments therefore
+        depend.
+        """
         return informativeness(self.mechanism.setting.prior, self.mechanism.setting.noise)
 
     @property
@@ -109,7 +115,9 @@ class RegressionPlan(Plan[PrivateTruthfulRegression]):
 
     @property
     def predicted(self) -> Mapping[str, Predicted]:
-        """The squared error of a prediction, by which release estimators are compared; truth and money after it."""
+        """The predicted squared error of a prediction, by which release estimators are compared, followed by the truth
+        radius and the payments.
+        """
         f, m = self.figures, self.mechanism
         coin = m.payment.currency
         return {
@@ -121,7 +129,9 @@ class RegressionPlan(Plan[PrivateTruthfulRegression]):
 
     @property
     def alternatives(self) -> tuple[Alternative, ...]:
-        """The other release estimators, the best first, each with its error or why it cannot run."""
+        """The other release estimators, the best first, each with its predicted error and the reason why it was not
+        chosen.
+        """
         mine = self.mechanism.release.prediction_error(self.mechanism.setting)
         found = [Alternative(name=f"release = {name}", predicted=_error(name, error), mechanism=self._with(name),
                              refused="its error is predicted to be larger" if error > mine else
@@ -132,7 +142,9 @@ class RegressionPlan(Plan[PrivateTruthfulRegression]):
         return tuple(found)
 
     def _with(self, release: str) -> PrivateTruthfulRegression | None:
-        """The mechanism with another release, which pays as much for the truth, and enough for its privacy."""
+        """The mechanism with another release and the same scoring weight, with payments that cover the privacy costs of
+        that release.
+        """
         if release not in self.releases:
             return None
         other: Any = self.releases[release]
@@ -140,12 +152,12 @@ class RegressionPlan(Plan[PrivateTruthfulRegression]):
 
     @property
     def printed(self) -> tuple[Any, ...]:
-        """The old name of `confide.evidence.cummings_2015.printed_guarantees(plan.mechanism)`; see there."""
+        """Old name of `confide.evidence.cummings_2015.printed_guarantees(plan.mechanism)`."""
         return self.mechanism.printed()
 
     @property
     def warnings(self) -> _Warnings:
-        """Facts that a careful buyer should know before they go on."""
+        """Warnings that a buyer should read before running the plan."""
         f, out = self.figures, []
         bound = self.mechanism.setting.parameter_bound
         if self.mechanism.setting.cuts:
@@ -165,7 +177,10 @@ class RegressionPlan(Plan[PrivateTruthfulRegression]):
         return _Warnings(out)
 
     def plot(self) -> Picture:
-        """Predicted error against the release's epsilon, with the plan marked; the payments' where it has none."""
+        """A picture of the predicted error against the epsilon of the release, with the plan marked.
+
+        If the release averages the payment estimates, the horizontal axis is the epsilon of the payment estimates.
+        """
         m = self.mechanism
         averaged = isinstance(m.release, Averaged)
         here = m.payment.epsilon if isinstance(m.release, Averaged) else m.release.epsilon
@@ -191,7 +206,7 @@ class RegressionPlan(Plan[PrivateTruthfulRegression]):
         )[0]
 
     def trade_off(self) -> list[Picture]:
-        """An old name of `plot`, until 1.0.0; it has no picture of payment estimates."""
+        """Old name of `plot`, until 1.0.0; the list is empty for a release that averages the payment estimates."""
         warn_of_old("RegressionPlan", "trade_off()", "plot()")
         return [] if isinstance(self.mechanism.release, Averaged) else [self.plot()]
 
@@ -267,49 +282,52 @@ def plan(
     currency: str = "USD",
     minor_units: int = 100,
 ) -> RegressionPlan:
-    """Calibrate the private mechanism from public parameters, or refuse with what would do.
+    """Calibrate the private mechanism from public parameters, or refuse and name changes that would help.
 
     Args:
-        people: number of invited slots, n.
-        features: number of features, d.
-        parameter_bound: R0; give it, or a prior.
-        noise_bound: M; give it, or a noise law.
-        prior: law of the parameter; default uniform in the ball of radius R0.
-        noise: law of the residuals; default uniform on [-M, M].
-        epsilon: total, to be split (a fifth to the payments); or give the two parts, or the error.
-        epsilon_release: epsilon of the release, on top of the payments'.
-        epsilon_payment: epsilon of the payment estimates.
-        error: squared error of a prediction that is wanted, E(x'estimate - x'theta)^2, above 0. The plan has about the
-            least total epsilon with which it is predicted to be no larger.
-        delta: delta of the release; 0 admits only pure releases.
-        release: one of `RELEASES`; "auto" takes the least predicted error.
-        radius: R; default 1.25 R0.
-        response_bound: Y, what answers are clipped to; default R0 + M.
-        answers_cut: True where answers within R0 + M are cut off or refused before they arrive.
-        smallest_eigenvalue: mu of E[x x'], from public knowledge; None for x uniform in the unit ball.
-        largest_eigenvalue: its largest eigenvalue, where known.
-        spectrum_tolerance: xi.
-        ridge_payment: gamma_p; default: the noise on a prediction has standard deviation R0; for the averaged release,
-            the weight with the least predicted error.
-        costs: law of the privacy costs; default Pareto with exponent 4.
-        common_factor: True where a factor that nobody knows may move all costs together; much dearer.
-        misreports: alpha, tolerated share of lies and absences.
-        failure_probability: beta, probability that there are more.
-        truth_radius: rho wanted; or give the budget.
-        budget: bound wanted on the expected total of payments, in the currency.
-        centred: the cheaper form of the scoring rule (ours); False for the source's.
-        clip: t of the payments, for a sure payment range.
-        debias: pay with peers' estimates divided by their known shrinkage, which removes the ridge bias from e; for
-            features uniform in the ball alone.
-        currency: its name.
-        minor_units: coins per unit.
+        people: number n of invited slots.
+        features: number d of features.
+        parameter_bound: bound R0 on the norm of the parameter; give either this bound or a prior.
+        noise_bound: bound M on a residual; give either this bound or a noise law.
+        prior: law of the parameter; by default uniform in the ball of radius R0.
+        noise: law of the residuals; by default uniform on [-M, M].
+        epsilon: total privacy loss in nats, of which a fifth goes to the payment estimates. Instead of `epsilon`, its
+            two parts or the wanted error can be given.
+        epsilon_release: privacy loss epsilon of the release, in addition to that of the payment estimates.
+        epsilon_payment: privacy loss epsilon of the payment estimates.
+        error: wanted squared error of a prediction, E(x'estimate - x'theta)^2, above 0. The plan has about the least
+            total epsilon whose predicted error is at most this number.
+        delta: failure probability delta of the release's privacy; 0 allows only releases with pure privacy.
+        release: name in `RELEASES`; "auto" chooses the estimator with the least predicted error.
+        radius: radius R of the ball to which ridge estimates are constrained; default 1.25 R0.
+        response_bound: bound Y to which answers are clipped; default R0 + M.
+        answers_cut: whether answers within R0 + M are clipped or refused before they arrive.
+        smallest_eigenvalue: least eigenvalue mu of E[x x'], from public knowledge; None for x uniform in the unit ball.
+        largest_eigenvalue: largest eigenvalue of E[x x'], where known.
+        spectrum_tolerance: largest relative deviation xi of the sample spectrum that the guarantees cover.
+        ridge_payment: ridge weight gamma_p of the payment estimates. By default the weight is chosen such that the
+            noise on a prediction has standard deviation R0. For the averaged release, the default is the weight with
+            the least predicted error.
+        costs: law of the privacy cost coefficients; default Pareto with exponent 4.
+        common_factor: whether an unknown factor may move all costs together, which makes the plan much more expensive.
+        misreports: tolerated share alpha of lies and absences.
+        failure_probability: probability beta that there are more lies and absences than tolerated.
+        truth_radius: wanted truth radius rho; give either this radius or the budget.
+        budget: wanted bound on the expected total payment, in the currency.
+        centred: whether to use the centred scoring rule, which is cheaper (ours); False for the source's rule.
+        clip: number t that sets the bound R + s t at which the peers' predictions are clipped, so that payments have a
+            certain range.
+        debias: whether to divide the peers' estimates by 1 - g, with their known shrinkage g, which removes the ridge
+            bias from the error e; only for features uniform in the ball.
+        currency: name of the currency.
+        minor_units: number of smallest coins in one unit of the currency.
 
     Returns:
-        A plan; its `mechanism` runs, its `guarantees` need no data.
+        The plan, with a `mechanism` that can be run and `guarantees` that need no data.
 
     Raises:
-        InvalidInput: a parameter is out of range, or two that exclude each other are given.
-        Refused: no setting of these sizes keeps the promise; says what would.
+        InvalidInput: a parameter is out of range, or two given parameters exclude each other.
+        Refused: no setting with these sizes reaches the target; the message names changes that would help.
 
     Example:
         >>> found = plan(people=1_000_000, features=5, parameter_bound=1.0, noise_bound=0.5, epsilon_release=0.01,
@@ -383,7 +401,7 @@ def _again(asked: Mapping[str, Any], **changed: Any) -> RegressionPlan:
 def _error_at(
     epsilon: float, *, setting: Setting, release: str, delta: float, ridge_payment: float | None
 ) -> float:
-    """The predicted error at a total epsilon."""
+    """The predicted error of a prediction at a total epsilon."""
     released, paid = _split(epsilon, None, None, release, delta)
     return compared(setting, release, delta=delta, epsilon_release=released, epsilon_payment=paid,
                     ridge_payment=ridge_payment).error
@@ -392,7 +410,7 @@ def _error_at(
 def _for_error(
     error: float, error_at: Callable[[float], float], again: Callable[..., RegressionPlan]
 ) -> RegressionPlan:
-    """The plan with about the least total epsilon that reaches an error."""
+    """The plan with about the least total epsilon whose predicted error is small enough."""
     epsilon = least_epsilon(error, error_at)
     if epsilon is None:
         raise Refused(f"no epsilon reaches a squared error of {error:.3g} with so few people",
@@ -414,7 +432,7 @@ def _for_error(
 def _more(
     release: Release, setting: Setting, nothing: float, again: Callable[..., Any], epsilon: float | None, name: str
 ) -> list[str | Remedy]:
-    """More people, or more epsilon, with which a prediction is better than knowing nothing."""
+    """Changes that make a prediction better than the zero vector's: a larger number of people, or a larger epsilon."""
 
     def crowd() -> float | None:
         return first_that(lambda people: release.prediction_error(
@@ -430,7 +448,9 @@ def _more(
 def _split(
     epsilon: float | None, epsilon_release: float | None, epsilon_payment: float | None, release: str, delta: float
 ) -> tuple[float, float]:
-    """The two epsilons, from themselves or from their total, which both together do not exceed."""
+    """The epsilon of the release and the epsilon of the payment estimates, as given or from their total, which their
+    sum never exceeds.
+    """
     if (epsilon is None) == (epsilon_release is None and epsilon_payment is None):
         raise InvalidInput("epsilon", "must be given either in total or in parts",
                            "epsilon, both of its parts, or error")
@@ -456,7 +476,7 @@ def _split(
 def _laws(
     features: int, parameter_bound: float | None, noise_bound: float | None, prior: Prior | None, noise: NoiseLaw | None
 ) -> tuple[Prior, NoiseLaw]:
-    """The public laws, from themselves or from their bounds."""
+    """The public laws of the parameter and of the noise, as given or from their bounds."""
     if prior is None:
         if parameter_bound is None:
             raise InvalidInput("parameter_bound", "missing", "give it, or a prior")
@@ -473,7 +493,7 @@ def _laws(
 
 
 def _priced(draft: PrivateTruthfulRegression, b: float) -> PrivateTruthfulRegression:
-    """The mechanism at weight b, with the least constant at which taking part pays."""
+    """The mechanism with scoring weight b, and with the least constant a at which taking part pays in expectation."""
     weighted = replace(draft, payment=replace(draft.payment, rule=ScoringRule(0.0, b, draft.payment.rule.centred)))
     a = weighted.figures.least_constant
     return replace(weighted, payment=replace(weighted.payment, rule=replace(weighted.payment.rule, a=a)))
@@ -494,7 +514,7 @@ def _for_radius(
 def _what_would_do(
     draft: PrivateTruthfulRegression, rho: float, again: Callable[..., Any]
 ) -> list[str | Remedy]:
-    """Changes of one public number that bring the radius within reach; each was tried."""
+    """Changes of one public number that bring the truth radius within reach; each change was tested."""
     if trying():
         return []
     setting, behaviour = draft.setting, draft.behaviour
@@ -529,7 +549,9 @@ def _what_would_do(
 def _for_budget(
     draft: PrivateTruthfulRegression, budget: float, again: Callable[..., Any]
 ) -> PrivateTruthfulRegression:
-    """The largest weight whose expected total stays within the budget; the total is linear in the weight."""
+    """The mechanism with the largest scoring weight whose expected total stays within the budget; the total is linear
+    in the weight.
+    """
     unit, double = (_priced(draft, b).figures.expected_total for b in (1.0, 2.0))
     fixed = 2 * unit - double
     if budget <= fixed:

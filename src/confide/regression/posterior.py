@@ -1,8 +1,13 @@
-"""Posterior mean of x'theta from a player's own record: their payment compares it with their peers' estimate.
+"""The posterior mean of x'theta given a player's own record, with which the player's payment compares the peers'
+estimate.
 
-The response depends on theta only through t = x'theta: q = int t f_x(t) g(y - t) dt / int f_x(t) g(y - t) dt, with f_x
-the law of t and g the noise's density, is a one-dimensional integral (or a finite sum) whatever the dimension. A
-record's value never depends on the records around it: every step is elementwise, in a fixed order.
+The response depends on theta only through t = x'theta. With f_x the law of t and g the density of the noise, the
+posterior mean is
+
+    q = int t f_x(t) g(y - t) dt / int f_x(t) g(y - t) dt,
+
+a one-dimensional integral (or a finite sum) in every dimension. A record's value never depends on other records: every
+step is elementwise, in a fixed order.
 """
 
 from __future__ import annotations
@@ -41,28 +46,29 @@ Function = Callable[[Array], Array]
 
 _NODES, _WEIGHTS = (np.asarray(part, np.float64)[:, None] for part in scipy.special.roots_legendre(32))
 _CELLS = 2**18
-"""Numbers per block, so that the working set stays in cache. Blocks do not change any value."""
+"""Numbers per block, so that the working set stays in the cache. The split into blocks does not change any value."""
 _NEGLIGIBLE = 40.0
-"""Integrands are followed down to exp(-40) of their peak."""
+"""Depth to which integrands are followed: down to exp(-40) of their peak."""
 
 
 @dataclass(frozen=True)
 class PosteriorMean:
     """Posterior mean q(x, y) = E[x'theta | x, y] for a public parameter law and a public noise law.
 
-    Zero at x = 0 and for a record that is not finite; otherwise |q| <= radius ||x||, never nan, never an exception.
-    A response that no theta can give is first moved to the nearest possible one. With log-concave noise q never falls
-    when y rises (up to rounding, some 1e-13).
+    The prediction is 0 at x = 0 and for a record that is not finite. Otherwise |q| <= radius ||x||. The result is never
+    nan, and no record raises an exception. A response that no theta can give is first moved to the nearest possible
+    one. With log-concave noise q never falls when y rises, up to rounding errors of about 1e-13.
 
-    How exact, in units of the longest prediction radius ||x||: 1e-12 for the ball, the sphere and the Gaussian in a
-    ball (closed forms for uniform noise on the first two, short quadratures of their own for uniform and truncated
-    Gaussian noise, adaptive pieces for any other noise); rounding for points, and the sampling error for a sample. For
-    a box, 1e-12 under uniform noise in up to six dimensions; else a Fourier series within some 1e-8, or worse where one
-    or two coordinates outweigh all others (`confide.regression._uniform_sum`).
+    Errors are stated in units of the longest prediction, radius ||x||. For the ball, the sphere and the Gaussian in a
+    ball the error is 1e-12. The ball and the sphere have closed forms for uniform noise, other cases of uniform or
+    truncated Gaussian noise have short fixed quadratures, and any other noise law uses adaptive pieces. For finitely
+    many points the error is that of rounding, and for a sampled prior it is the sampling error. For a box the error is
+    1e-12 under uniform noise in up to six dimensions. In other cases of a box a Fourier series is within about 1e-8, or
+    worse where one or two coordinates outweigh all others (`confide.regression._uniform_sum`).
 
     Args:
-        prior: law of theta.
-        noise: law of y - x'theta.
+        prior: law of the parameter theta.
+        noise: law of the residual y - x'theta.
 
     Source: the posterior that Cummings et al. 2015 assume; spec truthful_regression section 3.
 
@@ -80,17 +86,17 @@ class PosteriorMean:
             raise InvalidInput("prior", f"{type(self.prior).__name__} has no posterior here")
 
     def __call__(self, X: ArrayLike, y: ArrayLike) -> Array:
-        """The predictions.
+        """The predictions q(x, y) for many records.
 
         Args:
             X: (n, d) features.
             y: (n,) responses.
 
         Returns:
-            (n,) float64.
+            (n,) predictions, float64.
 
         Raises:
-            InvalidInput: shapes that do not belong together; never for a row's values.
+            InvalidInput: the shapes do not match; a row's values never cause an error.
         """
         rows, responses = self._checked(X, y)
         out = np.zeros(len(rows))
@@ -100,7 +106,9 @@ class PosteriorMean:
         return out
 
     def at_norms(self, norms: ArrayLike, y: ArrayLike) -> Array:
-        """The predictions under an isotropic prior, which depend on ||x|| alone; (n,) and (n,) to (n,)."""
+        """The predictions under an isotropic prior, which depend on x through ||x|| alone; `norms` and `y` have shape
+        (n,).
+        """
         if not isinstance(self.prior, Isotropic):
             raise InvalidInput("prior", f"{type(self.prior).__name__} is not isotropic", "give X, not its norms")
         rows = np.zeros((np.size(norms), self.prior.dimension))
@@ -108,19 +116,21 @@ class PosteriorMean:
         return self(rows, y)
 
     def slacks(self, X: ArrayLike, y: ArrayLike, rho: float) -> tuple[Array, Array]:
-        """How far a response can be lowered, and raised, while the prediction moves by no more than rho.
+        """The largest fall and the largest rise of a response at which the prediction moves by at most rho.
 
         Args:
             X: (n, d) features.
             y: (n,) true responses.
-            rho: non-negative.
+            rho: largest accepted movement of the prediction, >= 0.
 
         Returns:
-            Twice (n,): the largest |y' - y| over y' below y, and above, within |y'| <= radius ||x|| + bound, such that
-            |q(x, y') - q(x, y)| <= rho; 0 where x = 0 or the record is not finite.
+            Two arrays (n,): the largest |y' - y| such that |q(x, y') - q(x, y)| <= rho, over responses y' below y, and
+                over responses y' above y. Responses y' are within |y'| <= radius ||x|| + bound. Both results are 0
+                where x = 0 or the record is not finite.
 
         Raises:
-            InvalidInput: wrong shapes, or noise that is not log-concave (q need not be monotone then).
+            InvalidInput: the shapes do not match, or the noise is not log-concave, in which case q need not be
+                monotone.
 
         Source: spec truthful_regression section 7.1.
         """
@@ -144,7 +154,7 @@ class PosteriorMean:
         return out[0], out[1]
 
     def slack(self, X: ArrayLike, y: ArrayLike, rho: float) -> Array:
-        """The larger of the two `slacks`, (n,)."""
+        """The larger of the two one-sided `slacks`, shape (n,)."""
         return np.maximum(*self.slacks(X, y, rho))
 
     def _checked(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
@@ -154,7 +164,9 @@ class PosteriorMean:
         return rows, responses
 
     def _parts(self, rows: Array, responses: Array) -> Iterator[tuple[NDArray[np.intp], Array, Function]]:
-        """Blocks of the usable rows: their ranks, radius ||x||, and the map from responses to predictions."""
+        """Blocks of the usable rows: their ranks, their largest predictions, and the function from responses to
+        predictions.
+        """
         norms = row_norms(rows)
         usable = np.isfinite(norms) & np.isfinite(responses) & (norms > 0)
         for start in range(0, len(rows), self._block):
@@ -172,7 +184,7 @@ class PosteriorMean:
         return max(1, _CELLS // len(self.prior.points))
 
     def _predictor(self, rows: Array, part: NDArray[np.intp], reach: Array) -> tuple[Array, Function]:
-        """The largest prediction of some rows, and the map from responses to predictions."""
+        """The largest possible predictions of some rows, and the function from their responses to their predictions."""
         if isinstance(self.prior, UniformBox):
             widths = np.abs(rows[part]) * self.prior.half_widths
             reach = _ordered_sum(widths.T.copy())
@@ -189,7 +201,7 @@ class PosteriorMean:
         return reach, lambda y: np.clip(self._weighted_mean(inner, y), -reach, reach)
 
     def _weighted_mean(self, inner: Array, y: Array) -> Array:
-        """Finite sum over points; inner is (m, k), y is (m,)."""
+        """The posterior mean as a finite sum over k points; `inner` is (m, k), `y` is (m,)."""
         gap = y[:, None] - inner
         logs = self.noise.log_density(gap)
         if isinstance(self.prior, Atoms):
@@ -206,7 +218,9 @@ class PosteriorMean:
 
 
 def _ordered_sum(terms: Array) -> Array:
-    """Sums over the first axis, in place, by halving: elementwise additions alone, in an order of its own."""
+    """Sums over the first axis, in place, by repeated halving: the order of the additions depends on the number of
+    terms alone.
+    """
     length = len(terms)
     while length > 1:
         half = length // 2
@@ -216,7 +230,9 @@ def _ordered_sum(terms: Array) -> Array:
 
 
 def _isotropic_mean(prior: Isotropic, noise: NoiseLaw, reach: Array, y: Array) -> Array:
-    """E[t | y] / reach for t = x'theta = reach s, |s| <= 1, and a sphere only in two dimensions or more."""
+    """The posterior mean E[t | y] / reach of t = x'theta = reach s with |s| <= 1; a sphere must have at least two
+    dimensions.
+    """
     sigma = math.inf if isinstance(noise, UniformNoise) else getattr(noise, "noise_std", 0.0)
     closed = isinstance(noise, UniformNoise | TruncatedGaussianNoise)
     if isinstance(prior, GaussianBall):
@@ -239,13 +255,15 @@ def _isotropic_mean(prior: Isotropic, noise: NoiseLaw, reach: Array, y: Array) -
 
 
 def _ball_profile(order: int) -> tuple[Function, Function]:
-    """Log of (1 - s^2)^(d/2) and its derivative; zero for d = 0."""
+    """The function log of (1 - s^2)^(d/2) and its derivative; both are zero for d = 0."""
     return (lambda s: order / 2 * np.log((1 - s) * (1 + s)) if order else np.zeros_like(s),
             lambda s: -order * s / ((1 - s) * (1 + s)) if order else np.zeros_like(s))
 
 
 def _cut_gaussian_profile(dimension: int, c: float) -> tuple[Function, Function]:
-    """The same for a Gaussian in a ball: log of (1 - s^2)^(1/2) P(k, c (1 - s^2)/2) exp(-c s^2/2)."""
+    """The log density profile of a Gaussian in a ball, and its derivative: log of (1 - s^2)^(1/2) P(k, c (1 - s^2)/2)
+    exp(-c s^2/2).
+    """
     law = log_mass((dimension - 1) / 2)
 
     def log_profile(s: Array) -> Array:
@@ -261,7 +279,9 @@ def _cut_gaussian_profile(dimension: int, c: float) -> tuple[Function, Function]
 
 
 def _pieces(noise: NoiseLaw, reach: Array, y: Array, log_profile: Function, profile_slope: Function) -> Array:
-    """E[s | y] for any noise law, piece by piece; the profile is the density of s times (1 - s^2)^(1/2)."""
+    """The posterior mean E[s | y] for any noise law, integrated piece by piece; the profile is the density of s times
+    (1 - s^2)^(1/2).
+    """
     ends = noise.breaks
     low = np.minimum(np.maximum((y - ends[-1]) / reach, -1.0), 1.0)
     high = np.maximum(np.minimum((y - ends[0]) / reach, 1.0), low)
@@ -287,7 +307,7 @@ def _pieces(noise: NoiseLaw, reach: Array, y: Array, log_profile: Function, prof
 def _piece(
     log_profile: Function, profile_slope: Function, noise: NoiseLaw, left: float, right: float, reach: Array, y: Array
 ) -> tuple[Function, Function]:
-    """Log of the profile times g(y - reach s), and its derivative, where the noise lies in [left, right]."""
+    """The log of the profile times g(y - reach s), and its derivative, where the noise lies in [left, right]."""
 
     def log_weight(s: Array) -> Array:
         z = np.clip(y - reach * s, left, right)
@@ -301,10 +321,12 @@ def _piece(
 
 
 def _integrals(log_weight: Function, slope: Function, low: Array, high: Array) -> tuple[Array, Array, Array]:
-    """Log of the peak, and the integrals of w and of w s over [low, high] relative to it, for log-concave w.
+    """The logarithm of the peak of w, and the integrals of w and of w s over [low, high] relative to that peak, for
+    log-concave w.
 
-    The weight is that of the angle phi, s = sin(phi): one more half power of 1 - s^2, smooth at the ends in every
-    dimension. The part that matters is found by bisection; each side of the peak gets 32 Gauss-Legendre nodes.
+    The integration variable is the angle phi with s = sin(phi). The substitution adds a factor (1 - s^2)^(1/2) to the
+    weight and makes it smooth at the ends in every dimension. Bisection finds the interval that matters, and each side
+    of the peak gets 32 Gauss-Legendre nodes.
     """
     left, right = low, high
     for _ in range(36):
@@ -329,7 +351,9 @@ def _integrals(log_weight: Function, slope: Function, low: Array, high: Array) -
 
 
 def _uniform_window_mean(d: int, low: Array, high: Array) -> Array:
-    """Mean of s with density proportional to (1 - s^2)^((d-1)/2) on [low, high], where 0 <= high + low, high <= 1."""
+    """The mean of s with density proportional to (1 - s^2)^((d-1)/2) on [low, high], where 0 <= high + low and high <=
+    1.
+    """
     if d == 0:  # s is the sine of a uniform angle
         first, last = np.arcsin(low), np.arcsin(high)
         return np.clip(np.sin((first + last) / 2) * np.sinc((last - first) / (2 * np.pi)), low, high)
@@ -356,7 +380,9 @@ def _uniform_window_mean(d: int, low: Array, high: Array) -> Array:
 
 
 def _from_zero(d: int, s: Array) -> Array:
-    """Integral of (1 - u^2)^((d-1)/2) for u from 0 to s; odd in s. The recurrence adds numbers of one sign only."""
+    """The integral of (1 - u^2)^((d-1)/2) for u from 0 to s, odd in s, by a recurrence that adds numbers of one sign
+    only.
+    """
     if d > 64:
         half = scipy.special.beta(0.5, (d + 1) / 2) / 2
         return np.asarray(np.sign(s) * scipy.special.betainc(0.5, (d + 1) / 2, s * s) * half)
@@ -369,7 +395,10 @@ def _from_zero(d: int, s: Array) -> Array:
 
 
 def _tail_mean(k: float, low: Array, high: Array) -> Array:
-    """The same by 32 Gauss-Legendre nodes for 0 < low, where the density falls by at most exp(-40) or smoothly."""
+    """The mean of s on a window with 0 < low, by 32 Gauss-Legendre nodes.
+
+    On that window the density falls by at most exp(-40), or falls smoothly.
+    """
     rest = (1 - low) * (1 + low)
     last = np.minimum(high, np.sqrt(1 - rest * math.exp(-_NEGLIGIBLE / k))) if k > 0 else high
     step = (last - low) * ((_NODES + 1) / 2)
@@ -378,11 +407,12 @@ def _tail_mean(k: float, low: Array, high: Array) -> Array:
 
 
 def truthful_reports(prior: Prior, noise: NoiseLaw, nodes: int = 24) -> tuple[Array, Array, Array]:
-    """Nodes x (N, d), y (N,) and weights (N,) for the records of truthful players with x uniform in the unit ball.
+    """Quadrature nodes x (N, d), y (N,) and weights (N,) for the records of truthful players with x uniform in the unit
+    ball.
 
-    Isotropic priors: product quadrature with `nodes` each for ||x||, x'theta / ||x|| and the noise, and x along the
-    first axis. Others: the first 8 nodes^2 (down to a power of 2) of a Sobol sequence; at 4096 good to about one per
-    cent.
+    Isotropic priors get a product quadrature with `nodes` nodes for each of ||x||, x'theta / ||x|| and the noise, with
+    x along the first axis. Other priors get the first 8 nodes^2 points (rounded down to a power of 2) of a Sobol
+    sequence; 4096 points have an error of about one per cent.
     """
     count, d = whole("nodes", nodes, at_least=2), prior.dimension
     if isinstance(prior, Isotropic):
@@ -406,7 +436,7 @@ def truthful_reports(prior: Prior, noise: NoiseLaw, nodes: int = 24) -> tuple[Ar
 
 
 def _along_x(prior: Isotropic, count: int) -> tuple[Array, Array]:
-    """Nodes and weights, of sum 1, for s = x'theta / (radius ||x||)."""
+    """Nodes and weights, with sum 1, for the variable s = x'theta / (radius ||x||)."""
     d = prior.dimension
     if isinstance(prior, GaussianBall):
         node, share = scipy.special.roots_legendre(count)
@@ -426,9 +456,10 @@ def _along_x(prior: Isotropic, count: int) -> tuple[Array, Array]:
 
 
 def informativeness(prior: Prior, noise: NoiseLaw) -> float:
-    """E[q^2] / E[(x'theta)^2] for truthful players with x uniform in the unit ball: 0 when responses say nothing.
+    """The ratio E[q^2] / E[(x'theta)^2] for truthful players with x uniform in the unit ball; 0 when responses reveal
+    nothing about x'theta.
 
-    Below 0.1 payments hardly depend on the responses. Source: spec truthful_regression section 3.
+    If this ratio is below 0.1, payments hardly depend on the responses. Source: spec truthful_regression section 3.
     """
     rows, responses, weights = truthful_reports(prior, noise)
     explained = float(np.sum(weights * PosteriorMean(prior, noise)(rows, responses) ** 2))

@@ -1,7 +1,8 @@
-"""Public laws that the payments rest on: those of the parameter and of the noise in a true response.
+"""The public laws on which payments depend: laws of the parameter, and laws of the noise in a true response.
 
-Fixed before any record is seen. A parameter law knows its `dimension` and a `radius` that bounds the parameter; a noise
-law has mean zero and bounded support. Neither draws at random: `from_...` turn given uniforms or normals into draws.
+The laws are fixed before any record is seen. A parameter law has a `dimension` and a `radius` that bounds the
+parameter. A noise law has mean zero and bounded support. The laws draw no random numbers themselves: the methods
+`from_...` turn given uniform or normal numbers into draws.
 """
 
 from __future__ import annotations
@@ -47,29 +48,31 @@ _REACH = Parameter("bound on a residual", symbol="M", above=0)
 
 @runtime_checkable
 class NoiseLaw(Protocol):
-    """A law of z = y - x'theta with mean zero and positive density on an interval."""
+    """A law of the noise z = y - x'theta with mean zero and a positive density on an interval."""
 
     @property
     def bound(self) -> float:
-        """M, with |z| <= M."""
+        """The bound M on the noise: |z| <= M."""
 
     @property
     def breaks(self) -> Array:
-        """The ends of the support, and the cuts between pieces with a smooth log-concave density; rising."""
+        """The ends of the support, and the points between pieces with a smooth log-concave density, in rising order."""
 
     @property
     def variance(self) -> float:
-        """E[z^2]."""
+        """The variance E[z^2] of the noise."""
 
     @property
     def log_concave(self) -> bool:
-        """Whether the density is log-concave: then a player's prediction never falls when their response rises."""
+        """Whether the density is log-concave, so that a player's prediction never falls when their response rises."""
 
     def log_density(self, z: ArrayLike) -> Array:
         """Logarithm of the density, elementwise; -inf outside the support."""
 
     def log_slope(self, z: ArrayLike) -> Array:
-        """Derivative of the log density inside the support, elementwise; at a kink, one of its two sides."""
+        """Derivative of the log density inside the support, elementwise; at a kink, the derivative from one of the two
+        sides.
+        """
 
     def from_uniforms(self, uniforms: ArrayLike) -> Array:
         """The quantile function, elementwise on [0, 1]."""
@@ -78,27 +81,28 @@ class NoiseLaw(Protocol):
 @wire("UniformBall", "dimension radius")
 @dataclass(frozen=True)
 class UniformBall(Declared):
-    """The parameter is uniform in the ball of this radius."""
+    """The law of a parameter that is uniform in the ball of a given radius."""
 
     dimension: Annotated[int, _DIMENSION]
     radius: Annotated[float, _RADIUS]
 
     @property
     def second_moment(self) -> float:
-        """E||theta||^2."""
+        """The mean squared length E||theta||^2 of the parameter."""
         return self.radius**2 * self.dimension / (self.dimension + 2)
 
     def from_normals(self, normals: ArrayLike, uniforms: ArrayLike) -> Array:
-        """Draws (n, d) made of standard normals (n, d), for the directions, and uniforms (n,), for the lengths."""
+        """Draws (n, d), made from standard normals (n, d) for the directions and uniforms (n,) for the lengths."""
         return _along(normals, self.radius * np.asarray(uniforms, np.float64) ** (1 / self.dimension))
 
 
 @wire("UniformSphere", "dimension radius")
 @dataclass(frozen=True)
 class UniformSphere(Declared):
-    """The parameter is uniform on the sphere of this radius: its length is known, its direction is not.
+    """The law of a parameter that is uniform on the sphere of a given radius: its length is known, its direction is
+    not.
 
-    In one dimension it is -radius or radius.
+    In one dimension the parameter is -radius or radius.
     """
 
     dimension: Annotated[int, _DIMENSION]
@@ -106,11 +110,11 @@ class UniformSphere(Declared):
 
     @property
     def second_moment(self) -> float:
-        """E||theta||^2."""
+        """The mean squared length E||theta||^2 of the parameter."""
         return self.radius**2
 
     def from_normals(self, normals: ArrayLike, uniforms: ArrayLike) -> Array:
-        """Draws (n, d) made of standard normals (n, d); the uniforms (n,) are not needed."""
+        """Draws (n, d), made from standard normals (n, d); the uniforms (n,) are not used."""
         return _along(normals, np.full(len(np.asarray(uniforms)), self.radius))
 
 
@@ -118,7 +122,7 @@ class UniformSphere(Declared):
 @renamed(deviation="std")
 @dataclass(frozen=True)
 class GaussianBall(Declared):
-    """The parameter has independent centred Gaussian coordinates, conditioned on the ball of this radius.
+    """The law of a parameter with independent centred Gaussian coordinates, conditioned on the ball of a given radius.
 
     Example:
         >>> round(GaussianBall(3, std=0.1, radius=1.0).second_moment, 9)  # hardly cut
@@ -134,12 +138,16 @@ class GaussianBall(Declared):
 
     @property
     def concentration(self) -> float:
-        """Concentration (R0/tau)^2: near 0 the law is that of the ball, and far above d the cut hardly matters."""
+        """The concentration (R0/tau)^2: near 0 the law is almost uniform in the ball, and far above d the truncation
+        hardly matters.
+        """
         return min((self.radius / self.std) * (self.radius / self.std), 1e300)
 
     @property
     def second_moment(self) -> float:
-        """E||theta||^2 = tau^2 d P(chi2_(d+2) <= c)/P(chi2_d <= c), c the concentration."""
+        """The mean squared length E||theta||^2 = tau^2 d P(chi2_(d+2) <= c)/P(chi2_d <= c), where c is the
+        concentration.
+        """
         d, c = self.dimension, self.concentration
         below = scipy.special.gammainc(d / 2, c / 2)
         if below > 1e-3:
@@ -149,7 +157,7 @@ class GaussianBall(Declared):
         return float(self.radius**2 * d / (d + 2) * ratio)
 
     def from_normals(self, normals: ArrayLike, uniforms: ArrayLike) -> Array:
-        """Draws (n, d) made of standard normals (n, d), for the directions, and uniforms (n,), for the lengths."""
+        """Draws (n, d), made from standard normals (n, d) for the directions and uniforms (n,) for the lengths."""
         half, most = self.dimension / 2, self.concentration / 2
         share = np.asarray(uniforms, np.float64)
         whole_mass = scipy.special.gammainc(half, most)
@@ -163,10 +171,11 @@ class GaussianBall(Declared):
 @wire("UniformBox", "half_widths")
 @dataclass(frozen=True, eq=False)
 class UniformBox:
-    """Theta uniform in a box around 0: independent coordinates, each with public bounds of its own.
+    """The law of a parameter that is uniform in a box around 0: independent coordinates, each with its own public
+    bound.
 
     Args:
-        half_widths: (d,) positive: theta_k is uniform on [-half_widths[k], half_widths[k]].
+        half_widths: (d,) positive half-widths; coordinate k of theta is uniform on [-half_widths[k], half_widths[k]].
 
     Example:
         >>> UniformBox([3.0, 4.0]).radius
@@ -187,26 +196,26 @@ class UniformBox:
 
     @property
     def radius(self) -> float:
-        """R0, the distance of the corners."""
+        """The bound R0 on the norm of the parameter, which is the distance of the corners from 0."""
         return math.hypot(*self.half_widths.tolist())
 
     @property
     def second_moment(self) -> float:
-        """E||theta||^2."""
+        """The mean squared length E||theta||^2 of the parameter."""
         return math.fsum(self.half_widths**2) / 3
 
     @property
     def uniforms(self) -> int:
-        """How many uniforms make one draw."""
+        """Number of uniform numbers for one draw."""
         return self.dimension
 
     def from_uniforms(self, uniforms: ArrayLike) -> Array:
-        """Draws (n, d) made of uniforms (n, d)."""
+        """Draws (n, d), made from uniforms (n, d)."""
         return np.asarray(self.half_widths * (2 * np.asarray(uniforms, np.float64) - 1))
 
 
 def _along(normals: ArrayLike, lengths: Array) -> Array:
-    """Vectors of these lengths along normally distributed ones."""
+    """Vectors of the given lengths in the directions of the given normal vectors."""
     directions = np.asarray(normals, np.float64)
     norms = np.sqrt(np.sum(directions * directions, axis=1))
     return np.asarray(directions * (lengths / norms)[:, None])
@@ -232,12 +241,12 @@ def _checked_points(points: ArrayLike, radius: float) -> tuple[Array, float]:
 @wire("Atoms", "points weights radius")
 @dataclass(frozen=True, eq=False)
 class Atoms:
-    """Theta is one of finitely many points.
+    """The law of a parameter that is one of finitely many points.
 
     Args:
-        points: (k, d).
-        weights: (k,) their probabilities, positive, of sum 1 within 1e-9.
-        radius: R0 >= the norm of each point; 0 stands for the largest norm.
+        points: (k, d) possible parameters.
+        weights: (k,) probabilities of the points, positive, with sum 1 within 1e-9.
+        radius: bound R0 on the norm of every point; 0 stands for the largest norm.
     """
 
     points: Array
@@ -258,16 +267,16 @@ class Atoms:
 
     @property
     def second_moment(self) -> float:
-        """E||theta||^2."""
+        """The mean squared length E||theta||^2 of the parameter."""
         return float(self.weights @ np.sum(self.points**2, axis=1))
 
     @property
     def uniforms(self) -> int:
-        """How many uniforms make one draw."""
+        """Number of uniform numbers for one draw."""
         return 1
 
     def from_uniforms(self, uniforms: ArrayLike) -> Array:
-        """Draws (n, d) made of uniforms (n,)."""
+        """Draws (n, d), made from uniforms (n,)."""
         steps = np.cumsum(self.weights)[:-1]
         return np.asarray(self.points[np.searchsorted(steps, np.asarray(uniforms, np.float64), side="right")])
 
@@ -275,11 +284,12 @@ class Atoms:
 @wire("SampledPrior", "points radius")
 @dataclass(frozen=True, eq=False)
 class SampledPrior:
-    """Any law, by a public sample of it that was drawn independently of the data; 2^14 points are a good number.
+    """Any law of the parameter, represented by a public sample that was drawn independently of the data; 2^14 points
+    are a good size.
 
     Args:
-        points: (k, d) the sample, equally weighted.
-        radius: R0 >= the norm of each point; 0 stands for the largest norm.
+        points: (k, d) sampled parameters, equally weighted.
+        radius: bound R0 on the norm of every point; 0 stands for the largest norm.
     """
 
     points: Array
@@ -296,40 +306,40 @@ class SampledPrior:
 
     @property
     def weights(self) -> Array:
-        """Equal probabilities, shape (k,)."""
+        """The equal probabilities of the points, shape (k,)."""
         return np.full(len(self.points), 1 / len(self.points))
 
     @property
     def second_moment(self) -> float:
-        """E||theta||^2 over the sample."""
+        """The mean squared length E||theta||^2 of the parameter over the sample."""
         return float(np.mean(np.sum(self.points**2, axis=1)))
 
     @property
     def uniforms(self) -> int:
-        """How many uniforms make one draw."""
+        """Number of uniform numbers for one draw."""
         return 1
 
     def from_uniforms(self, uniforms: ArrayLike) -> Array:
-        """Draws (n, d) made of uniforms (n,) in [0, 1)."""
+        """Draws (n, d), made from uniforms (n,) in [0, 1)."""
         return np.asarray(self.points[(np.asarray(uniforms, np.float64) * len(self.points)).astype(np.int64)])
 
 
 Isotropic = UniformBall | UniformSphere | GaussianBall
-"""The laws of the parameter that know no direction."""
+"""The laws of the parameter that are invariant under rotations."""
 
 Prior = UniformBall | UniformSphere | GaussianBall | UniformBox | Atoms | SampledPrior
-"""The laws of the parameter."""
+"""All laws of the parameter."""
 
 
 def parameters(prior: Prior, normals: ArrayLike, uniforms: ArrayLike) -> Array:
-    """Draws (n, d) from any law of the parameter, made of standard normals (n, d) and uniforms (n,)."""
+    """Draws (n, d) from any law of the parameter, made from standard normals (n, d) and uniforms (n,)."""
     if isinstance(prior, Isotropic):
         return prior.from_normals(normals, uniforms)
     return prior.from_uniforms(scipy.special.ndtr(normals) if isinstance(prior, UniformBox) else uniforms)
 
 
 class _OnePiece:
-    """Support [-bound, bound], with a log-concave density."""
+    """Base of noise laws with support [-bound, bound] and a log-concave density."""
 
     bound: float
 
@@ -348,7 +358,7 @@ class _OnePiece:
 @wire("UniformNoise", "bound")
 @dataclass(frozen=True)
 class UniformNoise(Declared, _OnePiece):
-    """Residuals are uniform on [-bound, bound]."""
+    """The law of residuals that are uniform on [-bound, bound]."""
 
     bound: Annotated[float, _REACH]
 
@@ -370,7 +380,7 @@ class UniformNoise(Declared, _OnePiece):
 @renamed(sigma="noise_std")
 @dataclass(frozen=True)
 class TruncatedGaussianNoise(Declared, _OnePiece):
-    """Residuals are centred Gaussian, conditioned on |z| <= bound."""
+    """The law of residuals that are centred Gaussian, conditioned on |z| <= bound."""
 
     noise_std: Annotated[float, Parameter("standard deviation before truncation", above=0)]
     bound: Annotated[float, _REACH]
@@ -401,13 +411,14 @@ class TruncatedGaussianNoise(Declared, _OnePiece):
 @wire("TabulatedNoise", "grid density")
 @dataclass(frozen=True, eq=False)
 class TabulatedNoise:
-    """Noise whose density is given at grid points and linear in between.
+    """A law of noise with a density that is given at grid points and linear between them.
 
     Args:
-        grid: (k,) rising, k >= 2; the density is zero outside.
-        density: (k,) positive, but for the two ends, which may be zero; integral 1 within 1e-6 (then rescaled).
+        grid: (k,) rising points, k >= 2; the density is zero outside of them.
+        density: (k,) positive values, except at the two ends, where zero is allowed; the integral must be 1 within 1e-6
+            and is then rescaled.
 
-    A mean that is not zero within 1e-9 is refused.
+    A density with a mean that differs from zero by more than 1e-9 is refused.
 
     Example:
         >>> round(TabulatedNoise.triangular(0.5).variance, 9)
@@ -419,7 +430,9 @@ class TabulatedNoise:
 
     @classmethod
     def triangular(cls, bound: float) -> TabulatedNoise:
-        """The density (bound - |z|) / bound^2: the sum of two equal uniform errors. Log-concave."""
+        """The triangular density (bound - |z|) / bound^2, which is log-concave: the law of the sum of two equal uniform
+        errors.
+        """
         reach = positive("bound", bound)
         return cls(grid=np.array([-reach, 0.0, reach]), density=np.array([0.0, 1 / reach, 0.0]))
 

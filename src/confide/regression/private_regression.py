@@ -1,8 +1,9 @@
-"""A private linear regression for those who know scikit-learn, with intervals.
+"""A private linear regression with confidence intervals, in the interface of scikit-learn.
 
-It is the release of this family alone, without payments: the same map of records, exact moments, release estimators
-and intervals (`confide.regression.release`). Bounds are given, never taken from data; columns are centred and scaled by
-them. scikit-learn is not needed; where it is installed, this estimator goes into its pipelines and searches.
+The class runs the release of this mechanism family alone, without payments. The class uses the same map of records,
+exact moments, release estimators and intervals (`confide.regression.release`). Bounds are given and never taken from
+the data, and columns are centred and scaled by these bounds. scikit-learn is not required. If it is installed, this
+estimator works in its pipelines and searches.
 """
 
 from __future__ import annotations
@@ -60,17 +61,17 @@ _REFITS = Refits()
 
 @runtime_checkable
 class Charging(Protocol):
-    """Protocol of a ledger for an estimator; `confide.privacy.Ledger` is one."""
+    """Protocol of a ledger that an estimator can charge; `confide.privacy.Ledger` implements it."""
 
     def rule(self, account: Account) -> Rule:
-        """How charges to an account add up."""
+        """The rule by which charges to an account add up."""
 
     def charge(self, account: Account, *events: Event, delta: float = 0.0) -> None:
-        """Debit the events of one fit, or raise and debit nothing."""
+        """Debit the events of one fit, or raise an error and debit nothing."""
 
 
 class _LeftBehind:
-    """Stands where a ledger was before an estimator was copied or went to another process."""
+    """Placeholder for the ledger in an estimator that was copied or sent to another process."""
 
     def rule(self, account: Account) -> Rule:
         raise Refused("the ledger of this estimator stayed where it was copied from: a copy of a ledger would have a "
@@ -81,48 +82,55 @@ class _LeftBehind:
 
 
 class PrivateRegression:
-    """Linear regression whose coefficients are differentially private, in the interface of scikit-learn.
+    """Linear regression with differentially private coefficients, in the interface of scikit-learn.
 
-    A fit publishes noisy second moments or a noisy estimate once, and computes the coefficients from that. The promise
-    is about one row that is replaced; the number of rows is public. It covers what the fit itself publishes and nothing
-    else: a step before it that learns from the same data (a scaler, a selection of columns), a score on it, and the
-    choice among several fits are not private. Cross-validation and searches spend once for each fit.
+    A fit publishes noisy second moments or a noisy estimate once, and computes the coefficients from that publication.
+    The guarantee is for the replacement of one row, and the number of rows is public. The guarantee covers only the
+    publications of the fit itself. The guarantee does not cover an earlier step that learns from the same data (a
+    scaler, a selection of columns), a score on these data, or a choice among several fits. Cross-validation and
+    searches spend privacy loss for each of their fits.
 
     Parameters are checked by `fit`. A value beyond its bounds is moved to the bound. A row with a cell that is missing,
-    infinite or no number counts as a null record, which adds nothing. The fit warns how many there were: the warning is
-    for the holder of the data, since it follows from private records.
+    infinite or no number counts as a null record, which adds nothing. The fit warns of the number of values that were
+    moved to a bound, and of the number of null records. This warning is for the holder of the data only, because it
+    depends on private records.
 
     Args:
         epsilon: privacy loss of one fit, in nats.
-        delta: delta of one fit; 0 for pure privacy. Choose it far below 1 / rows.
+        delta: failure probability delta of one fit; 0 for pure privacy. Choose it far below 1 / rows.
         feature_bounds: public bounds of the features: one pair (lower, upper) for all of them, a list with a pair for
             each column, or a mapping from the name of a column to its pair.
-        response_bounds: public (lower, upper) of the response.
-        neighbours: "replace": one row is exchanged for another. No other relation is proved for these releases.
-        release: "sufficient statistics" (pure), "adassp" (needs a delta), "ridge" (pure; needs `smallest_eigenvalue`),
-            or "auto": of those that the settings admit, the one with the least predicted error of a prediction.
-        parameter_bound: R0, public bound on the length of the scaled coefficients. The default, sqrt(columns + 1),
-            holds for every model whose predictions stay within `response_bounds` wherever the features are in theirs.
-        residual_std: public bound on the standard deviation of the residuals, in units of the response, on which the
-            sampling part of the intervals rests. The default, half the range of the response, always holds; a smaller
-            one gives shorter intervals.
-        smallest_eigenvalue: public lower bound on the spectrum of E[x x'] of the scaled rows, for "ridge".
-        level: coverage of the noise part and of the sampling part of each interval.
-        noise: secure noise if left out, fresh for each fit; it takes no seed. `Noise.simulated(seed)` is for studies
-            and tests, and draws the same in every fit: its results are no release.
-        ledger: charged before a fit looks at any value; a refusal leaves the estimator as it was.
-        account: account of the ledger with the budget; about replaced records, seen by the public.
+        response_bounds: public bounds (lower, upper) of the response.
+        neighbours: "replace": neighbouring data sets differ in one row that is replaced. No other relation is proved
+            for these releases.
+        release: "sufficient statistics" (pure privacy), "adassp" (needs a delta), "ridge" (pure privacy; needs
+            `smallest_eigenvalue`), or "auto", which chooses, among the releases that the settings allow, the one with
+            the least predicted error of a prediction.
+        parameter_bound: public bound R0 on the length of the scaled coefficients. The default, sqrt(columns + 1), holds
+            for every model whose predictions stay within `response_bounds` for all features within their bounds.
+        residual_std: public bound on the standard deviation of the residuals, in units of the response, for the
+            sampling part of the intervals. The default, half the range of the response, always holds. A smaller bound
+            gives shorter intervals.
+        smallest_eigenvalue: public lower bound on the eigenvalues of E[x x'] of the scaled rows, for "ridge".
+        level: coverage of the noise part of each interval, and of its sampling part.
+        noise: noise source; by default secure noise, fresh for each fit, which accepts no seed. `Noise.simulated(seed)`
+            is for studies and tests. Simulated noise draws the same numbers in every fit, and results with it are no
+            release.
+        ledger: ledger that is charged before a fit reads any value. If the ledger refuses, the estimator stays as it
+            was.
+        account: account of the ledger with the budget, for the audience "public" and the relation "replace".
 
     Attributes:
-        coef_: (d,) in units of the response for one unit of each feature.
-        intercept_: the response where all features are 0.
-        intervals_: name of a feature, or "(intercept)" -> `Interval` of its coefficient: `noise` covers the privacy
-            noise, `sampling` the residuals, `bias` the shrinkage, `total` all of them with probability `total_level`.
-            They take the records as bounded: no part covers the effect of moving values to their bounds.
-        guarantees_: promises of the fit.
-        privacy_spent_: the loss of this fit.
-        n_features_in_: d.
-        feature_names_in_: names of the columns, where a frame gave them.
+        coef_: (d,) coefficients, in units of the response for one unit of each feature.
+        intercept_: predicted response where all features are 0.
+        intervals_: mapping from the name of a feature, or "(intercept)", to the `Interval` of its coefficient. `noise`
+            covers the privacy noise, `sampling` the residuals, `bias` the shrinkage, and `total` all of them with
+            probability `total_level`. The intervals refer to the bounded records: no part covers the effect of moving
+            values to their bounds.
+        guarantees_: guarantees of the fit.
+        privacy_spent_: privacy loss of this fit.
+        n_features_in_: number d of features.
+        feature_names_in_: names of the columns, where the features came from a frame.
 
     Example:
         >>> X = np.linspace(-1, 1, 4000).reshape(-1, 2)
@@ -168,21 +176,22 @@ class PrivateRegression:
     # ---- fit and predict
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Release the coefficients, once.
+        """Release the coefficients once, from all records.
 
         Args:
-            X: (n, d) features: an array, or a frame of pandas, Polars or Arrow. At least 4 rows.
-            y: (n,) responses: an array, a series or a column.
+            X: (n, d) features as an array, or a frame of pandas, Polars or Arrow, with at least 4 rows.
+            y: (n,) responses as an array, a series or a column.
 
         Warns:
-            UserWarning: rows that count for nothing, and values moved to a bound; or, without a ledger, that the same
-                data was fitted before in this process, with the sum of the losses. The second warning comes before
-                anything is drawn: turned into an error, it stops the fit.
+            UserWarning: rows count as null, or values were moved to a bound. Without a ledger, another warning says
+                that the same data was fitted before in this process, and gives the sum of the losses. This second
+                warning comes before any noise is drawn, so that turning it into an error stops the fit.
 
         Raises:
-            InvalidInput: a setting is missing or out of range, X or y has another shape or a type without numbers, or
-                the account has another audience than the public, or another neighbouring relation than "replace".
-            BudgetExceeded: the ledger has no room; nothing was looked at, and the estimator is as before.
+            InvalidInput: a setting is missing or out of range, X or y has a wrong shape or a type without numbers, or
+                the account has an audience other than the public or a neighbouring relation other than "replace".
+            BudgetExceeded: the ledger's budget is exhausted. In this case no value was read, and the estimator is
+                unchanged.
         """
         level = fraction("level", self.level)
         features = features_of(X)
@@ -229,17 +238,18 @@ class PrivateRegression:
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """The responses that the released coefficients predict: it costs the people of the fit nothing more.
+        """Predict responses from the released coefficients, at no further privacy cost to the people of the fit.
 
         Args:
-            X: (m, d), as for `fit`. Values beyond the bounds are taken as they are.
+            X: (m, d) features, in any form that `fit` accepts. Values beyond the bounds are used unchanged.
 
         Returns:
-            (m,); nan where a feature is missing or no number.
+            (m,) predicted responses; nan where a feature is missing or not a number.
 
         Raises:
-            InvalidInput: other columns than at the fit.
-            NotFittedError: of scikit-learn, where that is loaded, else a ValueError: nothing was fitted.
+            InvalidInput: the columns differ from those of the fit.
+            NotFittedError: the estimator was not fitted. The class is scikit-learn's if scikit-learn is loaded, and a
+                ValueError otherwise.
         """
         self._check_fitted()
         features = features_of(X)
@@ -252,21 +262,23 @@ class PrivateRegression:
         return ordered_dot(features.read(), self.coef_) + self.intercept_
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """R^2 of the predictions: 1 - (squared errors) / (squared deviations of y from its mean).
+        """The coefficient R^2 of the predictions: 1 - (squared errors) / (squared deviations of y from its mean).
 
-        **A score on private data is no release.** It follows from every row, without noise: it may be looked at by
-        whoever holds the data, and neither published nor used to choose among fits that are. On public data it is free.
+        **A score on private data is no release.** The score depends on every row, without noise. The holder of the data
+        may look at the score, but must neither publish it nor use it to choose among fits that are published. A score
+        on public data costs no privacy.
 
         Args:
-            X: (m, d), as for `fit`.
+            X: (m, d) features, in any form that `fit` accepts.
             y: (m,) true responses.
-            sample_weight: (m,) weights; all alike if left out.
+            sample_weight: (m,) weights of the rows; by default all equal.
 
         Returns:
-            At most 1. Where y is constant, 1 for exact predictions and 0 for others; nan for fewer than 2 rows.
+            The coefficient, at most 1. For constant y the coefficient is 1 if the predictions are exact, and 0 if not.
+            For fewer than 2 rows the coefficient is nan.
 
         Raises:
-            InvalidInput: a feature or response that is missing or no number.
+            InvalidInput: a feature or response is missing or not a number.
         """
         predicted = self.predict(X)
         true = response_of(y, len(predicted)).read()[:, 0]
@@ -285,7 +297,7 @@ class PrivateRegression:
         return 1.0 - error / spread
 
     def to_dict(self) -> dict[str, Any]:
-        """The released outcome, JSON-ready: coefficients, intervals, promises and what was spent."""
+        """The released outcome as a dictionary for JSON: coefficients, intervals, guarantees and privacy loss."""
         self._check_fitted()
         rows, safe = self._fitted
         return {
@@ -302,7 +314,9 @@ class PrivateRegression:
     # ---- what a fit is made of
 
     def _setting(self, rows: int, design: Design, response: Numeric) -> Setting:
-        """The public facts. What nobody knows of the features is supposed uniform within their bounds, to choose by."""
+        """The public facts of the fit. To choose among releases, features with unknown law are assumed to be uniform
+        within their bounds.
+        """
         bound = 1.0 / design.weight
         if self.parameter_bound is not None:
             bound = positive("parameter_bound", self.parameter_bound)
@@ -317,7 +331,7 @@ class PrivateRegression:
             largest_eigenvalue=square if given is None else None)
 
     def _release(self, setting: Setting) -> Release:
-        """The release estimator: the one that is named, or the one with the least predicted error."""
+        """The named release estimator, or the allowed one with the least predicted error."""
         if self.epsilon is None:
             raise InvalidInput("epsilon", "is missing", "must be the privacy loss of one fit, such as 1.0")
         epsilon, delta = positive("epsilon", self.epsilon), fraction("delta", self.delta, zero=True)
@@ -373,7 +387,7 @@ class PrivateRegression:
 
     @staticmethod
     def _note(values: np.ndarray, answers: np.ndarray, loss: PureDP | ApproxDP, *, simulated: bool) -> None:
-        """Note a fit without a ledger; warn first where the same data was fitted before."""
+        """Record a fit without a ledger, after a warning if the same data was fitted before."""
         cost = Cost(epsilon=written(loss.epsilon), delta=written(getattr(loss, "delta", 0.0)))
         known = _REFITS.digest([values, answers], b"simulated" if simulated else b"")
         fits, total = _REFITS.with_one_more(known, cost)
@@ -391,16 +405,16 @@ class PrivateRegression:
         """The parameters of the constructor, by name.
 
         Args:
-            deep: changes nothing: no parameter is an estimator.
+            deep: not used, because no parameter is an estimator.
         """
         return {name: getattr(self, name) for name in inspect.signature(type(self).__init__).parameters
                 if name != "self"}
 
     def set_params(self, **params: Any) -> Self:
-        """Change parameters; what was fitted stays until the next fit.
+        """Change parameters; fitted results stay until the next fit.
 
         Raises:
-            InvalidInput: no parameter of this name; none is changed.
+            InvalidInput: a name is not a parameter. In this case no parameter is changed.
         """
         known = self.get_params()
         for name in params:
@@ -412,7 +426,7 @@ class PrivateRegression:
         return self
 
     def __sklearn_clone__(self) -> Self:
-        """An unfitted estimator with the same ledger: a copy of a ledger would have a budget of its own."""
+        """An unfitted estimator with the same ledger, because a copy of a ledger would have a budget of its own."""
         return type(self)(**self.get_params())
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -427,7 +441,7 @@ class PrivateRegression:
             non_deterministic=not (isinstance(self.noise, Noise) and self.noise.kind == "simulated"))
 
     def get_metadata_routing(self) -> Any:
-        """Metadata that scikit-learn may pass on where its routing is switched on: no weights."""
+        """The metadata that scikit-learn may pass on if its metadata routing is switched on: no weights."""
         from sklearn.utils.metadata_routing import MetadataRequest
 
         found = MetadataRequest(owner=self)
@@ -435,7 +449,9 @@ class PrivateRegression:
         return found
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is copied or pickled: parameters and the released outcome, without the ledger and without noise."""
+        """The state that is copied or pickled: parameters and the released outcome, without the ledger and without
+        secure noise.
+        """
         state = dict(self.__dict__)
         if self.ledger is not None:
             state["ledger"] = _LeftBehind()
@@ -463,7 +479,7 @@ class PrivateRegression:
 
 
 class _NotFitted(ValueError, AttributeError):
-    """An estimator that was not fitted is asked for what only a fit makes."""
+    """Error of an estimator that was not fitted, when a result of a fit is asked for."""
 
 
 # ---- records
@@ -473,7 +489,9 @@ def _run(
     release: Release, setting: Setting, values: np.ndarray, answers: np.ndarray, design: Design, response: Numeric,
     noise: Noise,
 ) -> Released:
-    """One release of all records, read as the family reads every table, on the meter of its own charge."""
+    """One release from all records, which are read like the tables of a campaign, with the noise metered against the
+    release's own charge.
+    """
     columns = {feature.column: values[:, k] for k, feature in enumerate(design.features)}
     table = open_table(pa.table({**columns, response.column: answers[:, 0]}))
     records = read_records(table, design=design, response=response, roster=Roster(setting.people))

@@ -1,8 +1,9 @@
-"""Algorithm 2 of Cummings et al. 2015, corrected: a private regression that pays for truth.
+"""Algorithm 2 of Cummings et al. 2015, corrected: a private regression that pays for truthful answers.
 
-Everybody is put into one of two groups at random. Players are paid by how well the other group's private estimate
-predicts what their answer implies. The estimates are ridge regressions constrained to a ball, plus noise; the payment
-estimates and the public release are all on the billboard, and each share follows from it and one's own record.
+Every player is assigned to one of two groups at random. A player is paid by how well the other group's private estimate
+predicts the posterior mean that the player's own answer implies. The estimates are ridge regressions constrained to a
+ball, plus noise. The payment estimates and the public release are all on the billboard, and each payment follows from
+the billboard and the player's own record.
 
 Source: Cummings et al. 2015, Algorithm 2; spec truthful_regression sections 4, 5, 7.1.
 """
@@ -74,7 +75,9 @@ __all__ = ["PAYMENT_GROUPS", "PAYMENT_LINE", "Behaviour", "PaymentScheme", "Priv
 
 _ROUNDING = 1e-6  # what another processor's arithmetic may change in an estimate from ill-conditioned moments
 PAYMENT_LINE, PAYMENT_GROUPS = "payment estimates", ("first group", "second group")
-"""A line of the charge, parallel over two groups."""
+"""Names of the payment estimates' line in the privacy charge, and of the two groups over which that line composes in
+parallel.
+"""
 _STEPS = 3  # of a run: sums, estimates, payments
 _LARGEST_PAYMENT = 2.0**62  # a share is an int64; noise this large never occurs, and never becomes an error
 
@@ -82,7 +85,7 @@ _LARGEST_PAYMENT = 2.0**62  # a share is an int64; noise this large never occurs
 @wire("Payment", "epsilon ridge rule clip currency minor_units debias")
 @dataclass(frozen=True, kw_only=True)
 class PaymentScheme(Declared):
-    """How people are paid."""
+    """The rule by which people are paid, and the privacy loss of the payment estimates."""
 
     epsilon: Annotated[float, Parameter(
         "privacy loss of the two payment estimates together (a record is in one of them)", unit="nats", above=0)]
@@ -105,10 +108,11 @@ class PaymentScheme(Declared):
 @renamed(failure="failure_probability")
 @dataclass(frozen=True, kw_only=True)
 class Behaviour(Declared):
-    """Assumptions about privacy costs, and about people who will not answer truthfully.
+    """Assumptions about privacy costs, and about the share of people who do not answer truthfully.
 
     Args:
-        costs: law of the cost coefficient c; a player bears at most c epsilon^2, in the currency's unit.
+        costs: law of the cost coefficient c; a player's privacy cost is at most c epsilon^2, in the unit of the
+            currency.
     """
 
     costs: ParetoCosts | ExponentialCosts | EmpiricalCosts | DependentCosts | QuadraticCosts
@@ -130,17 +134,17 @@ class Behaviour(Declared):
 @wire("RegressionBillboard", "people coef split estimate peers gram cross ridge")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RegressionBillboard(LinearBillboard):
-    """Everything that anyone may see after a run.
+    """The public result of a run.
 
     Args:
-        people: n.
-        split: bitmap of the random groups, bit i for the participant of index i (numpy.packbits).
-        coef: (d,) the released coefficients, projected to the ball that holds the true parameter.
-        estimate: (d,) the same before projection; intervals refer to it.
-        peers: (2, d) the noisy payment estimates of the two groups.
-        gram: (d, d) noisy second moments, (0, 0) where the release publishes none.
-        cross: (d,) noisy cross moments, (0,) where it publishes none.
-        ridge: ridge weight that the release chose from its own noisy outputs; 0 where it chose none.
+        people: number n of invited slots.
+        split: bitmap of the random groups, with bit i for the participant of index i (numpy.packbits).
+        coef: (d,) released coefficients, projected to the ball that contains the true parameter.
+        estimate: (d,) coefficients before the projection, to which intervals refer.
+        peers: (2, d) noisy payment estimates of the two groups.
+        gram: (d, d) noisy second moments; (0, 0) where the release publishes none.
+        cross: (d,) noisy cross moments; (0,) where the release publishes none.
+        ridge: ridge weight that the release chose from its own noisy outputs; 0 where the release chooses none.
     """
 
     estimate: np.ndarray
@@ -156,17 +160,17 @@ class RegressionBillboard(LinearBillboard):
 
     @property
     def released(self) -> Released:
-        """The release as its estimator sees it."""
+        """The published numbers in the form that the release estimator uses."""
         return Released(estimate=self.estimate, gram=self.gram, cross=self.cross, ridge=self.ridge)
 
 
 @wire("PrivateTruthfulRegression", "setting payment release behaviour mode")
 @dataclass(frozen=True, kw_only=True)
 class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
-    """Buy answers for a regression from people who could lie, under joint differential privacy.
+    """A regression that buys answers from people who may lie, under joint differential privacy.
 
-    Use `for_budget` to choose all of these from public parameters, or `confide.regression.plan`, which also tells what
-    to expect and compares release estimators.
+    `for_budget` chooses all settings from public parameters. `confide.regression.plan` also predicts accuracy and
+    payments, and compares release estimators.
 
     Example:
         >>> import numpy as np
@@ -186,7 +190,7 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
     mode: Annotated[Literal["corrected"], Parameter("as files say it: there is no other")] = "corrected"
 
     held_in_ball: ClassVar[bool] = True
-    """Whether its estimates are constrained to the ball that their noise is scaled to."""
+    """Whether the estimates are constrained to the ball for which their noise is scaled."""
 
     phases: ClassVar[tuple[Phase, ...]] = (Phase(name="report", asks="verified features and one answer"),)
     _posterior: PosteriorMean = field(init=False, repr=False, compare=False)
@@ -216,19 +220,22 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
         """The mechanism with recommended settings, from public facts alone.
 
         Args:
-            epsilon: privacy loss towards everybody else in all, in nats, above 0; a fifth goes to the payments.
-            delta: delta of the release, in [0, 1); 0 for pure privacy.
+            epsilon: total privacy loss towards all other people, in nats, above 0, of which a fifth goes to the payment
+                estimates.
+            delta: failure probability delta of the release, in [0, 1); 0 for pure privacy.
             people: number of invited slots, at least 4.
             features: length of each feature vector, at least 1.
             parameter_bound: bound on the length of the true parameter, above 0.
             noise_bound: bound on a residual, above 0.
-            truth_radius: no lie that moves the prediction further pays; or give the budget.
-            budget: bound on the expected total of payments, in the currency; or give the truth radius.
-            settings: further ones of `confide.regression.plan`, by name.
+            truth_radius: wanted truth radius: no lie that moves the liar's prediction by more than this radius pays.
+                Give either this radius or the budget.
+            budget: wanted bound on the expected total payment, in the currency. Give either this bound or the truth
+                radius.
+            settings: further arguments of `confide.regression.plan`, by name.
 
         Raises:
-            InvalidInput: a parameter is out of range, or truth_radius and budget are both given, or neither.
-            Refused: no setting of these sizes keeps the promise; says what would.
+            InvalidInput: a parameter is out of range, or not exactly one of truth_radius and budget is given.
+            Refused: no setting with these sizes reaches the target; the message names changes that would help.
         """
         from confide.regression.planner import plan  # it stands above this module
 
@@ -237,47 +244,47 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
 
     @property
     def posterior(self) -> PosteriorMean:
-        """Posterior mean q(x, y) of the public model."""
+        """The posterior mean q(x, y) = E[x'theta | x, y] under the public model."""
         return self._posterior
 
     @property
     def record_map(self) -> RecordMap:
-        """The total per-record map; every record passes through it before anything else sees it."""
+        """The map that makes any submission usable; every record passes through it before all other steps."""
         return self.setting.record_map
 
     # ---- promises
 
     @property
     def payment_claim(self) -> PureDP:
-        """Privacy loss that the payment estimates claim."""
+        """The privacy loss that is claimed for the payment estimates."""
         return PureDP(self.payment.epsilon)
 
     @property
     def loss(self) -> PureDP | ApproxDP:
-        """The composition of all events: pure, or at the release's delta."""
+        """The privacy loss of all events together: pure, or at the release's delta."""
         return Accountant(self.events()).loss(self.release.delta if isinstance(self.release, AdaSSP) else 0.0)
 
     @property
     def borne_epsilon(self) -> float:
-        """The epsilon that people really bear towards everybody else, which their privacy costs count."""
+        """The epsilon that people really bear towards all other people, which enters their privacy costs."""
         return self.loss.epsilon
 
     @property
     def stated_loss(self) -> PureDP | ApproxDP:
-        """The loss that is stated of everything together, which the audit holds against what is measured."""
+        """The stated privacy loss of all publications together, which the audit compares with its measurements."""
         return self.loss
 
     @property
     def claims_privacy(self) -> bool:
-        """Whether anything is claimed of privacy: always, but of a mechanism as printed."""
+        """Whether the mechanism claims privacy, which only mechanisms as printed do not."""
         return True
 
     def privacy_guarantees(self) -> tuple[Privacy, ...]:
-        """Promises of privacy: towards others, towards the public, and of each part alone."""
+        """The guarantees of privacy: towards others, towards the public, and of each part alone."""
         return privacy_guarantees(self)
 
     def events(self) -> tuple[Event, ...]:
-        """The payment estimates (parallel over the groups), and the release."""
+        """The privacy events: the payment estimates, in parallel over the two groups, and the release."""
         peers = PureEvent(epsilon=self.payment.epsilon, neighbours=Relation.REPLACE, label=PAYMENT_LINE)
         return (peers, *self.release.events())
 
@@ -291,44 +298,44 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
         return figures(self)
 
     def guarantees(self) -> Guarantees:
-        """Every promise of section 7.1, from public parameters alone."""
+        """Every guarantee of spec section 7.1, from public parameters alone."""
         return regression_guarantees(self)
 
     def printed(self) -> tuple[Any, ...]:
-        """The old name of `confide.evidence.cummings_2015.printed_guarantees`; it goes with confide 1.0.0."""
+        """Old name of `confide.evidence.cummings_2015.printed_guarantees`, which will be removed in confide 1.0.0."""
         warn_of_old("PrivateTruthfulRegression", "printed", "confide.evidence.cummings_2015.printed_guarantees")
         rows: tuple[Any, ...] = import_module("confide.evidence.cummings_2015").printed_guarantees(self)
         return rows
 
     @property
     def noise_scale(self) -> float:
-        """Scale s_p of the noise on each payment estimate, before debiasing."""
+        """The scale s_p of the noise on each payment estimate, before debiasing."""
         return noise_scale(self.setting, self.payment.ridge, self.payment.epsilon)
 
     @property
     def longest_peers(self) -> float:
-        """R, how long a payment estimate can be before its noise."""
+        """The largest norm R of a payment estimate before its noise."""
         return self.setting.ball
 
     def peer_bounds(self, people: int) -> RidgeBounds:
-        """Error bounds of the payment estimate of a group of so many people."""
+        """The error bounds of the payment estimate of a group of `people` people."""
         return ridge_bounds(self.setting, people, self.payment.ridge, self.behaviour.misreports)
 
     def peer_estimate(self, sums: Moments, noise: Noise, group: int) -> np.ndarray:
         """One noisy payment estimate, shape (d,).
 
         Args:
-            sums: sums of the group's records.
+            sums: exact moments of the group's records.
             noise: noise of the run.
-            group: group, 0 or 1.
+            group: number of the group, 0 or 1.
         """
         return perturbed_ridge(self.setting, sums, self.payment.ridge, self.payment.epsilon, noise, ("payment", group),
                                line=PAYMENT_LINE, group=PAYMENT_GROUPS[group])
 
     @cached_property
     def shrinkages(self) -> tuple[float, float]:
-        """Shrinkage g of each group's payment estimate, which debiased payments undo; from the law of the features
-        alone.
+        """The shrinkage g of each group's payment estimate, from the law of the features alone; debiased payments
+        divide by 1 - g.
         """
         if not self.payment.debias:
             return 0.0, 0.0
@@ -338,7 +345,7 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
 
     @property
     def stretch(self) -> float:
-        """Factor 1/(1 - g) by which debiasing lengthens a prediction and its noise; 1 without it."""
+        """The factor 1/(1 - g) by which debiasing lengthens a prediction and its noise; 1 without debiasing."""
         return 1.0 / (1.0 - max(self.shrinkages))
 
     # ---- the run
@@ -346,25 +353,25 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
     def run(
         self, data: Any, noise: NoiseSource, *, progress: Progress | None = None
     ) -> RunOutcome[RegressionBillboard, None]:
-        """The whole mechanism.
+        """Run the whole mechanism.
 
-        Records are taken on their own scale: every ||x|| <= 1 and |y| <= Y (R0 + M unless it is smaller). A longer row
-        is shortened to length 1, a larger answer is cut, and nothing is said, because a warning would depend on
-        somebody's record. `confide.tables.Design` codes columns on that scale, from public bounds.
+        Records must be scaled so that ||x|| <= 1 and |y| <= Y, where Y is R0 + M or a smaller bound. A longer row is
+        shortened to length 1, and a larger answer is clipped. No warning of such changes is given, because a warning
+        would depend on somebody's record. `confide.tables.Design` scales columns in this way, from public bounds.
 
         Args:
-            data: (X, y) with shapes (n, d) and (n,): arrays, frames of pandas, Polars or Arrow, or Parquet or CSV
-                files; y may be the name of a column of X. Or batches that can be iterated twice. A slot without a
-                row, and a row with a cell that is no finite number, is the null record and is paid 0; of several rows
-                of one participant the first counts.
+            data: pair (X, y) with shapes (n, d) and (n,), as arrays, frames of pandas, Polars or Arrow, or Parquet or
+                CSV files; y may be the name of a column of X. Batches that can be iterated twice also work. A slot
+                without a row, or with a cell that is not a finite number, is the null record and is paid 0. If a
+                participant has several rows, the first one counts.
             noise: `Noise.secure()` for a release.
-            progress: called with (steps done, 3): sums, estimates, payments.
+            progress: function that is called with (steps done, 3), where the steps are sums, estimates and payments.
 
         Returns:
-            An outcome whose shares are one row per slot: `payment`, a whole number of the currency's smallest coin.
+            An outcome whose shares have one row for each slot, with the column `payment` in whole smallest coins.
 
         Raises:
-            InvalidInput: wrong shapes, more rows than slots, or a frame with a column that holds no numbers.
+            InvalidInput: the shapes are wrong, there are more rows than slots, or a column of a frame holds no numbers.
         """
         if not isinstance(noise, Noise):
             raise InvalidInput("noise", f"{type(noise).__name__} is not a Noise", "use Noise.secure()")
@@ -389,14 +396,17 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
         return self._outcome(noise, billboard=billboard, shares=pa.table({"payment": shares}))
 
     def coefficients(self, estimate: np.ndarray) -> np.ndarray:
-        """The estimate in the ball. That is never further from a parameter inside the ball, and free."""
+        """The estimate projected to the ball that contains the true parameter.
+
+        The projection is never further from a parameter inside the ball than the estimate, and costs no privacy.
+        """
         return in_ball(estimate, self.setting.parameter_bound)
 
     def check(self, billboard: Billboard) -> None:
-        """Whether a billboard has this mechanism's sizes, and its estimates follow from its noisy numbers.
+        """Check that a billboard has this mechanism's sizes, and that its estimates follow from its noisy numbers.
 
         Raises:
-            InvalidInput: names the part that does not.
+            InvalidInput: the billboard is inconsistent; the message names the field.
         """
         if not isinstance(billboard, RegressionBillboard):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not a RegressionBillboard")
@@ -418,11 +428,13 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
                 raise InvalidInput(f"billboard.{name}", "does not follow from the published noisy numbers")
 
     def _pay(self, batches: Any, split: np.ndarray, peers: np.ndarray) -> np.ndarray:
-        """(n,) int64, the second pass: each row's payment from that row and the billboard."""
+        """(n,) int64 payments of all slots, in a second pass over the records: each from its own row and the
+        billboard.
+        """
         return payments(batches, self.setting.people, lambda batch: self._payments(batch, split[batch.index], peers))
 
     def _payments(self, batch: Batch, group: np.ndarray, peers: np.ndarray) -> np.ndarray:
-        """Whole coins for some rows."""
+        """The payments of some rows in whole coins."""
         X, y, null = self.record_map.clip(batch)
         coins = np.rint(self.exact_payments(X, y, group, peers) * self.payment.minor_units)
         coins = np.clip(coins, -_LARGEST_PAYMENT, _LARGEST_PAYMENT).astype(np.int64)
@@ -434,8 +446,8 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
         Args:
             X: (m, d) clipped features.
             y: (m,) clipped responses.
-            group: (m,) bool, the player's own group.
-            peers: (2, d) payment estimates.
+            group: (m,) bool, group of each of these players.
+            peers: (2, d) payment estimates of the two groups.
         """
         first, second = ordered_dot(X, peers[0]), ordered_dot(X, peers[1])
         if self.payment.debias:
@@ -448,21 +460,23 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
 
     @property
     def prediction_bound(self) -> float | None:
-        """R + s t, where predictions are clipped, debiased like them; None where they are not."""
+        """The bound R + s t at which predictions are clipped, after debiasing; None where predictions are
+        not clipped.
+        """
         if self.payment.clip is None:
             return None
         return (self.longest_peers + self.noise_scale * self.payment.clip) * self.stretch
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
-        """One participant's share, from their record and the billboard.
+        """One participant's payment, from their own record and the public billboard.
 
         Args:
             record: (x, y) as the participant submitted it, x of shape (d,); None without a record.
-            index: the participant's rank in the public list of ids.
-            billboard: the run's billboard.
+            index: rank of the participant in the public list of ids.
+            billboard: billboard of the run.
 
         Returns:
-            {"payment": whole number of the currency's smallest coin}.
+            {"payment": whole number of smallest coins}.
         """
         if not isinstance(billboard, RegressionBillboard):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not a RegressionBillboard")
@@ -471,15 +485,16 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
         return {"payment": 0 if batch is None else int(self._payments(batch, group, billboard.peers)[0])}
 
     def interval(self, billboard: RegressionBillboard, direction: np.ndarray, level: float = 0.95) -> Interval:
-        """How far direction'coef may be from direction'theta, part by part, from the billboard alone (free).
+        """The interval of direction'theta around direction'coef, part by part, from the billboard alone and at no
+        privacy cost.
 
         Args:
-            billboard: the run's billboard.
-            direction: (d,), for instance a unit vector for one coefficient.
-            level: coverage of the noise part and of the sampling part.
+            billboard: billboard of the run.
+            direction: (d,) direction, for instance a unit vector for one coefficient.
+            level: coverage of the noise part of the interval, and of its sampling part.
 
         Raises:
-            InvalidInput: a direction that is not d finite numbers.
+            InvalidInput: the direction is not d finite numbers.
         """
         along = np.asarray(direction, dtype=np.float64)
         if along.shape != (self.setting.features,) or not np.isfinite(along).all():

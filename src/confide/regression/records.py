@@ -1,8 +1,9 @@
-"""One participant's record: the total map that makes any submission usable, and the exact moments of many records.
+"""One participant's record: the map that makes any submission usable, and the exact moments of many records.
 
-The map looks at one record alone, so it is part of the privacy proof, not a leak: a record that cannot be used becomes
-the null record (x = 0, y = 0, paid 0), a feature vector longer than 1 is scaled to length 1, a response beyond what the
-model allows is clipped. Quantisation towards zero then makes all moments exact integers.
+The map depends on one record alone, so it is part of the privacy proof and reveals nothing about other records. A
+record that cannot be used becomes the null record (x = 0, y = 0, paid 0). A feature vector longer than 1 is scaled to
+length 1, and a response beyond the model's bounds is clipped. Quantisation towards zero then makes all moments exact
+integers.
 """
 
 from __future__ import annotations
@@ -40,20 +41,22 @@ __all__ = [
 ]
 
 GRID_BITS = 16
-"""Features and responses are quantised to multiples of 2^-16; moments are then integers in units of 2^-32."""
+"""Number of fractional bits: features and responses are quantised to multiples of 2^-16, and moments are integers in
+units of 2^-32.
+"""
 
 _ONE = 2**GRID_BITS
 
 
 def ordered_dot(X: np.ndarray, vector: np.ndarray) -> np.ndarray:
-    """X @ vector, added column by column in a fixed order: a row's value does not depend on the rows around it.
+    """X @ vector, added column by column in a fixed order, so that a row's value does not depend on other rows.
 
     Args:
-        X: (m, d).
-        vector: (d,).
+        X: (m, d) rows.
+        vector: (d,) vector.
 
     Returns:
-        (m,) float64. BLAS would be faster and may round one row differently in another batch.
+        (m,) products, float64. BLAS would be faster, but may round a row differently in another batch.
     """
     total = np.zeros(len(X))
     for k in range(X.shape[1]):
@@ -62,7 +65,7 @@ def ordered_dot(X: np.ndarray, vector: np.ndarray) -> np.ndarray:
 
 
 def row_norms(X: np.ndarray) -> np.ndarray:
-    """Euclidean norms of the rows, each computed from its row alone in a fixed order; (m,)."""
+    """The Euclidean norms of the rows, shape (m,), each computed from its own row alone in a fixed order."""
     total = np.zeros(len(X))
     for k in range(X.shape[1]):
         total += X[:, k] * X[:, k]
@@ -71,12 +74,12 @@ def row_norms(X: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Some rows of submissions.
+    """Some of the submitted rows.
 
     Args:
         index: (m,) rank of each row's participant in the public list of ids.
         X: (m, d) features.
-        y: (m,) responses. A row that is not finite is the null record; so is a slot without a row.
+        y: (m,) responses. A row that is not finite is the null record, and so is a slot without a row.
     """
 
     index: np.ndarray
@@ -85,17 +88,18 @@ class Batch:
 
 
 def as_batches(data: Any, features: int, rows: int | None = None) -> Iterator[Batch]:
-    """Submissions as batches, from (X, y) arrays, or from anything that yields objects with index, X and y.
+    """Submissions as batches, from (X, y), or from an iterable of objects with `index`, `X` and `y`.
 
     Args:
-        data: a pair (X, y) with shapes (n, d) and (n,), arrays, frames, mappings, files or queries, or a table and
-            the name of the answers' column; row i belongs to index i; a row with a cell that is no finite number is
-            null. Or an iterable of batches that can be iterated again.
-        features: d.
-        rows: rows per block at most; by default what fits a core's cache. It changes nothing but speed.
+        data: pair (X, y) with shapes (n, d) and (n,), as arrays, frames, mappings, files or queries, or a table and the
+            name of the answers' column. Row i belongs to the participant of index i, and a row with a cell that is not
+            a finite number is null. An iterable of batches that can be iterated again also works.
+        features: number d of features.
+        rows: largest number of rows in a block; by default as many as fit a core's cache. The number affects only
+            speed.
 
     Raises:
-        InvalidInput: wrong shapes, or a frame with a column that holds no numbers.
+        InvalidInput: the shapes are wrong, or a column of a frame holds no numbers.
     """
     rows = block_rows(features) if rows is None else rows
     if not isinstance(data, tuple):
@@ -125,9 +129,9 @@ def as_batches(data: Any, features: int, rows: int | None = None) -> Iterator[Ba
 
 
 def _read(data: tuple[Any, Any]) -> tuple[Any, Any]:
-    """Features and answers, those of frames, files and queries as arrays that are read once; arrays stay as they are.
+    """The features and the answers: frames, files and queries as arrays that are read once, and arrays unchanged.
 
-    The answers may be the name of a column of the table, which is no feature then.
+    The answers may be the name of a column of the table, which then does not count as a feature.
     """
     X, y = data
     table = is_table(X) or isinstance(X, Mapping)
@@ -144,14 +148,14 @@ def _read(data: tuple[Any, Any]) -> tuple[Any, Any]:
 
 
 def twice_readable(data: Any, people: int) -> Any:
-    """Submissions that can be read in two passes: frames and files as arrays, which are read once.
+    """Submissions in a form that can be read in two passes: frames and files are read once into arrays.
 
     Args:
-        data: as for `as_batches`.
-        people: n; arrays have no more rows than there are slots.
+        data: submissions in any form that `as_batches` accepts.
+        people: number n of slots; arrays must not have more rows.
 
     Raises:
-        InvalidInput: an iterator, too many rows, or a frame with a column that holds no numbers.
+        InvalidInput: the data are an iterator, have too many rows, or have a column without numbers.
     """
     if isinstance(data, Iterator):
         raise InvalidInput("data", f"{type(data).__name__} can be read once only",
@@ -165,11 +169,12 @@ def twice_readable(data: Any, people: int) -> Any:
 
 
 def doubles(values: Any, width: int | None = None) -> np.ndarray:
-    """An array of doubles; a cell that is no number is nan, so that one person's cell never stops everybody's run.
+    """An array of doubles; a cell that is not a number becomes nan, so that one person's cell never stops everybody's
+    run.
 
     Args:
-        values: an array, or rows that could be of any length.
-        width: cells of a row; None where a row is one cell.
+        values: an array, or a sequence of rows, possibly of different lengths.
+        width: number of cells in a row; None where a row is one cell.
     """
     if np.ma.isMaskedArray(values):
         values = np.ma.filled(values.astype(object), None)
@@ -199,7 +204,7 @@ def doubles(values: Any, width: int | None = None) -> np.ndarray:
 
 
 def _number(cell: Any) -> float:
-    """A cell as a double; nan for whatever is not one real number."""
+    """A cell as a double; nan for a cell that is not one real number."""
     try:
         if cell is np.ma.masked or np.iscomplexobj(cell) or np.ndim(cell) > 0:
             return math.nan
@@ -210,12 +215,12 @@ def _number(cell: Any) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class RecordMap:
-    """The total per-record map (spec truthful_regression 4.1 step 1 and 4.4 step i).
+    """The map that makes any submitted record usable (spec truthful_regression 4.1 step 1 and 4.4 step i).
 
     Args:
-        parameter_bound: R0, bound on the norm of the true parameter.
-        noise_bound: M.
-        response_bound: Y, hard bound on |y|.
+        parameter_bound: bound R0 on the norm of the true parameter.
+        noise_bound: bound M on a residual.
+        response_bound: hard bound Y on |y|.
     """
 
     parameter_bound: float
@@ -223,9 +228,10 @@ class RecordMap:
     response_bound: float
 
     def clip(self, batch: Batch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Usable records (X, y, null) as payments see them; null rows are zero.
+        """Usable records (X, y, null) for payments; null rows are zero.
 
-        They are the same bits for a record on the participant's own device and in the operator's batch.
+        The result is the same to the last bit for a record alone on the participant's device and in the operator's
+        batch.
         """
         with np.errstate(over="ignore", invalid="ignore"):
             null = ~(np.isfinite(batch.y) & np.isfinite(batch.X).all(axis=1))
@@ -245,7 +251,9 @@ class RecordMap:
         return X, np.clip(y, -limit, limit), null
 
     def quantise(self, X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Integers in units of 2^-16, towards zero, with squared norm at most 2^32; both float64."""
+        """X and y as integers in units of 2^-16, rounded towards zero, with squared row norms at most 2^32; both
+        float64.
+        """
         rows = np.trunc(X * _ONE)
         while True:
             squares = np.einsum("ij,ij->i", rows, rows)  # exact: integers below 2^53
@@ -263,8 +271,8 @@ class Moments:
     """Exact second moments of one group of records, in units of 2^-32.
 
     Args:
-        gram: (d, d) object array of integers, sum of x x'.
-        cross: (d,) object array of integers, sum of x y.
+        gram: (d, d) object array of integers: sum of x x'.
+        cross: (d,) object array of integers: sum of x y.
     """
 
     gram: np.ndarray
@@ -281,16 +289,16 @@ class Moments:
 def moments(
     batches: Iterable[Batch], record_map: RecordMap, split: np.ndarray, features: int
 ) -> tuple[Moments, Moments]:
-    """One pass over the records: the exact moments of both groups.
+    """The exact moments of both groups, in one pass over the records.
 
     Args:
-        batches: the submissions; the first row of each participant counts, and nothing of them is kept.
-        record_map: the per-record map.
-        split: (n,) bool, the group of each index.
-        features: d.
+        batches: batches of submissions. The first row of each participant counts, and no row is kept.
+        record_map: map that makes each record usable.
+        split: (n,) bool, group of each participant by rank.
+        features: number d of features.
 
     Returns:
-        Moments of group 0 and of group 1; the same integers for any order and chunking of the rows.
+        The moments of group 0 and those of group 1, which are the same integers for any order and chunking of the rows.
     """
     right_bound = int(np.ceil(record_map.response_bound * _ONE))
 
@@ -307,16 +315,17 @@ def group_sums(
     batches: Iterable[Batch], split: np.ndarray, rows: Callable[[Batch], tuple[np.ndarray, np.ndarray]],
     empty: Callable[[], IntegerCross],
 ) -> tuple[IntegerCross, IntegerCross]:
-    """One pass over the records: exact sums of products, of each group.
+    """The exact sums of products of both groups, in one pass over the records.
 
     Args:
-        batches: the submissions; the first row of each participant counts.
-        split: (n,) bool, the group of each index.
-        rows: whole numbers of a batch: left rows and right entries of an `IntegerCross`, aligned with it.
-        empty: sums of nothing.
+        batches: batches of submissions. The first row of each participant counts.
+        split: (n,) bool, group of each participant by rank.
+        rows: function from a batch to whole numbers: left rows and right entries of an `IntegerCross`, in the order of
+            the batch.
+        empty: function that makes sums of no records.
 
     Returns:
-        Those of group 0 and of group 1.
+        The sums of group 0 and those of group 1.
     """
     def add(pair: tuple[IntegerCross, IntegerCross], batch: Batch) -> None:
         left, right = rows(batch)
@@ -332,15 +341,15 @@ def group_sums(
 
 
 def payments(batches: Iterable[Batch], people: int, pay: Callable[[Batch], np.ndarray]) -> np.ndarray:
-    """One pass over the records: what each slot is paid, from its own row; 0 without one.
+    """The payment of each slot, in one pass over the records: each from its own row, and 0 without a row.
 
     Args:
-        batches: the submissions; the first row of each participant counts.
-        people: n.
-        pay: whole numbers of coins for the rows of a batch, each from that row alone.
+        batches: batches of submissions. The first row of each participant counts.
+        people: number n of slots.
+        pay: function from a batch to whole numbers of coins, each of which depends on its own row alone.
 
     Returns:
-        (n,) int64.
+        (n,) payments, int64.
     """
     found = Reader(lambda: batches, people).each(lambda batch: {"payment": pay(batch)}, {"payment": 0})
     paid: np.ndarray = found["payment"].to_numpy()
@@ -348,17 +357,18 @@ def payments(batches: Iterable[Batch], people: int, pay: Callable[[Batch], np.nd
 
 
 def one_record(record: Any, index: int, people: int, features: int) -> Batch | None:
-    """One participant's record as a batch of its own, at their rank; None where there is none.
+    """One participant's record as a batch with a single row, at the participant's rank; None without a record.
 
     Args:
-        record: (x, y) as the participant submitted it, x of shape (d,), or either of them in any form in which a run
-            takes (X, y) for everybody, with one row, a mapping of columns too; None without a record.
-        index: the participant's rank in the public list of ids.
+        record: pair (x, y) as the participant submitted it, with x of shape (d,). Either part may have any form in
+            which a run accepts (X, y) for everybody, with a single row, or be a mapping of columns. None without a
+            record.
+        index: rank of the participant in the public list of ids.
         people: number of participants, n.
         features: number of features, d.
 
     Raises:
-        InvalidInput: a rank beyond the list, no pair, or a table of other than one row.
+        InvalidInput: the rank is beyond the list, the record is not a pair, or a table does not have exactly one row.
     """
     if not 0 <= whole("index", index) < people:
         raise InvalidInput("index", f"{index} is out of range", f"must be below {people}")
@@ -382,7 +392,7 @@ def one_record(record: Any, index: int, people: int, features: int) -> Batch | N
 
 
 def least_squares(batches: Iterable[Batch], features: int) -> np.ndarray:
-    """The least-squares coefficients (d,) of streamed records, without privacy."""
+    """The least squares coefficients (d,) of streamed records, without privacy."""
     gram, cross = np.zeros((features, features)), np.zeros(features)
     for batch in batches:
         gram += batch.X.T @ batch.X
@@ -391,7 +401,7 @@ def least_squares(batches: Iterable[Batch], features: int) -> np.ndarray:
 
 
 def r_squared(batches: Iterable[Batch], coefficients: dict[str, np.ndarray]) -> dict[str, float]:
-    """R^2 of several coefficient vectors on streamed records."""
+    """The coefficient R^2 of several coefficient vectors on streamed records."""
     errors = dict.fromkeys(coefficients, 0.0)
     count, total, squares = 0, 0.0, 0.0
     for batch in batches:

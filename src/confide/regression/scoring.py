@@ -1,7 +1,7 @@
-"""Scoring rules for peer prediction: a payment that is maximal in expectation when the report is the player's belief.
+"""Scoring rules for peer prediction: the expected payment is largest when the report is the player's belief.
 
-Players are paid for `q`, their expectation of `p`, once `p` is known. Both rules below are strictly concave in `q`,
-affine in `p` (so that mean-zero noise on `p` changes no expectation), and maximal at `q` = E[p].
+A player is paid for `q`, their expectation of `p`, once `p` is known. Both rules in this module are strictly concave in
+`q`, affine in `p` (so that mean-zero noise on `p` changes no expectation), and maximal at `q` = E[p].
 """
 
 from __future__ import annotations
@@ -26,10 +26,12 @@ __all__ = ["ScoringRule", "clipped_payment_range", "payment_deviation", "payment
 class ScoringRule(Declared):
     """The quadratic rule B_{a,b}(p, q) = a - b (p - 2 p q + q^2), or its centred form a + b (2 p q - q^2).
 
-    With P = E[p], the expected payment is a - b (P - P^2) - b (P - q)^2, respectively a + b P^2 - b (P - q)^2. The two
-    differ by -b p, which the player cannot influence: every lie gains and loses the same under both. The centred form
-    needs a much smaller constant to be worth while. If |P - q| <= e for the truth and |q| <= R, it pays in expectation
-    at least a - b e^2 (the source's rule: a - b (1/4 + e^2)) and at most a + b (R^2 + 2 R e), whatever is reported.
+    With P = E[p], the expected payment is a - b (P - P^2) - b (P - q)^2 under the rule, and a + b P^2 - b (P - q)^2
+    under its centred form. The two forms differ by -b p, which the player cannot influence, so every lie gains or loses
+    the same amount under both. The centred form needs a much smaller constant a to make participation worthwhile. If |P
+    - q| <= e for the truth and |q| <= R, the centred form pays in expectation at least a - b e^2 for the truth, and at
+      most a + b (R^2 + 2 R e) for any report. The source's rule pays in expectation at least a - b (1/4 + e^2) for the
+      truth.
 
     Raises:
         InvalidInput: a is not finite, or b is not positive.
@@ -48,7 +50,9 @@ class ScoringRule(Declared):
     centred: Annotated[bool, Parameter("drop the term in p alone (ours); False is the source's rule")] = False
 
     def __call__(self, p: ArrayLike, q: ArrayLike) -> NDArray[np.float64]:
-        """The payment; `p` and `q` broadcast. Passing P = E[p] for `p` gives the expected payment."""
+        """The payment for the report `q` when `p` is known; `p` and `q` broadcast. With the mean P = E[p] in place of
+        `p` it is the expected payment.
+        """
         outcome, report = np.asarray(p, np.float64), np.asarray(q, np.float64)
         score = 2 * outcome * report - report * report
         if not self.centred:
@@ -56,18 +60,19 @@ class ScoringRule(Declared):
         return np.asarray(self.a + self.b * score)
 
     def loss_of_lying(self, p_bar: ArrayLike, q_truth: ArrayLike, q_lie: ArrayLike) -> NDArray[np.float64]:
-        """Expected payment of the truth less that of the lie, b [(P - lie)^2 - (P - truth)^2]; negative: the lie pays.
+        """The expected payment of the truth less that of the lie, b [(P - lie)^2 - (P - truth)^2]; negative where the
+        lie pays.
 
         Args:
-            p_bar: mean P of `p` given all that the player knows.
-            q_truth: prediction that follows from the player's true answer.
-            q_lie: prediction that follows from another answer.
+            p_bar: mean P of `p` given everything that the player knows.
+            q_truth: prediction implied by the player's true answer.
+            q_lie: prediction implied by another answer.
         """
         mean, truth, lie = (np.asarray(value, np.float64) for value in (p_bar, q_truth, q_lie))
         return np.asarray(self.b * (lie - truth) * (lie + truth - 2 * mean))
 
     def payment_range(self, p_bound: float, q_bound: float) -> tuple[float, float]:
-        """Least and largest payment over |p| <= p_bound, |q| <= q_bound; both are attained.
+        """The least and the largest payment over |p| <= p_bound and |q| <= q_bound; both are attained.
 
         Raises:
             InvalidInput: a bound is negative or not finite.
@@ -82,9 +87,9 @@ class ScoringRule(Declared):
         )
 
     def best_gain(self, p_bar: float, q_truth: float, q_lies: ArrayLike) -> float:
-        """The most that expected payment rises when the truth is replaced by one of the lies; at least 0.
+        """The largest gain in expected payment from replacing the truth by one of the lies; at least 0.
 
-        b [(P - q)^2 - min (P - lie)^2], an exact interim gain when P = E[p | own data].
+        The gain is b [(P - q)^2 - min (P - lie)^2], which is the exact interim gain when P = E[p | own data].
         """
         losses = self.loss_of_lying(p_bar, q_truth, q_lies)
         return -float(np.min(losses, initial=0.0))
@@ -94,17 +99,18 @@ def payment_range(
     rule: ScoringRule, dimension: int, noise_scale: float, radius: float, prior_radius: float,
     failure_probability: float,
 ) -> tuple[float, float]:
-    """Least and largest payment, for all players at once with probability at least 1 - failure_probability.
+    """The least and the largest payment, for all players at once with probability at least 1 - failure_probability.
 
-    |p| <= R + s Gamma_d^-1(1 - f/2): each of the two groups' noise vectors is longer with probability f/2.
+    The range uses |p| <= R + s Gamma_d^-1(1 - f/2). Each of the two groups' noise vectors, in units of s, is longer
+    than the quantile Gamma_d^-1(1 - f/2) with probability f/2.
 
     Args:
-        rule: the scoring rule.
-        dimension: d.
-        noise_scale: s > 0 of the payment estimates.
-        radius: R, finite.
-        prior_radius: R0.
-        failure_probability: f in (0, 1).
+        rule: scoring rule of the payments.
+        dimension: dimension d of the estimates.
+        noise_scale: scale s > 0 of the noise on the payment estimates.
+        radius: largest norm R of a payment estimate before its noise, finite.
+        prior_radius: bound R0 on the norm of the parameter.
+        failure_probability: probability f that some payment is outside the range, in (0, 1).
     """
     missed = fraction("failure_probability", failure_probability)
     length = scipy.special.gammainccinv(whole("dimension", dimension, at_least=1), missed / 2)
@@ -114,7 +120,9 @@ def payment_range(
 def clipped_payment_range(
     rule: ScoringRule, noise_scale: float, radius: float, prior_radius: float, clip: float
 ) -> tuple[float, float]:
-    """Least and largest payment, surely, if the peers' prediction is clipped at R + s t; see `bounds.clipping_bias`."""
+    """The least and the largest payment with certainty, if the peers' prediction is clipped at R + s t; see
+    `bounds.clipping_bias`.
+    """
     reach = positive("radius", radius) + positive("noise_scale", noise_scale) * non_negative("clip", clip)
     return rule.payment_range(reach, positive("prior_radius", prior_radius))
 
@@ -122,9 +130,10 @@ def clipped_payment_range(
 def payment_deviation(
     rule: ScoringRule, dimension: int, noise_scale: float, prediction: ArrayLike, norm: ArrayLike = 1.0
 ) -> NDArray[np.float64]:
-    """Standard deviation of one payment over the noise: b |2 q - 1| ||x|| sqrt(d + 1) s; centred rule: 2 b |q| ...
+    """The standard deviation of one payment over the noise: b |2 q - 1| ||x|| sqrt(d + 1) s, and 2 b |q| ||x|| sqrt(d +
+    1) s for the centred rule.
 
-    A whole group shares one noise vector: the total does not average it out.
+    All players of a group share one noise vector, so the total payment does not average the noise out.
     """
     slope = np.abs(2 * np.asarray(prediction, np.float64) - (0.0 if rule.centred else 1.0))
     return np.asarray(rule.b * slope * np.asarray(norm, np.float64) * math.sqrt(dimension + 1) * noise_scale)

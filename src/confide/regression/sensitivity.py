@@ -1,9 +1,10 @@
-"""How far one record can move a ridge estimate: the constrained estimate, the plain one, and the printed constant.
+"""The sensitivity of a ridge estimate to one record: of the constrained estimate, of the plain one, and the printed
+constant.
 
 One record contributes f = (x'theta) x - y x to half the gradient. Over ||x|| <= 1, |y| <= Y and ||theta|| <= R the set
-of such f has diameter D(R, Y), and an estimate with ridge weight gamma moves by at most D / gamma when one record is
+of such f has diameter D(R, Y). An estimate with ridge weight gamma moves by at most D / gamma when one record is
 replaced. The printed constant bounds |x'theta| by the bound on the true parameter, which a plain ridge estimate
-exceeds: `counterexample` shows two neighbouring data sets that break it.
+exceeds. `counterexample` gives two neighbouring data sets that violate the printed constant.
 """
 
 from __future__ import annotations
@@ -32,24 +33,26 @@ __all__ = [
 
 
 def steepest(radius: float, response: float) -> float:
-    """The cosine c of the record that attains D(R, Y): the root in [0, 1/sqrt(2)] of 2 R c^2 + Y c - R.
+    """The cosine c of the record at which the diameter D(R, Y) is attained: the root in [0, 1/sqrt(2)] of 2 R c^2 + Y c
+    - R.
 
     Args:
-        radius: R >= 0.
-        response: Y > 0.
+        radius: bound R >= 0 on the norm of the estimate.
+        response: bound Y > 0 on |y|.
     """
     return 2 * radius / (response + math.sqrt(response * response + 8 * radius * radius))
 
 
 def diameter(radius: float, response: float) -> float:
-    """D(R, Y) = max over phi of R sin(2 phi) + 2 Y sin(phi) = 2 sqrt(1 - c^2) (R c + Y), rounded up by 2^-50.
+    """The diameter D(R, Y) = max over phi of R sin(2 phi) + 2 Y sin(phi) = 2 sqrt(1 - c^2) (R c + Y), rounded up by
+    2^-50.
 
     Args:
-        radius: R >= 0, bound on the estimate.
-        response: Y > 0, bound on |y|.
+        radius: bound R >= 0 on the norm of the estimate.
+        response: bound Y > 0 on |y|.
 
     Returns:
-        D, between 2 Y (at R = 0) and R + 2 Y, increasing in both.
+        The diameter D, which is between 2 Y (at R = 0) and R + 2 Y, and increases in R and in Y.
 
     Source: spec truthful_regression section 4.2, in place of Cummings et al. 2015, Lemma 6. Attained for d >= 2.
 
@@ -64,14 +67,14 @@ def diameter(radius: float, response: float) -> float:
 
 
 def ridge_norm_sup(rows: int, ridge: float, response: float) -> float:
-    """The longest plain ridge estimate that m rows with ||x|| <= 1, |y| <= Y can give.
+    """The largest norm of a plain ridge estimate from m rows with ||x|| <= 1 and |y| <= Y.
 
-    (Y / 2) sqrt(m / gamma) if gamma <= m, else Y m / (gamma + m).
+    The norm is (Y / 2) sqrt(m / gamma) if gamma <= m, and Y m / (gamma + m) if gamma > m.
 
     Args:
-        rows: m, at least 1; the size of the group that the estimate uses.
-        ridge: gamma > 0.
-        response: Y > 0.
+        rows: number m of rows, at least 1: the size of the group from which the estimate is computed.
+        ridge: ridge weight gamma > 0.
+        response: bound Y > 0 on |y|.
 
     Source: spec truthful_regression section 4.2.
     """
@@ -81,12 +84,13 @@ def ridge_norm_sup(rows: int, ridge: float, response: float) -> float:
 
 
 def replacement_sensitivity(ridge: float, radius: float, response: float) -> float:
-    """Distance that replacing one record moves the ridge estimate constrained to a ball: at most D(R, Y) / gamma.
+    """The largest movement of the ridge estimate constrained to a ball when one record is replaced: at most D(R, Y) /
+    gamma.
 
     Args:
-        ridge: gamma > 0 of the estimate itself, whatever its number of rows.
-        radius: R > 0 of the ball.
-        response: Y > 0, bound on |y|.
+        ridge: ridge weight gamma > 0 of the estimate itself, whatever its number of rows.
+        radius: radius R > 0 of the ball.
+        response: bound Y > 0 on |y|.
 
     Source: spec truthful_regression section 4.2.
     """
@@ -94,7 +98,7 @@ def replacement_sensitivity(ridge: float, radius: float, response: float) -> flo
 
 
 def removal_sensitivity(ridge: float, radius: float, response: float) -> float:
-    """Distance that adding or removing one record moves the constrained estimate: at most (R + Y) / gamma.
+    """The largest movement of the constrained estimate when one record is added or removed: at most (R + Y) / gamma.
 
     Source: spec truthful_regression section 4.2.
     """
@@ -102,9 +106,11 @@ def removal_sensitivity(ridge: float, radius: float, response: float) -> float:
 
 
 def plain_sensitivity(rows: int, ridge: float, response: float) -> float:
-    """Distance that replacing one record moves the plain ridge estimate of m rows; it grows with m / gamma.
+    """The largest movement of the plain ridge estimate of m rows when one record is replaced, which grows with m /
+    gamma.
 
-    D(sup of the estimate's norm, Y) / gamma: valid always, attained asymptotically for d >= 2.
+    The movement is at most D(sup of the estimate's norm, Y) / gamma. The bound always holds, and is attained
+    asymptotically for d >= 2.
 
     Source: spec truthful_regression section 4.2.
     """
@@ -115,8 +121,8 @@ def printed_constant(square_bound: float, noise_bound: float) -> float:
     """The source's bound on gamma times the sensitivity, 4 B + 2 M; see `printed_constant_valid`.
 
     Args:
-        square_bound: the source's B > 0.
-        noise_bound: M > 0.
+        square_bound: bound B > 0 in the source's notation.
+        noise_bound: bound M > 0 on a residual.
 
     Source: Cummings et al. 2015, Lemma 6.
     """
@@ -126,17 +132,18 @@ def printed_constant(square_bound: float, noise_bound: float) -> float:
 def printed_constant_valid(
     rows: int, ridge: float, square_bound: float, noise_bound: float, radius: float = math.inf
 ) -> bool:
-    """Whether 4 B + 2 M bounds gamma times the sensitivity of the (group's) estimate, with the source's |y| <= B + M.
+    """Whether 4 B + 2 M bounds gamma times the sensitivity of the (group's) estimate, under the source's |y| <= B + M.
 
     Args:
-        rows: rows of the estimate.
-        ridge: gamma > 0.
-        square_bound: B > 0.
-        noise_bound: M > 0.
-        radius: R of the ball, if the estimate is constrained to one.
+        rows: number of rows of the estimate.
+        ridge: ridge weight gamma > 0.
+        square_bound: bound B > 0 in the source's notation.
+        noise_bound: bound M > 0 on a residual.
+        radius: radius R of the ball, if the estimate is constrained to one.
 
     Returns:
-        True if D(min(R, sup of the plain norm), B + M) <= 4 B + 2 M. For one-dimensional data that is sufficient only.
+        True if D(min(R, sup of the plain norm), B + M) <= 4 B + 2 M. For one-dimensional data this condition is
+        sufficient but not necessary.
 
     Source: spec truthful_regression section 4.2.
     """
@@ -152,9 +159,9 @@ class WeightedRows:
     """A small data set in which row j stands for `copies[j]` equal records.
 
     Args:
-        x: (k, d) rows.
-        y: (k,) responses.
-        copies: (k,) whole numbers, as float64.
+        x: (k, d) feature rows.
+        y: (k,) responses of the rows.
+        copies: (k,) numbers of equal records, whole numbers as float64.
     """
 
     x: NDArray[np.float64]
@@ -162,12 +169,12 @@ class WeightedRows:
     copies: NDArray[np.float64]
 
     def statistics(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """X'X of shape (d, d) and X'y of shape (d,)."""
+        """The moments X'X, shape (d, d), and X'y, shape (d,)."""
         weighted = self.x * self.copies[:, None]
         return self.x.T @ weighted, weighted.T @ self.y
 
     def ridge(self, ridge: float) -> NDArray[np.float64]:
-        """The plain ridge estimate, (d,)."""
+        """The plain ridge estimate, shape (d,), for a given ridge weight."""
         matrix, vector = self.statistics()
         return np.asarray(np.linalg.solve(matrix + ridge * np.eye(len(vector)), vector))
 
@@ -175,23 +182,24 @@ class WeightedRows:
 def counterexample(
     rows: int, ridge: float, square_bound: float = 1.0, noise_bound: float = 1.0
 ) -> tuple[WeightedRows, WeightedRows]:
-    """Two data sets that differ in one record, whose plain ridge estimates differ by more than the printed constant.
+    """Two data sets that differ in one record, and whose plain ridge estimates differ by more than the printed constant
+    allows.
 
-    All but one record push the estimate along the first axis as far as it goes; the last one pulls against it, on one
-    side of the axis or on the other.
+    All records but one push the estimate along the first axis as far as possible. The last record pulls against this
+    push, from one side of the axis in the first data set and from the other side in the second.
 
     Args:
-        rows: n >= 2.
-        ridge: gamma in (0, n - 1].
-        square_bound: the source's B; |y| <= B + M.
-        noise_bound: the source's M.
+        rows: number n of records, >= 2.
+        ridge: ridge weight gamma in (0, n - 1].
+        square_bound: bound B in the source's notation; |y| <= B + M.
+        noise_bound: bound M in the source's notation.
 
     Returns:
-        The two data sets, as two weighted rows each. `gamma * ||first.ridge(gamma) - second.ridge(gamma)||` is the
-        distance to compare with `printed_constant`.
+        The two data sets, each given as two weighted rows. `gamma * ||first.ridge(gamma) - second.ridge(gamma)||` is
+        the distance to compare with `printed_constant`.
 
     Raises:
-        InvalidInput: gamma above n - 1 (the rows would be longer than one).
+        InvalidInput: gamma is above n - 1, where the rows would be longer than 1.
 
     Source: spec truthful_regression section 4.3, against Cummings et al. 2015, Lemma 6.
 

@@ -1,6 +1,7 @@
 """The public facts of a regression campaign: the numbers of people and features, and the public assumptions about them.
 
-Contents that the billboards of all regressions share: coefficients, and the random groups of participants.
+The module also has the common part of the billboards of all regressions: coefficients, and the random groups of
+participants.
 """
 
 from __future__ import annotations
@@ -32,9 +33,10 @@ class LinearBillboard(Billboard):
     """Public coefficients of a linear model.
 
     Args:
-        people: n.
-        coef: (d,) the coefficients.
-        split: bitmap of the random groups, bit i for the participant of index i (numpy.packbits); empty without groups.
+        people: number n of invited slots.
+        coef: (d,) coefficients of the model.
+        split: bitmap of the random groups, with bit i for the participant of index i (numpy.packbits); empty without
+            groups.
     """
 
     people: int
@@ -42,7 +44,7 @@ class LinearBillboard(Billboard):
     split: np.ndarray
 
     def _check(self, **shapes: tuple[int, ...]) -> None:
-        """Refuse arrays of other shapes, numbers that are not finite, and a bitmap that is none."""
+        """Refuse arrays of wrong shapes, numbers that are not finite, and a `split` that is not a bitmap."""
         whole("people", self.people, at_least=1)
         for name, shape in {"coef": (self.dimension,), **shapes}.items():
             array = getattr(self, name)
@@ -55,20 +57,20 @@ class LinearBillboard(Billboard):
 
     @property
     def dimension(self) -> int:
-        """Number d of coefficients; -1 where they are no vector."""
+        """The number d of coefficients; -1 where `coef` is not a vector."""
         return len(self.coef) if self.coef.ndim == 1 else -1
 
     @property
     def coef_(self) -> np.ndarray:
-        """Coefficients, shape (d,), by the name that scikit-learn uses."""
+        """The coefficients, shape (d,), under the name that scikit-learn uses."""
         return self.coef
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        """Predicted responses for (m, d) features, shape (m,), on the scale of the records."""
+        """The predicted responses for (m, d) features, shape (m,), on the scale of the records."""
         return np.asarray(np.asarray(X, dtype=np.float64) @ self.coef)
 
     def group(self, index: int) -> int:
-        """Group of one participant, 0 or 1; 0 without groups."""
+        """The group of one participant, 0 or 1; 0 where there are no groups."""
         return int(self.split[index >> 3] >> (7 - (index & 7))) & 1 if self.split.size else 0
 
     def groups(self) -> np.ndarray:
@@ -85,10 +87,11 @@ class LinearBillboard(Billboard):
       "largest_eigenvalue spectrum_tolerance")
 @dataclass(frozen=True, kw_only=True)
 class Setting(Declared):
-    """Public facts before anybody answers. Privacy needs only the bounds; truth and accuracy need the rest too.
+    """The public facts of a regression before anybody answers. Privacy guarantees use only the bounds; the guarantees
+    of truthfulness and accuracy use all facts.
 
     Args:
-        noise: law G of the residuals, inside [-M, M], mean zero.
+        noise: law G of the residuals, with mean zero, inside [-M, M].
 
     Example:
         >>> from confide.regression.priors import UniformBall, UniformNoise
@@ -133,43 +136,47 @@ class Setting(Declared):
 
     @property
     def parameter_bound(self) -> float:
-        """R0, bound on the norm of the true parameter."""
+        """The bound R0 on the norm of the true parameter."""
         return float(self.prior.radius)
 
     @property
     def noise_bound(self) -> float:
-        """M, bound on a residual."""
+        """The bound M on a residual."""
         return float(self.noise.bound)
 
     @property
     def response(self) -> float:
-        """Y, bound on |y|."""
+        """The bound Y on |y|: R0 + M, or `response_bound` if that is smaller."""
         natural = self.parameter_bound + self.noise_bound
         return natural if self.response_bound is None else min(natural, self.response_bound)
 
     @property
     def cuts(self) -> bool:
-        """Whether some honest answers do not count as given, so that what the model says of them does not hold."""
+        """Whether some honest answers are clipped or refused, so that the model does not describe the answers as they
+        are used.
+        """
         return self.answers_cut or self.response < self.parameter_bound + self.noise_bound
 
     @property
     def ball(self) -> float:
-        """R, radius of the ball that ridge estimates are constrained to."""
+        """The radius R of the ball to which ridge estimates are constrained."""
         return 1.25 * self.parameter_bound if self.radius is None else self.radius
 
     @property
     def eigenvalue(self) -> float:
-        """Least eigenvalue mu of E[x x']."""
+        """The least eigenvalue mu of E[x x']."""
         default = smallest_eigenvalue_ball(self.features)
         return default if self.smallest_eigenvalue is None else self.smallest_eigenvalue
 
     @cached_property
     def eigenvalues(self) -> np.ndarray:
-        """Assumed spectrum of E[x x'] for predictions of a typical error, shape (d,); no promise rests on it.
+        """The assumed eigenvalues of E[x x'], shape (d,), for the prediction of typical errors; no guarantee depends on
+        them.
 
-        From the smallest to the largest that are known, in equal ratios: real features are correlated. Their sum is
-        E||x||^2 <= 1: where it would be more, the ratio is smaller, and where no largest one is known, it is such that
-        the sum is 1/2. All alike for x uniform in the ball.
+        For x uniform in the ball all eigenvalues are equal. For other laws of x the assumed eigenvalues form a
+        geometric progression from the smallest to the largest known eigenvalue, because real features are correlated.
+        Their sum is E||x||^2 <= 1, so the ratio is reduced where the sum would exceed 1. Where no largest eigenvalue is
+        known, the ratio is chosen such that the sum is 1/2.
         """
         smallest, largest = self.eigenvalue, self.largest_eigenvalue
         if self.uniform_ball:
@@ -186,29 +193,29 @@ class Setting(Declared):
 
     @property
     def uniform_ball(self) -> bool:
-        """True when x is taken to be uniform in the unit ball, the source's law."""
+        """Whether x is assumed to be uniform in the unit ball, which is the source's law."""
         return self.smallest_eigenvalue is None
 
     @property
     def groups(self) -> tuple[int, int]:
-        """Sizes of the groups, n0 = floor(n/2) and n1 = n - n0."""
+        """The sizes of the two groups, n0 = floor(n/2) and n1 = n - n0."""
         return self.people // 2, self.people - self.people // 2
 
     @property
     def diameter(self) -> float:
-        """D(R, Y): what replacing one record can do to half the gradient; `noise_scale` rounds it up."""
+        """The diameter D(R, Y): the largest change of half the gradient when one record is replaced, rounded up."""
         return diameter(self.ball, self.response)
 
     @property
     def record_map(self) -> RecordMap:
-        """The total per-record map of this setting."""
+        """The map that makes any submitted record usable, with the bounds of this setting."""
         return RecordMap(
             parameter_bound=self.parameter_bound, noise_bound=self.noise_bound, response_bound=self.response
         )
 
     @renamed(rows="people")
     def spectrum(self, people: int) -> Spectrum:
-        """Public bounds on the spectrum of X'X of this many honest people's rows."""
+        """Public bounds on the eigenvalues of X'X for the rows of `people` honest people."""
         if self.uniform_ball:
             return Spectrum.uniform_ball(rows=people, dimension=self.features, tolerance=self.spectrum_tolerance)
         return Spectrum(rows=people, dimension=self.features, smallest=self.eigenvalue,

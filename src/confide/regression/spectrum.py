@@ -1,6 +1,7 @@
-"""Eigenvalues of X'X for independent rows of length at most one: matrix Chernoff tails with explicit constants.
+"""Bounds on the eigenvalues of X'X for independent rows of length at most one: matrix Chernoff tails with explicit
+constants.
 
-The rows' law is public; nothing here is ever computed from the rows themselves.
+The law of the rows is public, and no bound in this module is computed from the rows themselves.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ __all__ = ["Spectrum", "ridge_shrinkage", "ridge_shrinkage_error", "smallest_eig
 
 
 def smallest_eigenvalue_ball(dimension: int) -> float:
-    """The only eigenvalue of E[x x'] for x uniform in the unit ball: 1 / (d + 2).
+    """The common value 1 / (d + 2) of all eigenvalues of E[x x'] for x uniform in the unit ball.
 
     Source: Cummings et al. 2015, Lemma 11.
     """
@@ -38,8 +39,9 @@ def _upper_exponent(xi: float) -> float:
 class Spectrum(Declared):
     """Bounds on the eigenvalues of X'X, and their probability, for m independent rows with ||x|| <= 1.
 
-    P[least < (1 - xi) m smallest] <= d exp(-m smallest (xi + (1 - xi) ln(1 - xi))), and
-    P[largest > (1 + xi) m largest] <= d exp(-m largest ((1 + xi) ln(1 + xi) - xi)). Second moments; no centring.
+    The least eigenvalue of X'X is below (1 - xi) m smallest with probability at most d exp(-m smallest (xi + (1 - xi)
+    ln(1 - xi))). The largest is above (1 + xi) m largest with probability at most d exp(-m largest ((1 + xi) ln(1 + xi)
+    - xi)). The bounds concern second moments, without centring.
 
     Source: matrix Chernoff in place of Cummings et al. 2015, Theorem 7, whose constant is unknown; spec
     truthful_regression section 6.
@@ -69,46 +71,50 @@ class Spectrum(Declared):
 
     @classmethod
     def uniform_ball(cls, *, rows: int, dimension: int, tolerance: float) -> Spectrum:
-        """Rows uniform in the unit ball."""
+        """The bounds for rows that are uniform in the unit ball."""
         value = smallest_eigenvalue_ball(dimension)
         return cls(rows=rows, dimension=dimension, smallest=value, largest=value, tolerance=tolerance)
 
     @property
     def lower(self) -> float:
-        """Lo, which the least eigenvalue of X'X reaches but for `failure_below`."""
+        """The bound lo, below which the least eigenvalue of X'X falls with probability at most `failure_below`."""
         return (1 - self.tolerance) * self.rows * self.smallest
 
     @property
     def upper(self) -> float:
-        """Hi, which the largest eigenvalue of X'X does not exceed but for `failure_above`; at most m, surely."""
+        """The bound hi, above which the largest eigenvalue of X'X rises with probability at most `failure_above`.
+
+        The bound hi is at most the number m of rows, which no eigenvalue exceeds.
+        """
         if self.largest is None:
             return float(self.rows)
         return min((1 + self.tolerance) * self.largest, 1.0) * self.rows
 
     @property
     def failure_below(self) -> float:
-        """Bound on P[least eigenvalue < lower], at most 1."""
+        """A bound on P[least eigenvalue < lower], at most 1."""
         return min(1.0, self.dimension * math.exp(-self.rows * self.smallest * _lower_exponent(self.tolerance)))
 
     @property
     def failure_above(self) -> float:
-        """Bound on P[largest eigenvalue > upper], at most 1; 0 where `upper` is sure."""
+        """A bound on P[largest eigenvalue > upper], at most 1; 0 where `upper` is certain."""
         if self.largest is None or (1 + self.tolerance) * self.largest >= 1:
             return 0.0
         return min(1.0, self.dimension * math.exp(-self.rows * self.largest * _upper_exponent(self.tolerance)))
 
     @property
     def failure_probability(self) -> float:
-        """Bound on the probability that either fails, at most 1."""
+        """A bound on the probability that `lower` or `upper` fails, at most 1."""
         return min(1.0, self.failure_below + self.failure_above)
 
     def quantised(self) -> Spectrum:
-        """The same for rows whose entries are truncated toward zero to multiples of 2^-16.
+        """The bounds for rows with entries truncated towards zero to multiples of 2^-16.
 
-        Truncation moves a row by at most sqrt(d) 2^-16, hence square roots of second moments by no more.
+        Truncation moves a row by at most sqrt(d) 2^-16. Therefore truncation changes the square root of a second moment
+        by at most the same amount.
 
         Raises:
-            InvalidInput: the eigenvalues are too small to survive it.
+            InvalidInput: the eigenvalues are so small that truncation can reduce them to 0.
         """
         moved = math.sqrt(self.dimension) * 2.0**-GRID_BITS
         root = math.sqrt(self.smallest) - moved
@@ -120,16 +126,17 @@ class Spectrum(Declared):
 
 
 def sufficient_rows(dimension: int, smallest: float, tolerance: float, failure_probability: float) -> int:
-    """Rows of an isotropic law for which both tails together have probability at most `failure_probability`.
+    """Number of rows of an isotropic law at which both tails together have probability at most `failure_probability`.
 
-    ln(2 d / q) / (mu ((1 + xi) ln(1 + xi) - xi)), rounded up: never more than the (3 / xi^2) ln(2 d / q) / mu of the
-    textbook, since the exponents are at least xi^2 / 2 below and xi^2 / 3 above.
+    The number of rows is ln(2 d / q) / (mu ((1 + xi) ln(1 + xi) - xi)), rounded up. This number never exceeds the
+    textbook number (3 / xi^2) ln(2 d / q) / mu, because the exponents of the tails are at least xi^2 / 2 below and xi^2
+    / 3 above.
 
     Args:
-        dimension: d, at least 1.
-        smallest: mu in (0, 1], the eigenvalue of E[x x'].
-        tolerance: xi in (0, 1).
-        failure_probability: q in (0, 1).
+        dimension: dimension d of the rows, at least 1.
+        smallest: common eigenvalue mu of E[x x'], in (0, 1].
+        tolerance: relative deviation xi of the eigenvalues, in (0, 1).
+        failure_probability: probability q of a larger deviation, in (0, 1).
 
     Source: spec truthful_regression section 6.
     """
@@ -140,9 +147,11 @@ def sufficient_rows(dimension: int, smallest: float, tolerance: float, failure_p
 
 
 def ridge_shrinkage(rows: int, dimension: int, ridge: float) -> float:
-    """G = E tr[gamma (gamma I + X'X)^-1] / d for rows uniform in the ball: truthful peers' mean is P = (1 - g) q.
+    """The shrinkage g = E tr[gamma (gamma I + X'X)^-1] / d for rows uniform in the ball: the mean prediction of
+    truthful peers is P = (1 - g) q.
 
-    Expansion gamma/L + gamma m (1/(d + 4) - 1/(d + 2)^2)/L^3, L = gamma + m/(d + 2).
+    The shrinkage is computed by the expansion gamma/L + gamma m (1/(d + 4) - 1/(d + 2)^2)/L^3, where L = gamma + m/(d +
+    2).
 
     Example:
         >>> round(ridge_shrinkage(400, 3, 20.0), 4)
@@ -155,12 +164,13 @@ def ridge_shrinkage(rows: int, dimension: int, ridge: float) -> float:
 
 
 def ridge_shrinkage_error(rows: int, dimension: int, ridge: float) -> float:
-    """Bound |dg| on how far `ridge_shrinkage` is from the true E tr[gamma (gamma I + X'X)^-1] / d.
+    """A bound |dg| on the distance of `ridge_shrinkage` to the true E tr[gamma (gamma I + X'X)^-1] / d.
 
     With D = X'X - m mu I and L = gamma + m mu, (gamma I + X'X)^-1 = 1/L - D/L^2 + D^2/L^3 - D^3/L^4 + D^4 (gamma I +
-    X'X)^-1/L^4. The expansion takes the first three terms. The fourth is exact: E tr D^3 = m E tr W^3 with W = xx' - mu
-    I. The last lies between 0 and D^4/((gamma + lo) L^4), except for the event that the least eigenvalue is below lo,
-    on which it adds at most d/gamma to the trace. E tr D^4 is at most m E tr W^4 + 3 m (m - 1) tr (E W^2)^2.
+    X'X)^-1/L^4. The expansion in `ridge_shrinkage` uses the first three terms. The fourth term is known exactly: E tr
+    D^3 = m E tr W^3 with W = xx' - mu I. The last term lies between 0 and D^4/((gamma + lo) L^4), except on the event
+    that the least eigenvalue is below lo. On that event the last term adds at most d/gamma to the trace. E tr D^4 is at
+    most m E tr W^4 + 3 m (m - 1) tr (E W^2)^2.
 
     Example:
         >>> ridge_shrinkage_error(400, 3, 20.0) < 1e-4
@@ -171,7 +181,9 @@ def ridge_shrinkage_error(rows: int, dimension: int, ridge: float) -> float:
     level = gamma + m * mu
 
     def trace(power: int) -> float:
-        """E tr W^k: one eigenvalue ||x||^2 - mu, with E ||x||^2j = d/(d + 2j), and d - 1 of them -mu."""
+        """The mean trace E tr W^k: one eigenvalue ||x||^2 - mu, where E ||x||^2j = d/(d + 2j), and d - 1 eigenvalues
+        -mu.
+        """
         own = sum(math.comb(power, j) * d / (d + 2 * j) * (-mu) ** (power - j) for j in range(power + 1))
         return own + (d - 1) * (-mu) ** power
 

@@ -1,6 +1,8 @@
-"""Made-up participants of a campaign, from its public columns and model: typical payments, and the cost of lies.
+"""Simulated participants of a campaign, drawn from its public columns and model: their typical payments, and the cost
+of lies.
 
-They answer a plan reader's questions in the answer's own unit. No record is read, and no promise rests on them.
+The results inform the reader of a plan, in the unit of the answer. No record is read, and no guarantee depends on these
+results.
 """
 
 from __future__ import annotations
@@ -22,12 +24,12 @@ __all__ = ["Lie", "StandIn", "StandIns", "stand_in", "stand_ins"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class StandIn:
-    """A population drawn from the public model, everybody truthful.
+    """A simulated population, drawn from the public model, in which everybody is truthful.
 
     Args:
-        theta: (d,) the parameter.
-        X: (n, d) features; E[x x'] has the public eigenvalues, `Setting.eigenvalues`.
-        y: (n,) answers.
+        theta: (d,) true parameter.
+        X: (n, d) features; E[x x'] has the public eigenvalues `Setting.eigenvalues`.
+        y: (n,) truthful answers.
     """
 
     theta: np.ndarray
@@ -36,7 +38,11 @@ class StandIn:
 
 
 def stand_in(setting: Setting, noise: Noise, run: int = 0) -> StandIn:
-    """Draw one population: uniform in the ball where that is the model, else axes of the public spectrum with signs."""
+    """Draw one simulated population from the public model.
+
+    Features are uniform in the ball where the model assumes that. For other laws, the features' coordinates have random
+    signs, and their sizes are the square roots of the assumed eigenvalues.
+    """
     n, d = setting.people, setting.features
 
     def uniforms(size: int, name: str) -> np.ndarray:
@@ -60,12 +66,14 @@ _SHARES = (0.05, 0.1, 0.25, 0.5)  # sizes of lies, as shares of the answer's sca
 
 @dataclass(frozen=True, kw_only=True)
 class Lie:
-    """Cost of answering this much more, or less, than the truth.
+    """The cost of an answer that is higher or lower than the truth by a given size.
 
     Args:
-        size: difference from the truth, in the answer's unit.
-        cost: median of the expected payment lost, in the currency, when peers predict what the truth foretells.
-        ruled_out: share of people for whom it surely loses: it moves the prediction by more than the truth radius.
+        size: difference from the truth, in the unit of the answer.
+        cost: median over people of the loss in expected payment, in the currency, when peers predict what the true
+            answer implies.
+        ruled_out: share of people for whom the lie certainly loses, because it moves their prediction by more than the
+            truth radius.
     """
 
     size: float
@@ -75,14 +83,14 @@ class Lie:
 
 @dataclass(frozen=True, kw_only=True)
 class StandIns:
-    """Payments of made-up participants, and the cost of their lies. Money is in the currency.
+    """The payments of simulated participants, and the cost of their lies, in the currency.
 
     Args:
-        payment: mean payment of a truthful one.
-        low: one in twenty gets less.
-        high: one in twenty gets more.
-        lies: by size.
-        any_ruled_out: share of people for whom at least one answer surely loses.
+        payment: mean payment of a truthful participant.
+        low: payment that one truthful participant in twenty falls below.
+        high: payment that one truthful participant in twenty exceeds.
+        lies: costs of lies, by size.
+        any_ruled_out: share of people for whom at least one answer certainly loses.
     """
 
     payment: float
@@ -93,7 +101,9 @@ class StandIns:
 
 
 def _rows(design: Design, noise: Noise) -> np.ndarray:
-    """(m, d): numbers uniform between their bounds, levels equally often, independently."""
+    """(m, d) simulated features: numbers uniform between their bounds, and levels of categories equally likely, all
+    independent.
+    """
     uniform = np.arctan(noise.gaussian(1.0, (_PEOPLE, max(1, len(design.features))), stream="stand-in columns"))
     uniform = np.clip(uniform / math.pi + 0.5, 0.0, 1.0 - 1e-12)
     values = [(u * len(column.levels)).astype(int) if isinstance(column, Category) else
@@ -105,13 +115,13 @@ def _rows(design: Design, noise: Noise) -> np.ndarray:
 def stand_ins(
     mechanism: PrivateTruthfulRegression, design: Design, response: Numeric, truth_radius: float
 ) -> StandIns:
-    """Made-up participants, the same for everybody who asks.
+    """Simulated participants and their payments, the same in every call.
 
     Args:
-        mechanism: pays them.
-        design: columns that they are drawn from.
+        mechanism: mechanism that pays the simulated participants.
+        design: columns from which their features are drawn.
         response: role of the answer.
-        truth_radius: rho, moves of the prediction beyond it lose.
+        truth_radius: truth radius rho: a lie that moves the prediction by more than rho loses.
     """
     setting, rule, law = mechanism.setting, mechanism.payment.rule, mechanism.posterior
     noise = Noise.simulated(0)
@@ -155,5 +165,5 @@ def stand_ins(
 
 
 def _round(value: float) -> float:
-    """One significant digit: sizes that people say."""
+    """A value rounded to one significant digit, for sizes that are easy to read."""
     return float(f"{value:.1g}")

@@ -1,12 +1,13 @@
-"""Algorithm 1 of Cummings et al. 2015: a regression that pays for truth, without privacy.
+"""Algorithm 1 of Cummings et al. 2015: a regression that pays for truthful answers, without privacy.
 
-Players are paid by how well their peers' least squares estimate predicts what their own answer implies. Least squares
-is unbiased, so that truth is an exact equilibrium; no noise is drawn, and nothing is hidden: the estimate and the
-factor of X'X are public, and each payment follows from them and one's own record.
+A player is paid by how well the least squares estimate of the player's peers predicts the posterior mean that the
+player's own answer implies. Least squares is unbiased, so that truth is an exact equilibrium. No noise is drawn: the
+estimate and the factor of X'X are public, and each payment follows from them and the player's own record.
 
 Source: Cummings et al. 2015, Algorithm 1, Lemmas 1 and 2; spec truthful_regression section 2.
 
-Incentives of the mechanisms without privacy, exactly: the mean value of an answer over everything unknown.
+The module also computes the incentives of the mechanism exactly: the expected payment for an answer over all unknown
+quantities.
 """
 
 from __future__ import annotations
@@ -75,11 +76,12 @@ __all__ = [
 
 
 def least_squares_error(variance: float, spectrum: Spectrum) -> float:
-    """Bound on E||theta_OLS - theta||^2 given the spectrum: sigma^2 tr (X'X)^-1 <= d sigma^2/((1 - xi) n mu).
+    """A bound on E||theta_OLS - theta||^2 given the bounds on the spectrum: sigma^2 tr (X'X)^-1 <= d sigma^2/((1 - xi)
+    n mu).
 
     Args:
-        variance: sigma^2 of a residual.
-        spectrum: spectrum of the n rows.
+        variance: variance sigma^2 of a residual.
+        spectrum: bounds on the eigenvalues of X'X for the n rows.
 
     Source: Cummings et al. 2015, Lemma 2, which forgets the d.
 
@@ -92,19 +94,23 @@ def least_squares_error(variance: float, spectrum: Spectrum) -> float:
 
 
 def least_expected_error(variance: float, rows: int, dimension: int) -> float:
-    """Least E||theta_OLS - theta||^2 for rows uniform in the ball: sigma^2 d (d + 2)/n, as 1/x is convex."""
+    """The least possible E||theta_OLS - theta||^2 for rows uniform in the ball: sigma^2 d (d + 2)/n, because 1/x is
+    convex.
+    """
     d = whole("dimension", dimension, at_least=1)
     return non_negative("variance", variance) * d * (d + 2) / whole("rows", rows, at_least=1)
 
 
 def truthful_payments(rule: ScoringRule, radius: float) -> tuple[float, float]:
-    """Least and largest expected payment of a truthful player: a - b(P - P^2), or a + b P^2, over |P| <= R0.
+    """The least and the largest expected payment of a truthful player: a - b(P - P^2), or a + b P^2 for the centred
+    rule, over |P| <= R0.
 
-    For R0 >= 1/2, [a - b/4, a + b (R0 + R0^2)]: a = b/4 makes taking part rational in expectation. Both are attained.
+    For the uncentred rule and R0 >= 1/2 the range is [a - b/4, a + b (R0 + R0^2)], so a = b/4 makes taking part
+    rational in expectation. Both ends of the range are attained.
 
     Args:
-        rule: the scoring rule.
-        radius: R0.
+        rule: scoring rule of the payments.
+        radius: bound R0 on the norm of the parameter.
 
     Source: ours; spec truthful_regression section 2.
 
@@ -124,20 +130,21 @@ SPEC = "truthful_regression 2"
 _LARGEST_PAYMENT = 2.0**62  # a share is an int64
 
 Clipped = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""(X, y, null) of `RecordMap.clip`."""
+"""The triple (X, y, null) that `RecordMap.clip` returns."""
 
 
 @wire("LeastSquaresBillboard", "people coef split factor peers")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LeastSquaresBillboard(LinearBillboard):
-    """Everything that anyone may see after a run: exact estimates, from which exact facts about people follow.
+    """The public result of a run: exact estimates, which can reveal exact facts about people.
 
     Args:
-        people: n.
-        coef: (d,) the least squares coefficients of all records.
-        factor: (d, d) lower triangular L with L L' = X'X; (0, 0) with two groups.
-        peers: (2, d) the least squares coefficients of each group; (0, 0) without groups.
-        split: bitmap of the random groups, bit i for the participant of index i (numpy.packbits); empty without.
+        people: number n of invited slots.
+        coef: (d,) least squares coefficients of all records.
+        factor: (d, d) lower triangular matrix L with L L' = X'X; (0, 0) with two groups.
+        peers: (2, d) least squares coefficients of each group; (0, 0) without groups.
+        split: bitmap of the random groups, with bit i for the participant of index i (numpy.packbits); empty without
+            groups.
     """
 
     factor: np.ndarray
@@ -153,21 +160,22 @@ class LeastSquaresBillboard(LinearBillboard):
       "spectrum_tolerance")
 @dataclass(frozen=True, kw_only=True)
 class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
-    """Buy answers for a regression from people who could lie but do not mind that the result is exact.
+    """A regression that buys answers from people who may lie, but who do not mind that the exact result is published.
 
-    A player is paid B(p, q), where q = x'E[theta | x, y] follows from their answer under the public model, and p is the
-    prediction of an estimate without them: by everybody else (leave one out), or by the other of two random groups.
+    A player is paid B(p, q). Here q = x'E[theta | x, y] follows from the player's answer under the public model, and p
+    is the prediction of an estimate without the player's record. The estimate without the player's record is from
+    everybody else (leave one out), or from the other of two random groups.
 
-    **No privacy at all.** Use `PrivateTruthfulRegression` where people care about the privacy of their answers. As
-    nothing is private, a run may refuse because of the records, and name one: where a player is the only witness of a
-    direction, nobody can predict their answer. There is no epsilon, and no `for_budget`, because exact estimates spend
-    no budget.
+    **No privacy at all.** Use `PrivateTruthfulRegression` where people care about the privacy of their answers. Because
+    nothing is private, a run may refuse because of the records, and name a record. A run refuses if only one player's
+    record has information about some direction, because nobody else's record then predicts that player's answer. There
+    is no epsilon, and no `for_budget`, because exact estimates spend no budget.
 
     Args:
-        noise: law of the residuals, inside [-M, M], mean zero.
+        noise: law of the residuals, with mean zero, inside [-M, M].
 
     Raises:
-        InvalidInput: a parameter out of range, or a prior of another dimension; n - 1 < d.
+        InvalidInput: a parameter is out of range, the prior has another dimension, or n - 1 < d.
 
     Source: Cummings et al. 2015, Algorithm 1; spec truthful_regression section 2.
 
@@ -221,18 +229,22 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
 
     @property
     def posterior(self) -> PosteriorMean:
-        """Posterior mean q(x, y) of the public model."""
+        """The posterior mean q(x, y) = E[x'theta | x, y] under the public model."""
         return self._posterior
 
     @property
     def record_map(self) -> RecordMap:
-        """The total per-record map: no answer that the model allows is moved, and a larger one is no better a lie."""
+        """The map that makes any submitted record usable.
+
+        The map changes no answer that the model allows, and an answer beyond the model's range is no better a lie than
+        one at its end.
+        """
         radius, bound = float(self.prior.radius), float(self.noise.bound)
         return RecordMap(parameter_bound=radius, noise_bound=bound, response_bound=radius + bound)
 
     @property
     def spectrum(self) -> Spectrum:
-        """Public bounds on the spectrum of X'X when everybody takes part."""
+        """The public bounds on the eigenvalues of X'X when everybody takes part."""
         if self.smallest_eigenvalue is None:
             return Spectrum.uniform_ball(rows=self.people, dimension=self.features, tolerance=self.spectrum_tolerance)
         return Spectrum(rows=self.people, dimension=self.features, smallest=self.smallest_eigenvalue,
@@ -240,20 +252,24 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
 
     @cached_property
     def informativeness(self) -> float:
-        """E[q^2]/E[(x'theta)^2] for x uniform in the ball: 0 where payments ignore the answers, 1 where they decide."""
+        """The ratio E[q^2]/E[(x'theta)^2] for x uniform in the ball: 0 where payments ignore the answers, 1 where the
+        answers determine them.
+        """
         return informativeness(self.prior, self.noise)
 
     # ---- promises
 
     def events(self) -> tuple[UnprotectedEvent, ...]:
-        """A release without privacy, which no ledger admits."""
+        """The privacy event of the run: a release without privacy, which no ledger accepts."""
         return (UnprotectedEvent(neighbours=Relation.REPLACE, label="least squares"),)
 
     def guarantees(self) -> Guarantees:
-        """Promises from public parameters alone. They hold in expectation, where everybody takes part and is truthful.
+        """The guarantees from public parameters alone, which hold in expectation if everybody takes part and is
+        truthful.
 
-        The remark after Lemma 2 of the source promises non-negative payments and a total, surely. Neither holds
-        (`least_squares_bounds.printed_least_payment`): predictions of least squares are unbounded.
+        The remark after Lemma 2 of the source claims that payments are certainly non-negative, and that the total is
+        certainly bounded. Both claims are false (`confide.evidence.cummings_2015.printed_least_payment`), because
+        predictions of least squares are unbounded.
         """
         radius, rule, coin = float(self.prior.radius), self.rule, 1.0 / self.minor_units
         low, high = truthful_payments(rule, radius)
@@ -302,25 +318,26 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
     ) -> RunOutcome[LeastSquaresBillboard, None]:
         """Run the whole mechanism, in two passes over the records.
 
-        Records are taken on their own scale, every ||x|| <= 1 and |y| <= R0 + M: a longer row is shortened, a larger
-        answer cut, and a warning says how many were (nothing is private here).
+        Records must be scaled so that ||x|| <= 1 and |y| <= R0 + M. A longer row is shortened, a larger answer is
+        clipped, and a warning gives the number of such records, because nothing in this mechanism is private.
 
         Args:
-            data: (X, y) with shapes (n, d) and (n,): arrays, frames of pandas, Polars or Arrow, or Parquet or CSV
-                files; y may be the name of a column of X. Or batches that can be iterated twice. A slot without a
-                row, and a row with a cell that is no finite number, is the null record and is paid 0; of several rows
-                of one participant the first counts.
-            noise: source of the draw of the two groups, and of nothing else; its kind decides the type of the outcome.
-            progress: called with (passes done, 2): estimates, payments.
+            data: pair (X, y) with shapes (n, d) and (n,), as arrays, frames of pandas, Polars or Arrow, or Parquet or
+                CSV files; y may be the name of a column of X. Batches that can be iterated twice also work. A slot
+                without a row, or with a cell that is not a finite number, is the null record and is paid 0. If a
+                participant has several rows, the first one counts.
+            noise: source of the random split into two groups, and of nothing else; its kind decides the type of the
+                outcome.
+            progress: function that is called with (passes done, 2), where the passes are estimates and payments.
 
         Returns:
-            An outcome whose shares are one row per slot: `payment`, a whole number of the currency's smallest coin.
+            An outcome whose shares have one row for each slot, with the column `payment` in whole smallest coins.
 
         Raises:
-            InvalidInput: wrong shapes, more rows than slots, or a frame with a column that holds no numbers.
-            Refused: these records do not determine the coefficients, or a player is the only witness of a direction (1
-                - h < 1e-10), named by their rank. A refusal that depends on records is in order here alone, where
-                nothing is private.
+            InvalidInput: the shapes are wrong, there are more rows than slots, or a column of a frame holds no numbers.
+            Refused: these records do not determine the coefficients, or only one player's record has information about
+                some direction (1 - h < 1e-10, where h is the leverage). The message names that player's rank. Only a
+                mechanism without privacy may refuse because of records.
         """
         data = twice_readable(data, self.people)
         advance(progress, 0, 2)
@@ -342,7 +359,11 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
         return self._outcome(noise, billboard=billboard, shares=pa.table({"payment": shares}))
 
     def publish(self, data: Any, noise: NoiseSource) -> LeastSquaresBillboard:
-        """The first pass: what everybody may see. Arguments and refusals as `run`, but for a witness without peers."""
+        """The first pass over the records, which computes the public billboard.
+
+        Arguments and refusals are those of `run`, except that a player whose answer no other record predicts is not
+        refused in this pass.
+        """
         if not isinstance(noise, Noise):
             raise InvalidInput("noise", f"{type(noise).__name__} is not a Noise", "use Noise.secure()")
         n, d = self.people, self.features
@@ -361,7 +382,7 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
         )
 
     def _coins(self, clipped: Clipped, index: np.ndarray, billboard: LeastSquaresBillboard) -> np.ndarray:
-        """Whole coins for some rows."""
+        """The payments of some rows in whole coins."""
         X, y, null = clipped
         usable = np.flatnonzero(~null)
         coins = np.zeros(len(y), dtype=np.int64)
@@ -381,15 +402,15 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
             billboard: billboard of the run that these records were part of.
 
         Raises:
-            Refused: a record that nobody else's answers predict.
+            Refused: no other player's record predicts one of these answers.
         """
         return self.rule(self.predictions(X, y, index, billboard), self._posterior(X, y))
 
     def predictions(
         self, X: np.ndarray, y: np.ndarray, index: np.ndarray, billboard: LeastSquaresBillboard
     ) -> np.ndarray:
-        """Predictions p for each of these players by the estimate without them, shape (m,); arguments as
-        `exact_payments`.
+        """The prediction p for each of these players by the estimate without the player's record, shape (m,); arguments
+        as in `exact_payments`.
         """
         if self.groups:
             other = ~billboard.groups()[index]
@@ -397,15 +418,15 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
         return leave_one_out(X, y, index, LeastSquares(billboard.coef, billboard.factor), self.record_map)
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
-        """One participant's share, from their record and the billboard.
+        """One participant's payment, from their own record and the public billboard.
 
         Args:
             record: (x, y) as the participant submitted it, x of shape (d,); None without a record.
-            index: the participant's rank in the public list of ids.
-            billboard: the run's billboard.
+            index: rank of the participant in the public list of ids.
+            billboard: billboard of the run.
 
         Returns:
-            {"payment": whole number of the currency's smallest coin}.
+            {"payment": whole number of smallest coins}.
         """
         if not isinstance(billboard, LeastSquaresBillboard):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not a LeastSquaresBillboard")
@@ -416,7 +437,9 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
 
 
 def _cut(batch: Batch, clipped: Clipped) -> int:
-    """How many of the usable records were cut, but for a length that rounding made a hair above 1."""
+    """The number of usable records that were shortened or clipped, without rows whose length is above 1 only by
+    rounding.
+    """
     _, y, null = clipped
     cut = (y != batch.y) | (row_norms(np.where(null[:, None], 0.0, batch.X)) > 1.0 + 1e-9)
     return int(np.count_nonzero(cut & ~null))
@@ -430,24 +453,25 @@ _PEOPLE = 12  # the enumeration takes 2^(people - 1) runs for each atom and repo
 def interim_utility(
     mechanism: TruthfulRegression, X: np.ndarray, index: int, y: float, split: np.ndarray | None = None
 ) -> Callable[[np.ndarray], np.ndarray]:
-    """A player's expected payment as a function of their report, where everybody else is truthful, by enumeration.
+    """A player's expected payment as a function of their report, if everybody else is truthful, by enumeration.
 
-    Every run of the mechanism is made up to the player's share: for each parameter, weighed by the player's own record,
-    and for each combination of the others' residuals, each taken as plus or minus the noise's standard deviation.
-    Payments are affine in the others' answers, so that these residuals give the exact mean under any law of mean zero.
+    The mechanism is run up to the player's payment for each parameter, weighted by its posterior probability given the
+    player's own record. For each parameter the mechanism is run for each combination of the others' residuals, each of
+    which is plus or minus the noise's standard deviation. Payments are affine in the others' answers, so these
+    residuals give the exact mean under any law with mean zero.
 
     Args:
-        mechanism: with a prior of finitely many points, and at most 12 people.
+        mechanism: mechanism with a prior of finitely many points, and at most 12 people.
         X: (n, d) features of all participants.
         index: rank of the player.
-        y: the player's true answer.
-        split: (n,) bool, the two groups, where the mechanism has them.
+        y: true answer of the player.
+        split: (n,) bool, group of each participant, where the mechanism has two groups.
 
     Returns:
-        (k,) reports to (k,) expected payments.
+        A function from (k,) reports to (k,) expected payments.
 
     Raises:
-        InvalidInput: another prior, too many people, or an answer that the player cannot have.
+        InvalidInput: the prior is of another kind, there are too many people, or the player cannot have this answer.
     """
     prior, n = mechanism.prior, mechanism.people
     if not isinstance(prior, Atoms):

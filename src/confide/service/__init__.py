@@ -1,5 +1,6 @@
-"""The service: campaigns with real people, for several operators, over HTTP. A thin shell over `confide.campaign`.
+"""The service runs campaigns with real people, for several operators, over HTTP. The service is a thin layer over
+`confide.campaign`.
 
 - `access`: identities of callers, and their rights.
-- `work`: drafts, participation, and settlements that go on after any process ends.
+- `work`: drafts, participation, and settlements that continue after a process ends.
 """

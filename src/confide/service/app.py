@@ -1,4 +1,4 @@
-"""The service as an ASGI application: the API with its schema (`/api/v1`), pages, health, metrics."""
+"""The service as an ASGI application: the API with its schema (`/api/v1`), pages, health checks and metrics."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _API = ("/api/", "/health/", "/metrics")
 
 
 def add_pages(app: FastAPI) -> None:
-    """Add the pages and what they load."""
+    """Add the pages, and the static files that they load."""
     for part in (public, joining, log_in, desk):
         app.include_router(part.router)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
 
 
 def as_page(request: Request, status: int, detail: str, limit: str) -> Response | None:
-    """A problem as a page; None where a program asks.
+    """Page that shows a problem; None if a program made the request.
 
     Args:
         request: the request.
@@ -72,7 +72,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     """The application of one process.
 
     Args:
-        settings: how it is run; default on the installation's own store.
+        settings: settings of the service; if left out, those for the installation's own store.
     """
     settings = Settings() if settings is None else settings
     parts, metrics = Parts(settings), Metrics()
@@ -98,7 +98,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
     @app.get("/health/ready", tags=["health"], responses=problems.answers(503))
     def ready(parts: PartsOf) -> Alive:
-        """Whether the process can do its work: the store answers, and whoever does its jobs is alive."""
+        """Whether the process can do its work: the store answers, and the worker that does its jobs runs."""
         if not parts.working:
             raise HTTPException(503, "nobody does this process's jobs any more: start it again")
         with parts.store.database.reading() as connection:
@@ -107,7 +107,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
     @app.get("/metrics", tags=["health"], response_class=PlainTextResponse, responses=problems.answers(401, 404))
     def shown_metrics(request: Request) -> Response:
-        """Counts for Prometheus, for whoever has its token: of answers, none of campaigns or people."""
+        """Counts of answers for Prometheus, for callers with its token. The counts reveal nothing about campaigns or
+        people.
+        """
         if settings.metrics_digest is None:
             raise HTTPException(404, "there are none")
         given = hashlib.sha256(bearer(request).encode("utf-8", "replace")).hexdigest()

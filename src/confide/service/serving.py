@@ -1,9 +1,9 @@
-"""Serving: one process or several, which end gracefully; each reads its settings from the environment.
+"""Serving by one or several processes, which end gracefully. Each process reads its settings from the environment.
 
-A process that has to end takes no new requests, answers those it has begun, stores what has come in, and leaves its job
-to others, who resume it. So does one whose supervisor has died.
+A process that has to end accepts no new requests, answers the requests that it has begun, and stores received reports.
+The process leaves its job to another process, which resumes it. A process with a dead supervisor ends in the same way.
 
-The sockets are taken before a service says that it serves: a port that is taken is reported at once.
+The sockets are opened before the service reports that it serves, so that an occupied port is reported at once.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ _SYSTEM_PORTS = 1024  # below, a port takes rights of its own
 
 
 def listen(host: str, port: int) -> list[socket.socket]:
-    """Sockets that listen at every address of a host, to be closed by the caller.
+    """Sockets that listen at every address of a host. The caller closes the sockets.
 
     Args:
         host: a name or an address of this machine.
         port: the port.
 
     Raises:
-        Refused: somebody else listens there, or it is not allowed.
-        InvalidInput: the host is none of this machine's.
+        Refused: the port is occupied, or may not be used.
+        InvalidInput: the host is not on this machine.
     """
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
@@ -101,9 +101,9 @@ _SILENT = 30  # seconds without a sign of life after which a process is replaced
 
 
 def application() -> FastAPI:
-    """The application of this process, as the environment says; for `uvicorn --factory`, too.
+    """The application of this process, with settings from the environment; also for `uvicorn --factory`.
 
-    What a run warns of may quote records: the log has warnings that are built from public facts, and no others.
+    Warnings of a run may quote records. The log contains only warnings that are built from public facts.
     """
     log_as_json()
     show_public_warnings(logging.getLogger("confide").warning)
@@ -122,12 +122,12 @@ def serve(
         host: the address to listen on.
         port: the port.
         workers: number of processes.
-        proxy: address of a reverse proxy in front, whose headers identify the caller; empty where there is none.
-        listening: function that is called once the port is this service's.
+        proxy: address of a reverse proxy in front, with headers that identify the caller; empty if there is none.
+        listening: function that is called once the service has the port.
 
     Raises:
-        Refused: the port is taken.
-        InvalidInput: the host is none of this machine's.
+        Refused: the port is occupied.
+        InvalidInput: the host is not on this machine.
     """
     sockets = listen(host, port)
     listening()
@@ -154,18 +154,18 @@ def _serve(sockets: list[socket.socket], workers: int, proxy: str) -> None:
 
 
 class _Supervisor(Multiprocess):
-    """Brings up another process for each one that has died; it looks after them twice a second."""
+    """Supervisor that replaces processes that have died. The supervisor checks its processes twice a second."""
 
     def keep_subprocess_alive(self) -> None:
-        """Replace whoever has died, or has been silent for too long."""
+        """Replace every process that has died, or has been silent for too long."""
         for each in self.processes:
             each.child_conn.close()  # it has its own; as long as we have one, we wait for an answer of the dead
         super().keep_subprocess_alive()
 
 
 def _end_with_supervisor() -> None:
-    """One of several processes ends when whoever started it has died: it would answer on, keep the port from the next
-    service, and be replaced by nobody.
+    """End this process, one of several, when its supervisor has died. If it went on, it would keep the port from the
+    next service, and nobody would replace it.
     """
     supervisor = multiprocessing.parent_process()
     if supervisor is None:
@@ -180,7 +180,9 @@ def _end_with_supervisor() -> None:
 
 @contextmanager
 def _counting_together(several: bool) -> Iterator[None]:
-    """Have several processes add up what they count, in a folder that is gone with them; any of them tells all."""
+    """Context in which several processes add up their counts in a folder that is deleted at the end. Each process can
+    report the totals.
+    """
     if not several or TOGETHER in os.environ:
         yield
         return

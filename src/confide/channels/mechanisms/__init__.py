@@ -1,1 +1,3 @@
-"""Channels that can be released from: coded in whole numbers, with levels certified in integers."""
+"""Channels that draw releases: their probabilities are coded as whole numbers, and their levels are certified in
+integers.
+"""

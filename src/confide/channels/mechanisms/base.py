@@ -1,8 +1,10 @@
-"""Common base of all sampled mechanisms of this family: public parameters, exact levels, events, and a release.
+"""Common base of all mechanisms that draw a release from a channel: public parameters, exact levels, events, and a
+release.
 
-A mechanism is coded in whole numbers when it is first asked for its levels or a release; every number that it states is
-that of the coded channel, not of the formula behind it. Mechanisms that were fitted to a prior state its source before
-they release anything with secure noise: a prior that was fitted on the released rows would leak them.
+A mechanism is coded in whole numbers when its levels or a release are first requested. Every number that it states is
+that of the coded channel, not of the formula behind the channel. A mechanism that was fitted to a prior must state the
+prior's source before it releases anything with secure noise. A prior that was fitted to the released rows would leak
+these rows.
 """
 
 from __future__ import annotations
@@ -45,11 +47,11 @@ __all__ = ["ChannelMechanism", "Coded", "FittedMechanism", "GivenChannel", "Prio
 @wire("ReleasedLetters", "letters")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ReleasedLetters(Billboard):
-    """The letters that came out of a channel.
+    """The letters that a channel released.
 
     Args:
-        letters: (n,) int64, of each row of the database; of a channel with other outputs, (1,) the position of the one
-            that came out.
+        letters: released letter of each row of the database, shape (n,), int64. For a channel whose outputs are not
+            databases, the position of the released output, shape (1,).
     """
 
     letters: np.ndarray
@@ -60,11 +62,11 @@ class ReleasedLetters(Billboard):
             raise InvalidInput("billboard.letters", "are no list of whole numbers", "must be int64 of one dimension")
 
     def to_arrow(self) -> pa.Table:
-        """One column, `letter`."""
+        """Arrow table with one column, `letter`."""
         return pa.table({"letter": self.letters})
 
     def to_pandas(self) -> pd.DataFrame:
-        """The same as a frame.
+        """Pandas data frame with one column, `letter`.
 
         Raises:
             ImportError: pandas is not installed.
@@ -79,22 +81,22 @@ PriorProvenance = Literal["public", "released privately"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ChannelMechanism(Mechanism[ReleasedLetters, None]):
-    """A channel from databases of n rows over m letters, ready to be released from."""
+    """A channel from databases of n rows over m letters, ready to draw releases."""
 
     source: ClassVar[Source]
 
     @abstractmethod
     def _size(self) -> tuple[int, int]:
-        """m and n."""
+        """Number of letters m and number of rows n."""
 
     @property
     def _fitted(self) -> Prior | None:
-        """The prior that the mechanism was fitted to."""
+        """The prior to which the mechanism was fitted; None where there is none."""
         return None
 
     @property
     def _usual(self) -> Prior | None:
-        """The prior that levels are stated under, unless another one is given."""
+        """The prior under which levels are stated, unless the caller gives another one."""
         return self._fitted
 
     @abstractmethod
@@ -103,25 +105,27 @@ class ChannelMechanism(Mechanism[ReleasedLetters, None]):
 
     @cached_property
     def coded(self) -> Coded | None:
-        """The channel in whole numbers, which releases draw from; None where there is none."""
+        """The channel in whole numbers, from which releases are drawn; None where it is too large to be certified."""
         return self._code()
 
     @property
     def channel(self) -> FiniteChannel:
-        """The coded channel, in doubles."""
+        """The coded channel, with doubles as probabilities."""
         return self._certified().channel
 
     def levels(self, prior: Prior | ArrayLike | None = None) -> ChannelReport:
         """All levels of the coded channel.
 
         Args:
-            prior: prior of the attacker; default the prior that the mechanism was fitted to, or found for.
+            prior: prior of the attacker; if left out, the prior to which the mechanism was fitted, or for which it was
+                found.
 
         Returns:
-            Differential privacy is exact in whole numbers and rounded up; see `CodedRows.levels`.
+            All levels. Differential privacy is computed exactly in whole numbers and rounded up; see
+            `CodedRows.levels`.
 
         Raises:
-            InvalidInput: no prior where one is needed, or one of another size.
+            InvalidInput: a prior is needed and missing, or has another size.
         """
         law = self._usual if prior is None else as_prior(prior, *self._size())
         if law is None:
@@ -132,11 +136,14 @@ class ChannelMechanism(Mechanism[ReleasedLetters, None]):
         return self._certified().levels(law)
 
     def dp(self) -> float:
-        """Differential privacy of the coded channel, in nats; needs no prior."""
+        """Differential privacy of the coded channel, in nats, whatever the prior."""
         return self._certified().dp()
 
     def guarantees(self) -> Guarantees:
-        """Privacy, also towards a collector where rows are randomised one by one; distortion under the own prior."""
+        """Guarantees of a release: its differential privacy, and the expected number of changed rows if the mechanism
+        was fitted to a prior. Where rows are randomised one by one, the differential privacy also holds towards the
+        collector.
+        """
         loss = PureDP(self.dp())
         audiences = [Audience.PUBLIC, Audience.COLLECTOR] if isinstance(self.coded, CodedRows) else [Audience.PUBLIC]
         note = "towards the collector, if each person randomises their own row"
@@ -152,7 +159,7 @@ class ChannelMechanism(Mechanism[ReleasedLetters, None]):
         """Events that one release spends.
 
         Raises:
-            NotGuaranteed: its differential privacy is infinite.
+            NotGuaranteed: the channel's differential privacy is infinite.
         """
         level = self.dp()
         if math.isinf(level):
@@ -161,23 +168,23 @@ class ChannelMechanism(Mechanism[ReleasedLetters, None]):
         return (PureEvent(epsilon=level, neighbours=Relation.REPLACE),)
 
     def lines(self) -> tuple[Line, ...]:
-        """The same as the one line of a release: one coded law, by which all of it is drawn."""
+        """The events of a release as one line of the ledger: one coded channel draws the whole release."""
         return tuple(Session(name="release", event=event) for event in self.events())
 
     def run(
         self, data: Any, noise: NoiseSource, *, progress: Progress | None = None,
     ) -> RunOutcome[ReleasedLetters, None]:
-        """Run a release, like every mechanism's `run`; `release` gives the letters alone.
+        """Run a release through the interface that all mechanisms share; `release` returns the letters alone.
 
         Args:
-            data: the rows, as of `release`.
-            noise: `Noise.secure()` for a release.
-            progress: called when the release is drawn.
+            data: the private rows, in any form that `release` accepts.
+            noise: source of the randomness; `Noise.secure()` for a real release.
+            progress: function that is called when the release has been drawn.
 
         Raises:
-            InvalidInput: as `release`.
-            Refused: as `release`; or the channel is too large for a certified table, and has no charge that its draws
-                could be paid from (`release` simulates it).
+            InvalidInput: the rows are invalid; see `release`.
+            Refused: for the reasons of `release`, or because the channel is too large for a certified table, so that
+                its draws have no charge (`release` simulates such a channel).
             NotGuaranteed: the channel has no differential privacy.
         """
         source = as_noise(noise)
@@ -192,10 +199,10 @@ class ChannelMechanism(Mechanism[ReleasedLetters, None]):
         return {}
 
     def check(self, billboard: Billboard) -> None:
-        """Whether it can be a release of this channel.
+        """Check that a billboard can be a release of this channel.
 
         Raises:
-            InvalidInput: other letters, or another number of them.
+            InvalidInput: the billboard has other letters, or another number of them.
         """
         if not isinstance(billboard, ReleasedLetters):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not ReleasedLetters")
@@ -206,7 +213,7 @@ class ChannelMechanism(Mechanism[ReleasedLetters, None]):
                                f"must be {count:,} in 0..{most - 1}")
 
     def _released(self) -> tuple[int, int]:
-        """How many numbers a release has, and how many values each of them."""
+        """Number of entries of a release, and number of possible values of each entry."""
         letters, rows = self._size()
         match self.coded:
             case CodedRows() as it:
@@ -219,17 +226,20 @@ class ChannelMechanism(Mechanism[ReleasedLetters, None]):
         """Draw a release.
 
         Args:
-            rows: (n,) letters 0..m-1 of the private database: an array, a column of pandas, Polars or Arrow, or a
-                frame, an Arrow table or a file with one column.
-            noise: where randomness comes from.
-            stream: the draw's name.
+            rows: letters 0..m-1 of the private database, shape (n,): an array, a column of pandas, Polars or Arrow, or
+                a frame, an Arrow table or a file with one column.
+            noise: source of randomness.
+            stream: name of the draw.
 
         Returns:
-            (n,) letters; for a table whose outputs are no databases, (1,) the position of the output.
+            Released letters, shape (n,). For a table whose outputs are not databases, the position of the output, shape
+            (1,).
 
         Raises:
-            InvalidInput: not such rows (which one is not said), or a column of text, by its name.
-            Refused: secure noise, and the prior's provenance is not stated, or the channel cannot be certified.
+            InvalidInput: the rows are no such letters (the message does not say which row is wrong), or a column holds
+                text (the message names the column).
+            Refused: the noise is secure, and either the prior's provenance is not stated or the channel cannot be
+                certified.
         """
         source = as_noise(noise)
         released = source.release_safe and not source.audited
@@ -256,7 +266,7 @@ class ChannelMechanism(Mechanism[ReleasedLetters, None]):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GivenChannel(ChannelMechanism):
-    """One whose probabilities are given, by a user or a solver, with the levels that it must not exceed."""
+    """A mechanism with probabilities that a user or a solver gives, and with levels that it must not exceed."""
 
     dp_at_most: Annotated[float | None, Parameter("largest differential privacy that it may have", unit="nats",
                                                   at_least=0)] = None
@@ -286,7 +296,7 @@ class GivenChannel(ChannelMechanism):
 @renamed(rows="records")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FittedMechanism(ChannelMechanism):
-    """One that is made from a prior."""
+    """A mechanism that is made from a prior."""
 
     prior: Annotated[Prior, Parameter("law of the database, public; a list of numbers is the law of a single row, a "
                                       "list of such lists has one for each row")]

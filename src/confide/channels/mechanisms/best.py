@@ -1,4 +1,4 @@
-"""The mechanism that reaches the least level at a distortion: where a formula names it, and where a solver found it."""
+"""The mechanism that reaches the least level at a distortion, whether a formula names it or a solver found it."""
 
 from __future__ import annotations
 
@@ -24,14 +24,15 @@ def formula_mechanism(
     notion: Notion, prior: Prior, distortion: float, level: float, constants: PriorConstants,
     provenance: PriorProvenance | None,
 ) -> ChannelMechanism | None:
-    """Top-k or water-filling for independent rows, randomised response or the kernel mechanism for others. It is a
-    constant where that changes no more rows, the identity where no row may be changed, and None where the rows are too
-    many.
+    """Mechanism that a formula names as the best one at a distortion. The mechanism is top-k or water-filling for
+    independent rows, and randomised response or the kernel mechanism for other rows. Where a constant release changes
+    no more rows, the mechanism is a constant. Where no row may be changed, it is the identity. The result is None where
+    there are too many rows.
 
     Args:
-        notion: notion in which it is best.
+        notion: notion of privacy in which the mechanism is best.
         prior: prior of all rows.
-        distortion: distortion that it has, or has at most.
+        distortion: largest expected number of rows that the mechanism may change.
         level: least level at this distortion, in nats.
         constants: constants of the prior.
         provenance: source of the prior.
@@ -56,11 +57,12 @@ def table_mechanism(
     channel: FiniteChannel | None, prior: Prior, provenance: PriorProvenance | None, *, dp: float | None = None,
     identifiability: float | None = None,
 ) -> ChannelMechanism | None:
-    """A solver's channel in whole numbers, with at most the level that it was solved for.
+    """A solver's channel as a mechanism in whole numbers, with at most the level for which it was solved; None where
+    there is no channel.
 
     Args:
         channel: the solver's channel; None where there is none.
-        prior: prior that it was solved for.
+        prior: prior for which the channel was solved.
         provenance: source of the prior.
         dp: differential privacy of the channel, in nats.
         identifiability: identifiability of the channel under the prior, in nats.
@@ -77,7 +79,9 @@ def table_mechanism(
 
 
 def constant_channel(prior: Prior) -> RowProduct | None:
-    """Every row becomes its likeliest letter, whatever it was; None where the rows are too many."""
+    """Channel that replaces every row by the row's likeliest letter, whatever the row holds; None where there are too
+    many rows.
+    """
     if prior.records > LARGEST_FULL:
         return None
     laws, counts = prior.marginals()

@@ -1,12 +1,14 @@
-"""Coded channels, from which releases are drawn. Either every row has a small table of its own, or the database has
-one.
+"""Coded channels, from which releases are drawn. Either every row has a small table of its own, or the whole database
+has one table.
 
-A release takes each letter to the row of its table and draws whole numbers below the row's sum: nothing is rounded.
+To draw a row's output, a release takes the table row of its letter and draws a whole number below the sum of that table
+row. Nothing is rounded.
 
-A channel over joint types in whole numbers, of as many digits as its least likely joint type needs.
+A channel over joint types is coded in whole numbers with as many digits as its least likely joint type needs. A joint
+type counts how many rows with letter a become letter b.
 
-A release draws how many rows with letter a become letter b, all at once, then which ones. Nothing is rounded: whole
-numbers are drawn digit by digit, places by a drawn order of the rows.
+A release from such a channel first draws the joint type, and then draws which rows change. Nothing is rounded: whole
+numbers are drawn digit by digit, and the changed rows follow from a random order of the rows.
 
 Source: spec privacy_notions 4 ("exact coding for releases", joint types) and 6.
 """
@@ -50,7 +52,7 @@ _AT_ONCE = 2**21  # of those that are measured together
 
 
 def as_rows(rows: Any, letters: int, count: int) -> NDArray[np.int64]:
-    """The private rows of a database: (n,) whole numbers below m; no message says what they hold."""
+    """The private rows of a database as whole numbers below m, shape (n,). No error message says what the rows hold."""
     found = as_letters(rows, letters, field="rows", kind=f"letter of {letters}")
     if len(found) != count:
         raise InvalidInput("rows", f"{len(found)} rows", f"must be {count}")
@@ -58,12 +60,13 @@ def as_rows(rows: Any, letters: int, count: int) -> NDArray[np.int64]:
 
 
 class CodedRows:
-    """Every row goes through a table in whole numbers; equal tables are kept once.
+    """A channel in which every row goes through a table of whole numbers independently. Equal tables are stored once.
 
     Args:
-        tables: (u,) of one row each, all over the same letters and outputs, and with the same sum.
-        which: (n,) which of them each row goes through; None for a single table that all rows share.
-        rows: n.
+        tables: the u distinct tables of one row each, all over the same letters and outputs, and with the same sum.
+        which: position in `tables` of the table that each row goes through, shape (n,); None for a single table that
+            all rows share.
+        rows: number of rows, n.
     """
 
     def __init__(self, tables: Sequence[IntegerTable], which: NDArray[np.int64] | None, rows: int) -> None:
@@ -76,21 +79,23 @@ class CodedRows:
 
     @cached_property
     def _weights(self) -> NDArray[np.int64]:
-        """(u m, k) all tables, one after another."""
+        """All tables, one below the other, shape (u m, k)."""
         return np.concatenate([table.weights for table in self.tables])
 
     @property
     def channel(self) -> RowProduct:
-        """The coded channel in doubles."""
+        """The coded channel, with doubles as probabilities."""
         which = np.zeros(self.records, dtype=np.int64) if self.which is None else self.which
         return RowProduct([table.probabilities for table in self.tables], which)
 
     def dp(self) -> float:
-        """Exact, rounded up."""
+        """Exact differential privacy in nats, rounded up."""
         return exact_dp(self._weights, self.letters, 1)
 
     def levels(self, prior: Prior) -> ChannelReport:
-        """All levels under a prior; differential privacy, and identifiability of independent rows, are certified."""
+        """All levels under a prior. Differential privacy is certified, and so is identifiability if the rows are
+        independent.
+        """
         channel = self.channel
         found = replace(analyse(channel, prior), dp=self.dp())
         if not isinstance(prior, IndependentRows):
@@ -113,10 +118,10 @@ class CodedRows:
 
 
 class CodedTable:
-    """One table in whole numbers for the whole database.
+    """One table of whole numbers for the whole database.
 
     Args:
-        table: (m^n, k).
+        table: the table, shape (m^n, k).
     """
 
     def __init__(self, table: IntegerTable) -> None:
@@ -124,11 +129,11 @@ class CodedTable:
 
     @property
     def channel(self) -> FiniteChannel:
-        """The coded channel in doubles."""
+        """The coded channel, with doubles as probabilities."""
         return Channel(self.table.probabilities, self.letters, self.records)
 
     def dp(self) -> float:
-        """Exact, rounded up."""
+        """Exact differential privacy in nats, rounded up."""
         return self.table.dp()
 
     def levels(self, prior: Prior) -> ChannelReport:
@@ -137,7 +142,9 @@ class CodedTable:
                        identifiability=self.table.identifiability(prior.vector()))
 
     def release(self, rows: ArrayLike, noise: Noise, stream: Stream) -> NDArray[np.int64]:
-        """Draw an output: a database where there are as many outputs as databases, else (1,), its position."""
+        """Draw an output. The result is a database, shape (n,), if there are as many outputs as databases; if not, it
+        is the output's position, shape (1,).
+        """
         letters = as_rows(rows, self.letters, self.records)
         shape = (self.letters,) * self.records
         at = int(np.ravel_multi_index(letters.tolist(), shape))
@@ -155,12 +162,12 @@ _CLOSE = 1e-9  # logs of ratios that may be the largest one
 
 
 class CodedTypes:
-    """Whole numbers for the joint types; the numbers of one input type sum to 2^bits.
+    """A channel over joint types in whole numbers. The numbers of all joint types with one input type sum to 2^bits.
 
     Args:
         types: all joint types.
-        counts: (k,) Python's own integers, of any size, at least 0.
-        bits: number of bits of their sum; a multiple of 10.
+        counts: whole number of each joint type, shape (k,); Python integers of any size, at least 0.
+        bits: number of bits of the sum of each input type; a multiple of 10.
     """
 
     def __init__(self, types: JointTypes, counts: list[int], bits: int) -> None:
@@ -169,27 +176,31 @@ class CodedTypes:
 
     @cached_property
     def channel(self) -> JointTypeChannel:
-        """The coded channel in doubles."""
+        """The coded channel, with doubles as probabilities."""
         return JointTypeChannel(self.types, [math.ldexp(count, -self.bits) for count in self.counts])
 
     def dp(self) -> float:
-        """Exact, rounded up; infinite where 0 stands beside a positive number."""
+        """Exact differential privacy in nats, rounded up. The level is infinite where an output has number 0 under one
+        input and a positive number under a neighbour.
+        """
         worst = self._worst(None)
         return math.inf if worst is None else log_up(worst)
 
     def identifiability(self, prior: Exchangeable) -> float:
-        """Under a prior in doubles; rounded up."""
+        """Identifiability in nats under a prior that is given in doubles; rounded up."""
         worst = self._worst(prior)
         return math.inf if worst is None else log_up(worst)
 
     def levels(self, prior: Prior) -> ChannelReport:
-        """All levels under a prior; differential privacy, and identifiability of exchangeable priors, are certified."""
+        """All levels under a prior. Differential privacy is certified, and so is identifiability if the prior is
+        exchangeable.
+        """
         found = replace(analyse(self.channel, prior), dp=self.dp())
         return replace(found, identifiability=self.identifiability(prior)) if isinstance(prior, Exchangeable) else found
 
     def _worst(self, prior: Exchangeable | None) -> Fraction | None:
-        """The largest ratio of the probabilities of one output under neighbours, or of the joint ones under a prior;
-        None where it is infinite.
+        """The largest ratio of the probabilities of one output under neighbours. With a prior, it is the largest ratio
+        of the joint probabilities of database and output. None stands for an infinite ratio.
         """
         first, second, over, under = self.types.neighbours
         logs = np.array([math.log(count) if count else -math.inf for count in self.counts])
@@ -218,7 +229,9 @@ class CodedTypes:
 
     @cached_property
     def _by_input(self) -> dict[tuple[int, ...], tuple[NDArray[np.int64], list[int]]]:
-        """Letter counts -> the joint types that they may become, and the sums of numbers up to each."""
+        """Mapping from letter counts of the input to the joint types with this input type, and to the cumulative sums
+        of their numbers.
+        """
         found = {}
         order = np.argsort(self.types.inputs, kind="stable")
         ends = np.cumsum(np.bincount(self.types.inputs))
@@ -229,7 +242,7 @@ class CodedTypes:
         return found
 
     def release(self, rows: ArrayLike, noise: Noise, stream: Stream) -> NDArray[np.int64]:
-        """Draw a database."""
+        """Draw a released database."""
         letters, name = as_rows(rows, self.letters, self.records), as_stream(stream)
         which, sums = self._by_input[tuple(np.bincount(letters, minlength=self.letters).tolist())]
         digits = draw_digits(noise, 2**_DIGIT, self.bits // _DIGIT, epsilon=self.dp(), stream=(*name, "type"))
@@ -256,10 +269,10 @@ def coded_types(
 
     Args:
         channel: probabilities of joint types.
-        dp: limit of its differential privacy, in nats.
-        identifiability: limit of its identifiability under `prior`; next to the prior's own level, where no mixing
-            lowers it, by more than a part in 10^12.
-        prior: needed for `identifiability`.
+        dp: limit of the channel's differential privacy, in nats.
+        identifiability: limit of the channel's identifiability under `prior`, in nats. Close to the prior's own level,
+            where no mixing lowers identifiability, the result may exceed the limit by a part in 10^12.
+        prior: prior of the database; needed for `identifiability`.
 
     Raises:
         NotGuaranteed: the channel's own level is above the limit by more than rounding.
@@ -290,7 +303,9 @@ def _within(
 
 
 def _units(types: JointTypes, probabilities: NDArray[np.float64], bits: int) -> list[int]:
-    """Units of 2^-bits: rounded down, at least 1 where positive, what is left over to the largest of an input type."""
+    """Probabilities in units of 2^-bits. Each probability is rounded down, but to at least 1 unit where it is positive.
+    The remaining units go to the largest probability of each input type.
+    """
     counts = []
     for value in probabilities.tolist():
         over, under = value.as_integer_ratio()

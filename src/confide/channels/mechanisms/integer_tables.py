@@ -1,9 +1,10 @@
-"""Channels in whole numbers: draws have exactly these odds, and the level is certified in integers.
+"""Channels in whole numbers: draws have exactly the stated probabilities, and the level is certified in integers.
 
-A table of doubles has the level that it was computed for only up to rounding, and a small entry that a solver or a
-rounding sets to 0 beside a positive one has none at all. Here every row is 2^62 units, no positive entry is lost, and
-the level is read off the units themselves. Where it must not exceed a number, every row is mixed with one constant row,
-by as little as possible: that lowers all ratios, and never raises one.
+A table of doubles has the level for which it was computed only up to rounding. If a solver or rounding sets a small
+entry to 0 while a neighbour's entry is positive, the level is infinite. A table of this module has 2^62 units in every
+row, and every positive entry keeps at least one unit. The level is computed from the units themselves. Where the level
+must not exceed a limit, every row is mixed with one constant row, by as little as possible. Mixing raises no ratio
+between rows, and lowers all ratios towards 1.
 
 Source: spec privacy_notions 4 ("exact coding for releases").
 """
@@ -30,20 +31,22 @@ Coded = TypeVar("Coded")
 
 _LEAST_SHARE = 2.0**-48
 MOST_SHARE = 2.0**-20
-"""Of the constant channel, unless the caller allows more."""
+"""Largest share of the constant channel that is mixed in, unless the caller allows more."""
 _SLACK = 1e-12
 
 
 def least_mixed(
     code: Callable[[float], Coded], within: Callable[[Coded, float], bool], most: float = MOST_SHARE
 ) -> Coded | None:
-    """The first coded channel within its levels; None where no share will do.
+    """The coded channel with the smallest tried share of the constant channel that keeps its levels within their
+    limits; None where no share suffices.
 
     Args:
-        code: the channel in whole numbers, mixed with a share of the constant one.
-        within: whether levels are within what is asked for, identifiability up to a slack. Next to the prior's own
-            level, where no mixing lowers it, the channel as it is may exceed by a part in 10^12.
-        most: share.
+        code: function that codes the channel in whole numbers, mixed with a given share of the constant channel.
+        within: function that says whether a coded channel's levels are within their limits, identifiability up to a
+            given slack. Close to the prior's own level, where no mixing lowers identifiability, the unmixed channel may
+            exceed the limit by a part in 10^12.
+        most: largest share of the constant channel.
     """
     first = code(0.0)
     if within(first, 0.0):
@@ -67,12 +70,12 @@ _ROOM = 1.0 + 2.0**-49  # for five roundings of a ratio of doubles
 
 @dataclass(frozen=True, eq=False)
 class IntegerTable:
-    """A channel in whole numbers.
+    """A channel as a table of whole numbers.
 
     Args:
-        weights: (m^n, k) int64, every row with the same sum, at most 2^62.
-        letters: m.
-        records: n.
+        weights: the whole numbers, shape (m^n, k), int64; every row has the same sum, at most 2^62.
+        letters: number of letters, m.
+        records: number of rows of the database, n.
     """
 
     weights: NDArray[np.int64]
@@ -81,26 +84,26 @@ class IntegerTable:
 
     @property
     def total(self) -> int:
-        """The sum of a row."""
+        """Sum of each row of the table."""
         return int(self.weights[0].sum())
 
     @property
     def probabilities(self) -> NDArray[np.float64]:
-        """Weights as probabilities, to the nearest double, shape (m^n, k)."""
+        """Weights as probabilities, each rounded to the nearest double, shape (m^n, k)."""
         return self.weights / self.total
 
     def dp(self) -> float:
-        """Differential privacy in nats: the exact one, rounded up to a double; infinite where 0 stands beside a
-        positive weight.
+        """Differential privacy in nats: the exact value, rounded up to a double. The level is infinite where an output
+        has weight 0 under one input and a positive weight under a neighbour.
         """
         return exact_dp(self.weights, self.letters, self.records)
 
     def identifiability(self, law: NDArray[np.float64], enough: float = math.inf) -> float:
-        """Identifiability in nats under a prior: an upper bound, within 1e-14 of the exact one.
+        """Upper bound of the identifiability in nats under a prior, within 1e-14 of the exact value.
 
         Args:
-            law: (m^n,) the prior.
-            enough: a level above which any other one will do as an answer.
+            law: the prior, shape (m^n,).
+            enough: level above which the exact value does not matter; the search may then stop at any larger value.
         """
         return _upper(_worst_ratio(self.weights, self.letters, self.records, law, math.exp(min(enough, 700.0))))
 
@@ -114,12 +117,13 @@ class _Limit(NamedTuple):
 
 
 def exact_dp(weights: NDArray[np.int64], letters: int, rows: int) -> float:
-    """Differential privacy of a table of whole numbers whose rows have one sum, in nats: see `IntegerTable.dp`.
+    """Differential privacy, in nats, of tables of whole numbers whose rows all have the same sum: see
+    `IntegerTable.dp`.
 
     Args:
-        weights: (l m^n, k) l such tables, one after another.
-        letters: m.
-        rows: n.
+        weights: l such tables, one below the other, shape (l m^n, k).
+        letters: number of letters, m.
+        rows: number of rows of the database, n.
     """
     worst = Fraction(1)
     for block in column_blocks(weights):
@@ -138,26 +142,27 @@ def exact_dp(weights: NDArray[np.int64], letters: int, rows: int) -> float:
 
 
 def exact_identifiability(weights: NDArray[np.int64], letters: int, law: NDArray[np.float64]) -> float:
-    """Identifiability of single rows: see `IntegerTable.identifiability`.
+    """Identifiability of single rows in nats: see `IntegerTable.identifiability`.
 
     Args:
-        weights: (l m, k) tables, one after another.
-        letters: m.
-        law: (l m,) their priors.
+        weights: l tables of one row each, one below the other, shape (l m, k).
+        letters: number of letters, m.
+        law: prior of each table's row, one below the other, shape (l m,).
     """
     return _upper(_worst_ratio(weights, letters, 1, law))
 
 
 def _worst_ratio(table: NDArray[np.float64] | NDArray[np.int64], letters: int, rows: int,
                 law: NDArray[np.float64] | None = None, enough: float = math.inf) -> float:
-    """The largest ratio of two entries of a column whose inputs are neighbours, in doubles; or one above `enough`.
+    """The largest ratio, in doubles, of two entries of a column that belong to neighbouring databases. If it is above
+    `enough`, the search may stop early, at any ratio above `enough`.
 
     Args:
-        table: (l m^n, k) l tables, one after another.
-        letters: m.
-        rows: n.
-        law: (l m^n,) what each line is multiplied by.
-        enough: a ratio above which any other one will do as an answer.
+        table: l tables, one below the other, shape (l m^n, k).
+        letters: number of letters, m.
+        rows: number of rows of the database, n.
+        law: factor of each row of `table`, shape (l m^n,).
+        enough: ratio above which the exact value does not matter.
     """
     worst = 1.0
     for block in column_blocks(table):
@@ -174,18 +179,20 @@ def _worst_ratio(table: NDArray[np.float64] | NDArray[np.int64], letters: int, r
 
 
 def _neighbours(block: NDArray[Any], letters: int, rows: int) -> Iterator[NDArray[Any]]:
-    """Views in which axis 1 is one row of the database; of several tables, one after another."""
+    """Views of a block of tables, one for each row of the database; axis 1 of a view runs over that row's letters."""
     for i in range(rows):
         yield block.reshape(-1, letters, letters ** (rows - i - 1) * block.shape[1])
 
 
 def _upper(ratio: float) -> float:
-    """ln of a ratio of doubles that was rounded five times, rounded up."""
+    """Logarithm of a ratio of doubles that was rounded five times; the result is rounded up, so that it is at least the
+    true logarithm.
+    """
     return log_up(Fraction(ratio * _ROOM)) if ratio < math.inf else math.inf
 
 
 def log_up(ratio: Fraction) -> float:
-    """Logarithm of a positive ratio, rounded up to a double."""
+    """Natural logarithm of a positive ratio, rounded up to a double."""
     from flint import arb
 
     with precision(_BITS):
@@ -196,16 +203,17 @@ def integer_table(
     table: NDArray[np.float64], letters: int, rows: int = 1, *, dp: float | None = None,
     identifiability: float | None = None, law: NDArray[np.float64] | None = None,
 ) -> IntegerTable:
-    """A table of probabilities in whole numbers.
+    """A table of probabilities, coded in whole numbers.
 
     Args:
-        table: (m^n, k) rows that sum to 1.
+        table: probabilities, shape (m^n, k); every row sums to 1.
         letters: number of letters, m.
-        rows: number of rows, n.
-        dp: limit of its differential privacy, in nats.
-        identifiability: limit of its identifiability; next to the prior's own level, where no mixing lowers it, by more
-            than a part in 10^12. A prior in doubles says no more.
-        law: (m^n,) the prior; needed for `identifiability`.
+        rows: number of rows of the database, n.
+        dp: limit of the table's differential privacy, in nats.
+        identifiability: limit of the table's identifiability, in nats. Close to the prior's own level, where no mixing
+            lowers identifiability, the result may exceed the limit by a part in 10^12; a prior in doubles is no more
+            precise.
+        law: the prior, shape (m^n,); needed for `identifiability`.
 
     Raises:
         NotGuaranteed: the table's own level is above the limit by more than rounding.
@@ -239,7 +247,9 @@ def integer_table(
 
 
 def _units(table: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Every row in units of 2^-62: rounded down, at least 1 where positive, what is left to the largest entry."""
+    """Rows of probabilities in units of 2^-62. Each entry is rounded down, but to at least 1 unit where it is positive.
+    The remaining units go to the largest entry of the row.
+    """
     counts = np.floor(table * float(_TOTAL)).astype(np.int64)
     counts[(table > 0) & (counts == 0)] = 1
     counts[np.arange(len(table)), table.argmax(axis=1)] += _TOTAL - counts.sum(axis=1)

@@ -1,12 +1,15 @@
-"""E_i, the kernel mechanism: given its release, the truth is a randomised response of it. For any prior, correlated
-ones too, no release with its distortion is less identifying or less informative.
+"""The kernel mechanism E_i: given its release, the true database is distributed like a randomised response of the
+release. For any prior, correlated rows included, no release with the same distortion has less identifiability or less
+information.
 
-An output Y is drawn so that, given Y, every row of the truth is Y's letter or another one, each alike and independently
-of all other rows: X = Y + noise. Such an output law exists from the prior's kernel level on.
+The mechanism draws an output Y such that, given Y, every row of the truth X keeps Y's letter with one common
+probability. If it does not, each other letter is equally likely, independently of all other rows: X = Y + noise. A
+distribution of such an output exists at every level from the prior's kernel level on.
 
 Source: Wang 2016, (2.21), Lemma 10, Theorem 2; spec privacy_notions 2 and 4.
 
-Draws of the kernel mechanism where no table of all databases fits: row by row, or by counts. For simulation alone.
+Where no table of all databases fits, the kernel mechanism is drawn row by row, or by counts of letters. Such draws
+serve simulation only.
 
 Source: spec privacy_notions 4 ("generic E_i", "exchangeable m=2").
 """
@@ -47,13 +50,14 @@ __all__ = ["KernelMechanism", "draw_counts", "draw_in_turn"]
 def draw_in_turn(
     rows: NDArray[np.int64], weights: NDArray[np.float64], r: float, letters: int, noise: Noise, stream: Stream
 ) -> NDArray[np.int64]:
-    """Draw y with probability in proportion to q(y) r^d(x,y), first row first.
+    """Draw an output y with probability proportional to q(y) r^d(x,y), one row after another. Here d(x,y) counts the
+    rows in which x and y differ.
 
     Args:
-        rows: (n,) x.
-        weights: (m^n,) q.
-        r: in (0, 1].
-        letters: m.
+        rows: the true database x, shape (n,).
+        weights: weights q of the outputs, shape (m^n,).
+        r: weight of one changed row, in (0, 1].
+        letters: number of letters, m.
         noise: source of randomness.
         stream: name of the draw; row i draws from (stream, i).
     """
@@ -74,13 +78,13 @@ def draw_in_turn(
 def draw_counts(
     rows: NDArray[np.int64], log_sequence: NDArray[np.float64], epsilon: float, noise: Noise, stream: Stream
 ) -> NDArray[np.int64]:
-    """Draw by counts for an exchangeable prior over two letters: how many ones stay and how many zeros turn, then
-    which.
+    """Draw an output by counts, for an exchangeable prior over two letters. The first draw gives the numbers of ones
+    that stay and of zeros that become ones. The second draw selects the rows with these letters.
 
     Args:
-        rows: (n,) x, of 0 and 1.
-        log_sequence: (n + 1,) ln of the probability of one sequence with k ones.
-        epsilon: level of the kernel.
+        rows: the true database x, zeros and ones, shape (n,).
+        log_sequence: logarithm of the probability of one sequence with k ones, for k = 0..n, shape (n + 1,).
+        epsilon: level of the kernel, in nats.
         noise: source of randomness.
         stream: name of the draw; counts draw from (stream, "counts"), places from (stream, "places").
     """
@@ -118,13 +122,14 @@ _SLACK = 1e-9
 @renamed()
 @dataclass(frozen=True, kw_only=True, eq=False)
 class KernelMechanism(FittedMechanism):
-    """The least identifiability and the least information at a distortion, for any prior with all databases possible.
+    """The mechanism with the least identifiability and the least information at a distortion, for any prior under which
+    all databases are possible.
 
-    Its identifiability is epsilon, its distortion h(epsilon), its differential privacy epsilon plus the prior's level.
-    A budget of differential privacy is no input (there is no `for_budget`), because what identifies somebody depends on
-    the prior.
-    Up to 4,096 databases, and for independent rows of any number, it is coded in whole numbers and can be released.
-    Beyond, it can be simulated, and its levels follow from its theorem.
+    The mechanism's identifiability is epsilon, its distortion is h(epsilon), and its differential privacy is epsilon
+    plus the prior's level eps_X. A budget of differential privacy is no input (there is no `for_budget`), because what
+    identifies somebody depends on the prior. Up to 4,096 databases, and for any number of independent rows, the
+    mechanism is coded in whole numbers and can draw releases. For more databases it can be simulated, and its levels
+    follow from its theorem.
 
     Raises:
         Infeasible: an epsilon below the kernel level.
@@ -158,7 +163,7 @@ class KernelMechanism(FittedMechanism):
                              self._at)
 
     def _at(self, epsilon: float) -> object:
-        """The law of another level."""
+        """The kernel mechanism for the same prior at another level."""
         return replace(self, epsilon=epsilon).coded
 
     @property
@@ -215,7 +220,7 @@ class KernelMechanism(FittedMechanism):
 
 
 def _row_table(law: NDArray[np.float64], epsilon: float) -> NDArray[np.float64]:
-    """(m, m) E_i of one row."""
+    """Kernel mechanism E_i of one row as a table, shape (m, m)."""
     m, r = len(law), ratio(epsilon)
     outputs = np.full(m, 1.0 / m) if epsilon == 0.0 else np.maximum(inverse_kernel(law, r, m, 1)[0], 0.0)
     table = np.full((m, m), r)

@@ -1,4 +1,5 @@
-"""Randomised response on every row, E_d: optimal for differential privacy where no letter is rare; needs no prior.
+"""Randomised response on every row, called E_d. The mechanism is optimal for differential privacy where no letter is
+rare, and needs no prior.
 
 Source: Wang 2016, (2.22); spec privacy_notions 4 (E_d).
 """
@@ -32,9 +33,11 @@ __all__ = ["RandomizedResponse"]
 @renamed(rows="records")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RandomizedResponse(ChannelMechanism):
-    """Every row keeps its letter with probability 1/(1 + (m-1) e^-epsilon), else takes another one, each alike.
+    """Randomised response: every row keeps its letter with probability 1/(1 + (m-1) e^-epsilon), and otherwise takes
+    one of the other letters, all equally likely.
 
-    Public: epsilon, m and n. Its differential privacy is epsilon, its identifiability epsilon plus the prior's level.
+    The public parameters are epsilon, m and n. The mechanism's differential privacy is epsilon, and its identifiability
+    is at most epsilon plus the prior's level eps_X.
 
     Raises:
         InvalidInput: a parameter out of range.
@@ -69,14 +72,15 @@ class RandomizedResponse(ChannelMechanism):
         cls, *, epsilon: float, delta: float = 0.0, letters: int, records: int = 1,
         prior: Prior | ArrayLike | None = None,
     ) -> RandomizedResponse:
-        """The response of each row that spends the whole budget.
+        """Randomised response on every row that spends the whole budget.
 
         Args:
             epsilon: privacy loss of one release, in nats, >= 0.
-            delta: in [0, 1); not used, because a response is purely private.
+            delta: failure probability of the privacy loss, in [0, 1); not used, because the release has pure
+                differential privacy.
             letters: number of letters, m, in 2..1024.
             records: number of rows, n >= 1.
-            prior: prior that levels are stated under.
+            prior: prior under which levels are stated.
 
         Raises:
             InvalidInput: a number out of range.
@@ -92,10 +96,11 @@ class RandomizedResponse(ChannelMechanism):
     @classmethod
     @renamed(rows="records")
     def telling_the_truth(cls, truth: float, *, letters: int, records: int = 1) -> RandomizedResponse:
-        """The design of a survey in which people report the truth with a probability, and another answer otherwise.
+        """Design of a survey in which people report the truth with a given probability, and each other answer with
+        equal probability if they do not.
 
         Args:
-            truth: probability of the truth, in [1/m, 1).
+            truth: probability that a person reports the truth, in [1/m, 1).
             letters: number of letters, m.
             records: number of rows, n.
 
@@ -121,7 +126,7 @@ class RandomizedResponse(ChannelMechanism):
 
     @property
     def distortion(self) -> float:
-        """Expected number of changed rows, whatever the prior."""
+        """Expected number of changed rows, the same under every prior."""
         return self.records * (self.letters - 1) * self._table.other / self._table.total
 
     @property

@@ -1,5 +1,6 @@
 """The best mechanisms for independent rows: top-k for differential privacy, water-filling for identifiability and
-information. Both are fitted to the rows' laws, which must not come from the rows that are released.
+information. Both mechanisms are fitted to the distributions of the rows, which must not be estimated from the released
+rows.
 
 Source: spec privacy_notions 4 and 5 (proved there, not in the source).
 """
@@ -53,10 +54,11 @@ class _RowMechanism(FittedMechanism):
 @renamed()
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TopK(_RowMechanism):
-    """The least distortion of all epsilon-differentially private releases of independent rows.
+    """The mechanism with the least distortion of all epsilon-differentially private releases of independent rows.
 
-    Each row's k likeliest letters answer by randomised response among themselves; any other letter is replaced by one
-    of them, each alike. k is chosen from the row's law and epsilon: 1, a constant, where epsilon is small.
+    A row whose letter is among the k likeliest answers by randomised response among these k letters. Any other letter
+    is replaced by one of the k letters, all equally likely. The number k follows from the row's law and epsilon. Where
+    epsilon is small, k is 1, and the row's output is constant.
 
     Raises:
         InvalidInput: a parameter out of range, or more than 1,024 letters.
@@ -77,12 +79,13 @@ class TopK(_RowMechanism):
         cls, *, epsilon: float, delta: float = 0.0, prior: Prior | ArrayLike,
         prior_provenance: PriorProvenance | None = None,
     ) -> TopK:
-        """The release that spends the whole budget: the one that changes the fewest rows among all within the budget.
+        """The release that changes the fewest rows of all releases within a budget; it spends the whole budget.
 
         Args:
             epsilon: privacy loss of one release, in nats, >= 0.
-            delta: in [0, 1); not used, because the release is purely private.
-            prior: the law of the rows, public.
+            delta: failure probability of the privacy loss, in [0, 1); not used, because the release has pure
+                differential privacy.
+            prior: public distribution of the rows.
             prior_provenance: source of the prior, "public" or "released privately"; needed for secure noise.
 
         Raises:
@@ -123,14 +126,16 @@ def _top_table(used: NDArray[np.bool_], odds: dict[int, NDArray[np.int64]]) -> I
 @renamed()
 @dataclass(frozen=True, kw_only=True, eq=False)
 class WaterFilling(_RowMechanism):
-    """The least information, or the least identifiability, of all releases of independent rows with a distortion.
+    """The mechanism with the least information, or the least identifiability, of all releases of independent rows at a
+    distortion.
 
-    At an identifiability level every row is changed as seldom as the level allows; at a distortion all rows have one
-    price of information. With equal laws both are the same channel. A budget of differential privacy is no input (there
-    is no `for_budget`), because both notions depend on the prior; `TopK` takes one.
+    If an identifiability level is given, every row is changed as rarely as the level allows. If a distortion is given,
+    all rows have the same price of information. Both requirements lead to the same channel if all rows have equal laws.
+    A budget of differential privacy is no input (there is no `for_budget`), because both notions depend on the prior;
+    `TopK` takes one.
 
     Raises:
-        InvalidInput: neither or both are given, or one is out of range.
+        InvalidInput: neither or both of identifiability and distortion are given, or one is out of range.
         Infeasible: an identifiability below the prior's level.
         Unsupported: rows that are not independent.
 

@@ -1,4 +1,4 @@
-"""Any channel as a mechanism: a table of one's own, a product of row tables, or what a linear program found.
+"""Any channel as a mechanism: a user's own table, a product of row tables, or the result of a linear program.
 
 Source: spec privacy_notions 4 ("LP mechanism: only after repair", "exact coding for releases").
 """
@@ -30,13 +30,14 @@ __all__ = ["JointTypeMechanism", "TableMechanism"]
 @wire("JointTypeMechanism", "dp_at_most identifiability_at_most prior prior_provenance types")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class JointTypeMechanism(GivenChannel):
-    """A channel over joint types in whole numbers, whose levels are analysed again.
+    """A channel over joint types in whole numbers. The channel's levels are computed from these whole numbers.
 
     Epsilon is no input (there is no `for_budget`), because the channel is given, and has the level that it has.
 
     Raises:
-        InvalidInput: no channel over joint types, or an identifiability without a prior.
-        NotGuaranteed: from a release or its levels: the channel is above what is asked for by more than rounding.
+        InvalidInput: the channel is no channel over joint types, or an identifiability is given without a prior.
+        NotGuaranteed: raised by a release and by the levels: the channel's level is above its limit by more than
+            rounding.
 
     Example:
         >>> from confide.channels import Exchangeable, privacy_distortion
@@ -73,15 +74,18 @@ _CERTIFIED = 4096  # databases of an exponential form
 @wire("TableMechanism", "dp_at_most identifiability_at_most prior prior_provenance table")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TableMechanism(GivenChannel):
-    """A channel in whole numbers, whose levels are analysed again and are never above what is asked for.
+    """A channel in whole numbers. The channel's levels are computed from these whole numbers, and never exceed the
+    given limits.
 
-    An exponential form over more than 4,096 databases is too large for that: it can be simulated, not released.
-    Epsilon is no input (there is no `for_budget`), because the channel is given, and has the level that it has.
+    An exponential form over more than 4,096 databases is too large for whole numbers: it can be simulated, but draws no
+    release. Epsilon is no input (there is no `for_budget`), because the channel is given, and has the level that it
+    has.
 
     Raises:
-        InvalidInput: no channel, or an identifiability without a prior.
+        InvalidInput: the value is no channel, or an identifiability is given without a prior.
         Unsupported: more than 2^24 cells.
-        NotGuaranteed: from a release or its levels: the table is above what is asked for by more than rounding.
+        NotGuaranteed: raised by a release and by the levels: the table's level is above its limit by more than
+            rounding.
 
     Example:
         >>> it = TableMechanism(table=[[0.6, 0.4], [0.4, 0.6]], dp_at_most=0.4054651081081644)

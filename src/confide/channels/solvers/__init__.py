@@ -1,6 +1,6 @@
-"""Least distortion and least information where no formula is known: convex programs whose answers are certified.
+"""Least distortion and least information where no formula is known: convex programs with certified answers.
 
-Levels go through linear programs (`programs`: pairs of databases, or joint types), solved by an interior-point method
-(`block_program`) and repaired and bounded in `ratio_program`; mutual information through the slope solver
-(`information`).
+Differential privacy and identifiability lead to linear programs over pairs of databases or over joint types
+(`programs`). An interior-point method solves the programs (`block_program`), and `ratio_program` repairs and bounds its
+results. Mutual information goes through the slope solver (`information`).
 """

@@ -1,14 +1,15 @@
-"""An interior-point method for programs over ratio constraints that factors block by block.
+"""An interior-point method for linear programs over ratio constraints, which factors its Newton matrix block by block.
 
-The Newton matrix of a block is small and positive definite; eliminating the blocks leaves one system with as many
-unknowns as there are rows. General solvers do not see this: at 64 databases HiGHS takes ten times as long.
+The Newton matrix of a block is small and positive definite. Elimination of the blocks leaves one system with as many
+unknowns as there are equality rows. General solvers do not use this structure: at 64 databases HiGHS takes ten times as
+long.
 
-The result is only as good as rounding makes it: callers always repair and certify it (`certificates`).
+Rounding limits the precision of the result, so callers always repair and certify it (`certificates`).
 
 Source: Mehrotra's predictor and corrector with Gondzio's centrality correctors (Nocedal and Wright, Numerical
 Optimization, chapter 14; Gondzio 1996).
 
-The Newton system of a program over ratio constraints at one point, factored block by block, and its directions.
+`Newton` is the Newton system of such a program at one point, factored block by block, with its directions.
 
 Source: Mehrotra's predictor and corrector (Nocedal and Wright, Numerical Optimization, chapter 14) with Gondzio's
 centrality correctors (Gondzio 1996).
@@ -41,16 +42,16 @@ _REFINEMENTS, _OVER, _MISSED = 2, 1e-9, 4e-15
 
 
 class Newton:
-    """The system at one point.
+    """The Newton system of a program at one point.
 
     Args:
         program: the program.
-        s: (2, e) slacks, > 0.
-        z: (2, e) their prices, > 0.
-        undual: (k,) by how much reduced costs are above the rows' duals.
-        residual: (r,) what the rows miss.
-        drift: (2, e) slacks minus what the variables say.
-        pool: for large programs.
+        s: slacks of the constraints, > 0, shape (2, e).
+        z: prices of the slacks (dual variables), > 0, shape (2, e).
+        undual: dual residual: reduced cost of each variable minus the dual of its row, shape (k,).
+        residual: amounts by which the row sums fall short of their targets, shape (r,).
+        drift: `s` minus the slacks that follow from the variables, shape (2, e).
+        pool: threads for large programs.
     """
 
     def __init__(self, program: BlockProgram, s: _Vector, z: _Vector, undual: _Vector, residual: _Vector,
@@ -70,8 +71,9 @@ class Newton:
         self._coupling = _cholesky(self._coupling)
 
     def step(self, weight: _Vector) -> tuple[_Direction, float, float]:
-        """Predictor, corrector, and centrality correctors while they lengthen the step: (dv, ds, dz, dnu), and how far
-        to go in v and in z. Products s z are led towards `weight` times a number.
+        """Newton direction (dv, ds, dz, dnu), and step lengths for v and for z. A predictor and a corrector come first,
+        and centrality correctors follow while they lengthen the step. The products s z move towards `weight` times a
+        common number.
         """
         s, z = self.s, self.z
         mean = float((s * z).mean())
@@ -95,7 +97,7 @@ class Newton:
         return best, primal, dual
 
     def _towards(self, aim: _Vector) -> _Direction:
-        """Towards products s z = aim."""
+        """Direction towards products s z = aim."""
         dv, dnu = self._kkt(self._right(aim), self.residual)
         return self._opened(dv, dnu, aim)
 
@@ -107,14 +109,16 @@ class Newton:
         return dv, ds, aim / self.s - self.z - self.weights * ds, dnu
 
     def _moved(self, direction: _Direction, more: _Vector) -> _Direction:
-        """The direction whose aim is further by so much."""
+        """Direction after `more` has been added to its aim."""
         dv, dnu = self._kkt(self.program.pulled(more / self.s), np.zeros_like(self.residual))
         ds = self.program.slack(dv)
         old = direction
         return old[0] + dv, old[1] + ds, old[2] + more / self.s - self.weights * ds, old[3] + dnu
 
     def _refined(self, direction: _Direction, aim: _Vector) -> _Direction:
-        """Solved again for what it misses, where the system is badly conditioned."""
+        """Direction after iterative refinement, for a badly conditioned system: the system is solved again for the
+        remaining error.
+        """
         program, g = self.program, self._right(aim)
         dv, _, _, dnu = direction
         enough = _OVER * float(np.abs(g).max())
@@ -128,7 +132,7 @@ class Newton:
         return self._opened(dv, dnu, aim)
 
     def _kkt(self, g: _Vector, residual: _Vector) -> tuple[_Vector, _Vector]:
-        """(dv, dnu) with H dv - E' dnu = -g and E dv = residual."""
+        """Solution (dv, dnu) of H dv - E' dnu = -g and E dv = residual."""
         program = self.program
         right = residual + program.collected(self._blocks.back(g))
         dnu = self._row_scale * dpotrs(self._coupling, self._row_scale * right, lower=1)[0]
@@ -139,7 +143,8 @@ _Each = Callable[..., Iterable[_Vector]]
 
 
 class _DenseBlocks:
-    """Blocks that have each row once: the inverse of each Cholesky factor, all in one array.
+    """Blocks in which each equality row has exactly one variable. The inverses of all Cholesky factors are in one
+    array.
 
     `coupling` is the sum of the inverses of the block matrices.
     """
@@ -175,13 +180,13 @@ class _DenseBlocks:
         np.fill_diagonal(matrix, 1.0)
 
     def back(self, g: _Vector) -> _Vector:
-        """The inverses of the block matrices, applied."""
+        """Product of the inverses of the block matrices with a vector."""
         half = g.reshape(len(self._factors), 1, -1) @ self._factors
         return np.asarray((self._factors @ half.transpose(0, 2, 1)).reshape(-1))
 
 
 class _BandedBlocks:
-    """Blocks of all sizes, as bands.
+    """Blocks of any sizes, stored as band matrices.
 
     `coupling` is the sum of the inverses of the block matrices, summed over variables of the same row.
     """
@@ -204,7 +209,7 @@ class _BandedBlocks:
         return np.asarray(spread.T @ spread)
 
     def back(self, g: _Vector) -> _Vector:
-        """The inverses of the block matrices, applied."""
+        """Product of the inverses of the block matrices with a vector."""
         scaled, starts = g * self._scale, self._program.starts
         for b, factor in enumerate(self._factors):
             part = slice(starts[b], starts[b + 1])
@@ -213,8 +218,9 @@ class _BandedBlocks:
 
 
 def _cholesky(matrix: _Vector, *, banded: bool = False) -> _Vector:
-    """The lower factor of a matrix whose diagonal is 1, whatever stands there; where rounding made it indefinite, of
-    one with a slightly larger diagonal. `banded` as in LAPACK: the diagonal is the first line.
+    """Lower Cholesky factor of a matrix with diagonal 1; the given diagonal is overwritten. If rounding made the matrix
+    indefinite, the diagonal is raised slightly. With `banded`, the matrix is stored as in LAPACK: its first line is the
+    diagonal.
     """
     bump = 0.0
     while bump < 1e-2:
@@ -231,7 +237,7 @@ def _cholesky(matrix: _Vector, *, banded: bool = False) -> _Vector:
 
 
 def _reach(values: _Vector, moves: _Vector) -> float:
-    """How far one may go along the moves before a value is 0, at most 1."""
+    """Largest step length, at most 1, up to which no value becomes negative along the moves."""
     least = float((moves / values).min())
     return min(1.0, -1.0 / least) if least < 0 else 1.0
 
@@ -249,15 +255,16 @@ _SERIAL = 1e7  # multiplications in one factorisation below which a second threa
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """The point that the method reached.
+    """The last point of the interior-point method.
 
     Args:
-        values: (k,) the variables.
-        prices: (2, e) duals of the constraints up and down, > 0: any such numbers give a certified lower bound.
+        values: the variables, shape (k,).
+        prices: duals of the constraints up and down, > 0, shape (2, e). Any positive numbers give a certified lower
+            bound.
         value: value of the objective.
-        slope: derivative of the value when all factors grow by e^t, at t = 0; at most 0.
-        steps: Newton steps.
-        midway: variables, prices and rows' duals on the way, from where a similar program is solved sooner.
+        slope: derivative of the value, at t = 0, if all factors grow by e^t; at most 0.
+        steps: number of Newton steps.
+        midway: variables, prices and rows' duals of an earlier point, from which a similar program is solved sooner.
     """
 
     values: _Vector
@@ -272,20 +279,21 @@ def solve(
     program: BlockProgram, start: _Vector, tolerance: float = 1e-9, *, midway: Midway | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Solution:
-    """Solve such a program.
+    """Solve a linear program over ratio constraints.
 
     Args:
-        program: see `BlockProgram`.
-        start: (k,) strictly inside all ratio constraints; need not keep the equalities.
-        tolerance: tolerance of the gap, with the residuals, relative to max(1, objective).
+        program: the program, see `BlockProgram`.
+        start: variables strictly inside all ratio constraints, shape (k,); they need not satisfy the equalities.
+        tolerance: largest gap plus residuals, relative to max(1, objective).
         midway: point on the way to the solution of a similar program.
-        progress: called with the share of the way that is done, in digits of the gap.
+        progress: function that is called with the share of the work that is done, measured in digits of the gap.
 
     Returns:
-        The last point, also where the tolerance was not reached: the certificate says how good it is.
+        The best point that was found, even where the tolerance was not reached; the certificate says how good the point
+        is.
 
     Raises:
-        SolverFailed: the start is not inside, or a Newton system cannot be factored.
+        SolverFailed: the start is not inside the ratio constraints, or a Newton system cannot be factored.
     """
     with one_core_each("blas"), ThreadPoolExecutor(2) as pool:
         return _solve(program, start, tolerance, midway, progress, pool if program.work > _SERIAL else None)
@@ -340,7 +348,9 @@ def _solve(
 
 
 def _inside(program: BlockProgram, start: _Vector, midway: Midway | None) -> _Vector:
-    """Variables midway, with as little of the start as brings them inside."""
+    """Variables of the midway point, mixed with the smallest share of the start that brings them inside the ratio
+    constraints.
+    """
     for share in _SHARES if midway is not None else ():
         v = (1.0 - share) * midway[0] + share * start  # type: ignore[index]
         if program.slack(v).min() > 0:
@@ -349,9 +359,10 @@ def _inside(program: BlockProgram, start: _Vector, midway: Midway | None) -> _Ve
 
 
 def _settled(program: BlockProgram, z: _Vector, nu: _Vector) -> _Vector:
-    """Prices with a better bound: where reduced costs fall short of nu at variables of next to no mass, a bound counts
-    that as much as elsewhere. Lowering the prices that such a variable pays lifts its reduced cost and lowers those of
-    its neighbours, by as much mass; most of what falls short so moves to where it is nothing.
+    """Prices with a better lower bound. Where a reduced cost falls short of its row's dual nu, the bound loses the same
+    amount, even if the variable has almost no mass. Lowering the prices that such a variable pays raises its reduced
+    cost, and lowers its neighbours' reduced costs by the same mass. So most of the shortfall moves to variables where
+    the bound loses nothing.
     """
     best, found, since = -math.inf, z, 0
     for _ in range(_SWEEPS):
@@ -374,10 +385,11 @@ def _settled(program: BlockProgram, z: _Vector, nu: _Vector) -> _Vector:
 
 
 def _weights(program: BlockProgram, v: _Vector, dearest: _Vector) -> _Vector:
-    """(2, e) what share of the gap each constraint carries, of mean 1: as its variables' part in the cost.
+    """Share of the gap that each constraint carries, with mean 1, shape (2, e): proportional to the share of the
+    constraint's variables in the cost.
 
-    With equal shares, as usual, constraints between variables of 1e-12 would ask for prices of 1e8 on the way. Half of
-    a share follows the variables as they move, half stays, so that none is lost.
+    With equal shares, as usual, constraints between variables of 1e-12 would need prices of 1e8 during the solution.
+    Half of each share follows the variables as they move, and half stays constant, so that no share vanishes.
     """
     mass = v * dearest[program.rows]
     share = np.maximum(np.maximum(mass[program.first], mass[program.second]), _LEAST * mass.max())

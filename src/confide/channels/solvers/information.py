@@ -1,27 +1,32 @@
-"""The least mutual information at a distortion, for any prior: the solver finds the slope at which the channel has this
-distortion.
+"""The least mutual information at a distortion, for any prior: the solver finds the slope at which the optimal channel
+has this distortion.
 
 Source: Wang 2016, (2.19) and Theorem 2; spec privacy_notions 7.
 
-Products with the kernel r^d over classes of letter counts, for exchangeable priors: a class acts by its mass.
+`ClassProduct` computes products with the kernel r^d over classes of databases with the same letter counts, for
+exchangeable priors. A class enters with its total mass.
 
-Entry (a, b) is the mean of r^d(x, y) over y in class b, for any x in class a. Lines are scaled to a largest entry of 1,
-which changes the objective of the slope problem by a constant, and keeps a thousand rows within doubles.
+Entry (a, b) of the table is the mean of r^d(x, y) over databases y in class b, for any x in class a. The exponent d
+counts the rows in which x and y differ. Each line is scaled so that its largest entry is 1. Scaling changes the
+objective of the slope problem by a constant, and keeps a thousand rows within the range of doubles.
 
 Source: spec privacy_notions 7 ("reduce to n + 1 weight classes").
 
-Products with the kernel r^d over all pairs of databases, by whole groups of rows: one matrix product for up to 64
-letters' worth of rows, which a processor does ten times as fast as one sweep a row.
+`HammingProduct` computes products with the kernel r^d over all pairs of databases. The class handles whole groups of
+rows by one matrix product, with at most 64 letter combinations in a group. A processor does this ten times as fast as
+one sweep for each row.
 
 Source: spec privacy_notions 7 ("axis operations").
 
-The least information at a slope: a convex problem over output weights, solved to a certified gap.
+The least information at a slope is a convex problem over output weights q, solved to a certified gap:
 
-minimise f(q) = -sum_x p(x) ln Z(x) + sum q over q >= 0, Z = (r^d) q. At the optimum c = (r^d)(p/Z) is 1 where q > 0 and
-at most 1 elsewhere. Blahut's iteration q <- q c takes hundreds of thousands of steps where the support changes. Here,
-an interior-point method keeps q (1 - c) near a falling number; scaled by the root of q, its Newton matrix has the
-squared correlations of the channel as eigenvalues, so that conjugate gradients take tens of products for each of about
-ten steps; the result is certified by the gap, not by small steps.
+    minimise f(q) = -sum_x p(x) ln Z(x) + sum q over q >= 0, where Z = (r^d) q.
+
+At the optimum c = (r^d)(p/Z) is 1 where q > 0, and at most 1 elsewhere. Blahut's iteration q <- q c takes hundreds of
+thousands of steps where the support of q changes. The interior-point method of this module keeps q (1 - c) near a
+falling number. Scaled by the root of q, its Newton matrix has the squared correlations of the channel as eigenvalues.
+So conjugate gradients take tens of products for each of about ten steps. The result is certified by the gap, not by
+small steps.
 
 Source: spec privacy_notions 7.
 """
@@ -66,12 +71,14 @@ _NOTHING = 1e-150
 
 
 class ClassProduct:
-    """Such products; `log_scale` is the ln of what each line was divided by.
+    """Products with the kernel r^d over classes of databases with the same letter counts. `log_scale` is the logarithm
+    of the divisor of each line.
 
     Args:
-        letters: m.
-        rows: n; for two letters at most 2,000, else as many as there are at most 2^17 joint types.
-        slope: lambda >= 0.
+        letters: number of letters, m.
+        rows: number of rows, n; at most 2,000 for two letters, and for more letters as many as give at most 2^17 joint
+            types.
+        slope: slope lambda >= 0; r = e^-lambda.
 
     Raises:
         Unsupported: too many rows.
@@ -89,28 +96,30 @@ class ClassProduct:
         self.log_scale = self.log_scale + rows * math.log1p((letters - 1) * math.exp(-slope))
 
     def forward(self, v: _Vector) -> _Vector:
-        """The table times v."""
+        """Product of the table with v."""
         return np.asarray(self._table @ v)
 
     def backward(self, v: _Vector) -> _Vector:
-        """The transposed table times v."""
+        """Product of the transposed table with v."""
         return np.asarray(self._table.T @ v)
 
     def gram(self, root: _Vector, curve: _Vector) -> _Vector:
-        """Matrix root table' curve table root."""
+        """Matrix diag(root) table' diag(curve) table diag(root)."""
         half = np.sqrt(curve)[:, None] * self._table * root
         return np.asarray(half.T @ half)
 
     def changed(self, left: _Vector, right: _Vector) -> float:
-        """The sum of left(a) times the mean of d r^d times right(b)."""
+        """Sum over classes a and b of left(a) times the mean of d r^d times right(b)."""
         return float(left @ (self._moved @ right))
 
 
 def _two_letters(rows: int, slope: float) -> tuple[_Vector, _Vector]:
-    """(n + 1, n + 1) ln of the law of the number of ones after the kernel, and the mean of d at each.
+    """Logarithm of the distribution of the number of ones after the kernel, for each number of ones before, shape (n +
+    1, n + 1). The second array has the mean number d of changed rows for each pair, in the same shape.
 
-    The law is a convolution of two binomial laws. Its tails are far below the doubles, and count; they are taken from
-    laws whose odds are tilted towards them, and tilted back.
+    The distribution is a convolution of two binomial distributions. The tails of the distribution are far below the
+    smallest double, and yet they matter. The tails are computed from distributions with odds that are tilted towards
+    the tail, and the tilt is removed afterwards.
     """
     if rows > MOST_ROWS:
         raise Unsupported("records", f"{rows:,} rows of an exchangeable prior", f"at most {MOST_ROWS:,}")
@@ -154,7 +163,8 @@ _GROUP = 64
 
 
 class HammingProduct:
-    """Product v -> (r^d) v for vectors of m^n cells; symmetric.
+    """Product v -> (r^d) v for vectors of m^n cells, where d counts the rows in which two databases differ. The matrix
+    of the product is symmetric.
 
     Args:
         letters: number of letters, m.
@@ -191,7 +201,7 @@ class HammingProduct:
         return v
 
     def changed(self, left: _Vector, right: _Vector) -> float:
-        """The sum of left(x) d r^d right(y)."""
+        """Sum over databases x and y of left(x) d r^d right(y)."""
         moved = np.zeros_like(right)
         for table, slope in self._tables:
             shape = (len(table), -1)
@@ -201,7 +211,7 @@ class HammingProduct:
 
 
 def _power(row: _Vector, off: _Vector, size: int) -> tuple[_Vector, _Vector]:
-    """r^d over several rows, and d r^d."""
+    """Tables r^d and d r^d over several rows at once."""
     table: _Vector = np.ones((1, 1))
     slope: _Vector = np.zeros((1, 1))
     for _ in range(size):
@@ -213,7 +223,7 @@ def _power(row: _Vector, off: _Vector, size: int) -> tuple[_Vector, _Vector]:
 # ---- slope solver
 
 LARGEST_SLOPE = 2**20
-"""Databases of a prior that is no mixture of classes, at most."""
+"""Largest number of databases of a prior that is not exchangeable."""
 
 _GAP = 1e-8
 _MOST_STEPS, _IDLE = 120, 15
@@ -227,12 +237,14 @@ class SlopePoint:
     """The optimum at one slope.
 
     Args:
-        slope: lambda, in nats per changed row.
-        weights: q of the databases; for exchangeable priors the mass of each class of outputs. Sums to 1.
-        distortion: D of its channel.
-        information: I(X;Y) of its channel, in nats.
-        gap: information is at most this above the least at `distortion`.
-        bound: a certified lower bound of eps_m*(D') is `bound - slope D'`, for every D'.
+        slope: slope lambda, in nats per changed row.
+        weights: weights q of the output databases, summing to 1; for exchangeable priors the mass of each class of
+            outputs.
+        distortion: distortion D of the optimal channel, in changed rows.
+        information: information I(X;Y) of the optimal channel, in nats.
+        gap: upper bound, in nats, of the amount by which the information exceeds the least information at `distortion`.
+        bound: number b such that b - slope D' is a certified lower bound of eps_m*(D'), the least information at
+            distortion D', for every D'.
     """
 
     slope: float
@@ -244,17 +256,17 @@ class SlopePoint:
 
 
 def solve_slope(prior: Prior, slope: float, start: _Vector | None = None) -> SlopePoint:
-    """Solve at one slope.
+    """Solve the convex problem at one slope.
 
     Args:
-        prior: exchangeable, or with at most 2^20 databases.
-        slope: lambda > 0.
-        start: weights of a slope nearby.
+        prior: exchangeable prior, or one with at most 2^20 databases.
+        slope: slope lambda > 0, in nats per changed row.
+        start: weights from the solution at a nearby slope.
 
     Raises:
-        InvalidInput: the slope.
-        Unsupported: too large.
-        SolverFailed: the certified gap stays above 1e-8, relative to the information where that is above 1.
+        InvalidInput: the slope is not positive.
+        Unsupported: the prior is too large.
+        SolverFailed: the certified gap stays above 1e-8, relative to the information where the information is above 1.
 
     Example:
         >>> point = solve_slope(Exchangeable.mixture([0.5, 0.5], [[0.3, 0.7], [0.7, 0.3]], 10), 0.6)
@@ -300,12 +312,12 @@ class _Solver:
         return best
 
     def _excess(self, q: _Vector) -> tuple[_Vector, _Vector]:
-        """Z and c."""
+        """Vectors Z = (r^d) q and c = (r^d)(p/Z)."""
         z = np.maximum(self.kernel.forward(q), 1e-290)
         return z, self.kernel.backward(self.law / z)
 
     def _point(self, q: _Vector, z: _Vector, c: _Vector) -> SlopePoint:
-        """What the normalised weights give."""
+        """Point of the normalised weights."""
         total = float(q.sum())
         q, z, c = q / total, z / total, c * total
         distortion = self.kernel.changed(self.law / z, q)
@@ -319,8 +331,8 @@ class _Solver:
                           bound - top)
 
     def _direction(self, q: _Vector, s: _Vector, z: _Vector, c: _Vector) -> tuple[_Vector, _Vector]:
-        """Newton's (dq, ds) towards q s = a tenth of its mean, in dq over the root of q: by conjugate gradients, for
-        classes directly.
+        """Newton's direction (dq, ds) towards products q s of a tenth of their mean. The unknown is dq divided by the
+        root of q. Conjugate gradients solve the system for databases; classes of databases are solved directly.
         """
         kernel, root, curve = self.kernel, np.sqrt(q), self.law / z**2
         aim = _CENTRE * float(q @ s) / len(q)
@@ -348,7 +360,7 @@ class _Solver:
 
 
 def _reach(values: _Vector, moves: _Vector) -> float:
-    """How far one may go along the moves and stay positive, at most 1."""
+    """Largest step length, at most 1, up to which all values stay positive along the moves."""
     falling = moves < 0
     return min(1.0, _STAY * float((values[falling] / -moves[falling]).min())) if falling.any() else 1.0
 
@@ -362,13 +374,13 @@ _LEFT = 0.8  # of what is left after a slope, about
 
 @dataclass(frozen=True, eq=False)
 class LeastInformation:
-    """Least information eps_m*(D), in nats.
+    """Least information eps_m*(D) at distortion D, in nats.
 
     Args:
         lower: certified lower bound.
-        upper: information of `channel`, whose distortion is at most D.
-        slope: lambda of that channel.
-        channel: None for exchangeable priors too large to list one.
+        upper: information of `channel`, which has distortion at most D.
+        slope: slope lambda of that channel, in nats per changed row.
+        channel: channel that reaches `upper`; None for exchangeable priors that are too large to list it.
     """
 
     lower: float
@@ -378,7 +390,8 @@ class LeastInformation:
 
 
 def information_seconds(prior: Prior) -> float:
-    """How long a solution takes on a usual machine, about; from sizes alone. 0 for what is refused as too large.
+    """Approximate running time of a solution on a usual machine, in seconds, computed from sizes alone. The time is 0
+    for priors that are refused as too large.
 
     Example:
         >>> from confide.channels.priors import Exchangeable
@@ -393,19 +406,20 @@ def information_seconds(prior: Prior) -> float:
 def least_information(
     prior: Prior, distortion: float, constants: PriorConstants, progress: Callable[[float], None] | None = None
 ) -> LeastInformation:
-    """Solve at a distortion between h(eps~_X), where the closed form ends, and D_0, where a constant does.
+    """Find the least information at a distortion between h(eps~_X), where the closed form ends, and D_0, from which on
+    a constant release suffices.
 
-    The distortion falls as the slope grows; false position and halving find the slope to a part in 10^8.
+    The distortion falls as the slope grows. False position and bisection find the slope to a part in 10^8.
 
     Args:
-        prior: see `solve_slope`.
-        distortion: D.
+        prior: exchangeable prior, or one with at most 2^20 databases.
+        distortion: distortion D, in changed rows.
         constants: constants of the prior.
-        progress: called with the approximate share that is done.
+        progress: function that is called with the approximate share of the work that is done.
 
     Raises:
-        Unsupported: too large.
-        SolverFailed: see `solve_slope`.
+        Unsupported: the prior is too large.
+        SolverFailed: the certified gap stays too large, see `solve_slope`.
 
     Example:
         >>> from confide.channels.priors import FullPrior

@@ -1,14 +1,16 @@
-"""The least distortion under a level, by linear programming with a certificate: D*(epsilon) lies between a dual bound
-that holds whatever the solver did, and the distortion of a channel whose level has been measured.
+"""The least distortion D*(epsilon) under a privacy level epsilon, by linear programming with a certificate. A dual
+bound that holds for any solver output bounds it from below. The distortion of a channel with a measured level bounds it
+from above.
 
-Full priors of up to 256 databases are solved over all pairs of databases, exchangeable ones over joint types.
+Full priors of up to 256 databases are solved over all pairs of databases, and exchangeable priors over joint types.
 
 Source: Wang 2016, (2.9) and (2.10); spec privacy_notions 3 and 6.
 
-The full program: the least distortion of any channel under a level, for any prior with few databases.
+The full program finds the least distortion of any channel under a level, for any prior with few databases.
 
-The variables are Q[x, y]; each output y is a block of ratio constraints between neighbours, of Q for differential
-privacy, of p(x) Q[x, y] for identifiability, and sum_y Q = 1 couples them.
+The variables of the program are Q[x, y], the probability of output y for database x. Each output y is a block of ratio
+constraints between neighbouring databases. The constraints bound ratios of Q for differential privacy, and of p(x) Q[x,
+y] for identifiability. The equalities sum_y Q[x, y] = 1 couple the blocks.
 
 Source: Wang 2016, (2.9) and (2.10); spec privacy_notions 3 and 6.
 """
@@ -48,7 +50,8 @@ _Index = NDArray[np.int64]
 
 
 def neighbours(letters: int, rows: int) -> tuple[_Index, _Index]:
-    """All pairs of databases that differ in one row, each once: two arrays of N n (m-1)/2.
+    """All pairs of databases that differ in one row, each pair once: two arrays of N n (m-1)/2 positions, where N =
+    m^n.
 
     Example:
         >>> [each.tolist() for each in neighbours(2, 2)]
@@ -67,7 +70,7 @@ def neighbours(letters: int, rows: int) -> tuple[_Index, _Index]:
 
 
 def distances(letters: int, rows: int) -> _Vector:
-    """Numbers of rows in which two databases differ, shape (N, N)."""
+    """Number of rows in which two databases differ, for all pairs of databases, shape (N, N)."""
     x = np.arange(letters**rows)
     out = np.zeros((len(x), len(x)))
     for i in range(rows):
@@ -77,10 +80,10 @@ def distances(letters: int, rows: int) -> _Vector:
 
 
 def full_program(prior: Prior, epsilon: float, notion: Level) -> tuple[BlockProgram, _Vector]:
-    """The program of a level over Q, outputs one after another, and a point inside it: the kernel at half of the level;
-    for identifiability the uniform release.
+    """The program of a level over Q, with one block for each output, and a point inside it. The point is the kernel at
+    half of the level for differential privacy, and the uniform release for identifiability.
 
-    Identifiability bounds J = p Q instead of Q: a factor p(x')/p(x) more in each constraint.
+    Identifiability bounds J = p Q instead of Q, which multiplies the factor of each constraint by p(x')/p(x).
     """
     law, size = prior.vector(), prior.cells
     d, (first, second) = distances(prior.letters, prior.records), neighbours(prior.letters, prior.records)
@@ -102,8 +105,8 @@ def full_program(prior: Prior, epsilon: float, notion: Level) -> tuple[BlockProg
 
 
 def types_program(prior: Exchangeable, epsilon: float, notion: Level) -> tuple[BlockProgram, NDArray[np.float64]]:
-    """The program of a level over u(T) = Pr[joint type T | input], and a point inside it (the kernel at half of the
-    level; for identifiability the uniform release).
+    """The program of a level over u(T) = Pr[joint type T | input], and a point inside it. The point is the kernel at
+    half of the level for differential privacy, and the uniform release for identifiability.
 
     Raises:
         Unsupported: too many joint types.
@@ -126,7 +129,7 @@ def types_program(prior: Exchangeable, epsilon: float, notion: Level) -> tuple[B
 
 
 _INSIDE = 1e-12
-"""The program is solved this much below the level, so that rounding of the channel stays below it."""
+"""Margin below the level at which the program is solved, so that rounding of the channel stays below the level."""
 
 _MOST_VARIABLES = 70_000
 _MOST_WORK = 6e9  # multiplications in one step
@@ -139,11 +142,11 @@ class ProgramPoint:
 
     Args:
         epsilon: the level, in nats.
-        lower: certified lower bound: no channel of this level has less distortion.
+        lower: certified lower bound of the distortion of every channel with this level.
         upper: distortion of `channel`.
-        slope: approximate derivative of D* by the level.
+        slope: approximate derivative of D* with respect to the level.
         channel: channel of at most this level.
-        midway: point from which a level nearby is solved sooner.
+        midway: point from which the program at a nearby level is solved sooner.
     """
 
     epsilon: float
@@ -157,12 +160,12 @@ class ProgramPoint:
     _error: float
 
     def lower_at(self, epsilon: float) -> float:
-        """A certified lower bound of D* at a level nearby, from the prices of this one."""
+        """A certified lower bound of D* at a nearby level, from the dual prices of this point."""
         return lower_bound(self._program.loosened(epsilon - self.epsilon), self._prices, self._error)
 
 
 def as_exchangeable(prior: Prior) -> Prior:
-    """The same law over letter counts, if it does not change when rows change places; else as it is.
+    """The same prior over letter counts if it is exchangeable, and the prior unchanged if it is not.
 
     Example:
         >>> from confide.channels.priors import FullPrior
@@ -182,10 +185,10 @@ def as_exchangeable(prior: Prior) -> Prior:
 
 
 def check_size(prior: Prior) -> None:
-    """Raise where the program of a prior is too large.
+    """Raise an error if the program of a prior is too large.
 
     Raises:
-        Unsupported: with the size and what would do.
+        Unsupported: the program is too large; the message states its size and the limit.
     """
     if isinstance(prior, Exchangeable):
         joint_types(prior.letters, prior.records, _MOST_VARIABLES)
@@ -195,7 +198,7 @@ def check_size(prior: Prior) -> None:
 
 
 def program_seconds(prior: Prior) -> float:
-    """How long one program takes on a usual machine, about; from sizes alone.
+    """Approximate running time of one program on a usual machine, in seconds, computed from sizes alone.
 
     Example:
         >>> from confide.channels.priors import FullPrior
@@ -215,15 +218,15 @@ def solve_program(
     """Solve for the least distortion under a level, and certify it.
 
     Args:
-        prior: prior with few databases, or an exchangeable one (`as_exchangeable` finds out).
-        epsilon: > 0; for identifiability above eps_X.
+        prior: prior with few databases, or an exchangeable one (`as_exchangeable` finds out which it is).
+        epsilon: level in nats, > 0; for identifiability above eps_X.
         notion: "dp" or "identifiability".
-        tolerance: how far the solver goes; the point is certified at any.
-        midway: point on the way to the solution of a level nearby.
-        progress: called with the share of the way that is done.
+        tolerance: relative tolerance of the solver; the point is certified at any tolerance.
+        midway: point on the way to the solution at a nearby level.
+        progress: function that is called with the share of the work that is done.
 
     Raises:
-        Unsupported: too large.
+        Unsupported: the program is too large.
         SolverFailed: no channel could be made from the solver's result.
 
     Example:

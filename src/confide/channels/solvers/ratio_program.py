@@ -1,15 +1,16 @@
-"""Linear programs over ratio constraints whose variables fall into blocks, one an output, coupled by equalities.
+"""Linear programs over ratio constraints. The variables fall into blocks, one for each output, and equalities couple
+the blocks.
 
     minimise c . v   such that   v_i <= F_e v_j for each constraint e, in one block,   sum of v over each row = target
 
-Two opposite constraints join each pair of neighbours, so v > 0 follows.
+Two opposite constraints join each pair of neighbours, which implies v > 0.
 
 Source: spec privacy_notions 3 and 6.
 
-Certificates of a solver's numbers: a lower bound that holds whatever the solver did, and variables that keep every
-constraint as doubles.
+The module also certifies a solver's numbers. The certificates are a lower bound that holds for any solver output, and
+variables that satisfy every constraint in doubles.
 
-Both are checked with a bound on their own rounding; nothing rests on the solver's tolerances.
+Both certificates account for their own rounding. Neither certificate depends on the solver's tolerances.
 
 Source: spec privacy_notions 6 ("certificates, mandatory").
 """
@@ -35,17 +36,17 @@ _Index = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class BlockProgram:
-    """Such a program, blocks one after another.
+    """A linear program over ratio constraints, with its blocks stored one after another.
 
     Args:
-        sizes: (b,) variables of each block.
-        cost: (k,) c.
-        rows: (k,) the equality that each variable is in.
-        target: (r,) right sides, > 0.
-        first: (e,) i of each pair of neighbours, in the order of blocks.
-        second: (e,) j of each pair; j > i.
-        up: (e,) v_i <= up v_j.
-        down: (e,) v_j <= down v_i; up down > 1.
+        sizes: number of variables of each block, shape (b,).
+        cost: costs c of the variables, shape (k,).
+        rows: equality in which each variable stands, shape (k,).
+        target: right sides of the equalities, > 0, shape (r,).
+        first: variable i of each pair of neighbours, in the order of blocks, shape (e,).
+        second: variable j > i of each pair, shape (e,).
+        up: factors of the constraints v_i <= up v_j, shape (e,).
+        down: factors of the constraints v_j <= down v_i, with up down > 1, shape (e,).
     """
 
     sizes: _Index
@@ -59,12 +60,12 @@ class BlockProgram:
 
     @cached_property
     def starts(self) -> _Index:
-        """Start of each block's variables, shape (b + 1,)."""
+        """First variable of each block, shape (b + 1,)."""
         return np.concatenate([[0], np.cumsum(self.sizes)]).astype(np.int64)
 
     @cached_property
     def pair_starts(self) -> _Index:
-        """Start of each block's pairs, shape (b + 1,)."""
+        """First pair of neighbours of each block, shape (b + 1,)."""
         return np.searchsorted(self.first, self.starts)
 
     @cached_property
@@ -74,7 +75,7 @@ class BlockProgram:
 
     @cached_property
     def square(self) -> bool:
-        """Whether every block has each row once, in order."""
+        """Whether every block has exactly one variable in each equality row, in the order of the rows."""
         count = len(self.target)
         return bool((self.sizes == count).all() and (self.rows == np.tile(np.arange(count), len(self.sizes))).all())
 
@@ -87,7 +88,7 @@ class BlockProgram:
 
     @property
     def work(self) -> float:
-        """Multiplications in one factorisation, about."""
+        """Approximate number of multiplications in one factorisation."""
         return float((self.sizes * self.bands.astype(np.float64) ** 2).sum())
 
     def loosened(self, by: float) -> BlockProgram:
@@ -95,16 +96,16 @@ class BlockProgram:
         return replace(self, up=self.up * math.exp(by), down=self.down * math.exp(by))
 
     def collected(self, v: _Vector) -> _Vector:
-        """Sums of v over rows, shape (r,)."""
+        """Sums of v over the variables of each equality row, shape (r,)."""
         return np.asarray(np.bincount(self.rows, v, len(self.target)), dtype=np.float64)
 
     def slack(self, v: _Vector) -> _Vector:
-        """Slacks F v_j - v_i, scaled, shape (2, e)."""
+        """Scaled slacks F v_j - v_i of all constraints, shape (2, e)."""
         i, j = v[self.first], v[self.second]
         return np.stack([self.up * j - i, self.down * i - j]) * self.scales
 
     def pulled(self, z: _Vector) -> _Vector:
-        """Minus the transpose of `slack`, at (2, e) prices, shape (k,)."""
+        """Minus the transpose of `slack`, applied to prices of shape (2, e); the result has shape (k,)."""
         up, down = z * self.scales
         k = len(self.cost)
         out = np.bincount(self.first, up - down * self.down, k) + np.bincount(self.second, down - up * self.up, k)
@@ -118,16 +119,17 @@ _SWEEPS = 400
 
 
 def lower_bound(program: BlockProgram, prices: _Vector, error: float = 8 * _UNIT) -> float:
-    """A number that the program's value is certainly not below.
+    """A certified lower bound of the program's value.
 
-    For any prices z >= 0 the value is at least the sum over rows of target times the least reduced cost
-    c + z_i - F z_j among the row's variables: weak duality. Each reduced cost is lowered by what rounding, of itself
-    and of the coefficients, can have added.
+    The bound is weak duality. For any prices z >= 0, the value is at least the sum, over the equality rows, of the
+    row's target times the least reduced cost of its variables. The reduced cost of a variable i is c_i plus its prices
+    z as the left side of constraints, minus F z as the right side. Each reduced cost is lowered by the largest possible
+    effect of rounding on itself and on its coefficients.
 
     Args:
-        program: with the factors of the level to be certified.
-        prices: (2, e) at least 0; from any solve, at any level.
-        error: relative error that costs, factors and targets themselves may have.
+        program: program with the factors of the level to be certified.
+        prices: prices of the constraints, at least 0, shape (2, e), from any solution at any level.
+        error: relative error that the costs, factors and targets themselves may have.
     """
     prices = np.maximum(prices, 0.0)
     k = len(program.cost)
@@ -144,19 +146,21 @@ def lower_bound(program: BlockProgram, prices: _Vector, error: float = 8 * _UNIT
 
 
 def repaired(program: BlockProgram, values: _Vector, anchor: int) -> _Vector:
-    """Variables near the given ones that are inside every ratio constraint, with room for rounding, and whose rows sum
-    to the target within a few units in the last place.
+    """Variables near the given ones that are inside every ratio constraint, with room for rounding. The sum of each
+    equality row equals its target within a few units in the last place.
 
-    Values are first raised to the smallest ones above them that keep all ratios. What the rows then miss, after all
-    variables are lowered by a tiny share, is added in one block: sums of what keeps the ratios keep them.
+    First, values are raised to the smallest values above them that satisfy all ratio constraints. All variables are
+    next lowered by a tiny share, and the amounts by which rows fall short of their targets are added in one block. A
+    sum of two vectors satisfies the ratio constraints if both vectors do.
 
     Args:
-        program: with factors a little below what is promised.
-        values: (k,) of a solver; negative ones count as 0.
-        anchor: a block with one variable for each row, in which the target itself keeps all ratios, strictly.
+        program: program with factors slightly below the promised ones.
+        values: variables from a solver, shape (k,); negative ones count as 0.
+        anchor: a block with one variable for each row, in which the target itself satisfies all ratio constraints
+            strictly.
 
     Raises:
-        SolverFailed: the target does not keep the ratios by enough.
+        SolverFailed: the target does not satisfy the ratio constraints with enough room.
     """
     v = _raised(program, np.maximum(values, 0.0))
     target, block = program.target, slice(program.starts[anchor], program.starts[anchor + 1])
@@ -177,7 +181,9 @@ def repaired(program: BlockProgram, values: _Vector, anchor: int) -> _Vector:
 
 
 def _raised(program: BlockProgram, values: _Vector) -> _Vector:
-    """The smallest values above these with v_i <= F v_j for all constraints: maxima that spread along neighbours."""
+    """The smallest values, at least the given ones, with v_i <= F v_j for all constraints. The values are found as
+    maxima that spread along neighbours.
+    """
     up, down = (1.0 + 4 * _UNIT) / program.up, (1.0 + 4 * _UNIT) / program.down
     v = values.copy()
     for _ in range(_SWEEPS):

@@ -1,1 +1,3 @@
-"""Bits that go together for any reason: paying for agreement with another report, and estimating their mean."""
+"""Markets for bits that are correlated for any reason: payments for agreement with another report, and an estimate of
+the bits' mean.
+"""

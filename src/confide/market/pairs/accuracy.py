@@ -1,8 +1,9 @@
-"""The share of ones from randomised reports: its estimate, and how often that is further off than it may be.
+"""The share of ones, estimated from randomised reports, and the probability that the estimate is off by more than a
+given error.
 
-Three bounds on the probability of a failure hold whatever the bits are; the exact one is computed beside them, for
-every number of ones. The bounds fall with the level; the exact probability does not quite: counts are whole, and which
-of them fail jumps.
+Three bounds on this failure probability hold whatever the bits are. The exact failure probability is also computed, for
+every number of ones. The bounds fall as the level rises. The exact probability is not monotone in the level, because
+counts are whole numbers and the set of failing counts changes in jumps.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ __all__ = [
 ]
 
 LARGEST_EXACT = 100_000
-"""Most people whose failure probability is computed for every number of ones."""
+"""Largest number of people for which the failure probability is computed exactly at every number of ones."""
 
 PRECISION = 1e-13
 """Largest error of an exact failure probability."""
@@ -47,10 +48,11 @@ class MeanEstimate:
     """An unbiased estimate of the share of ones among those who took part.
 
     Args:
-        value: ((e^epsilon + 1) mean of the reports - 1)/(e^epsilon - 1), (5.2); it can be outside [0, 1].
-        sd: its standard deviation over the randomness of the reports, 1/(2 sqrt(n) sinh(epsilon/2)), whatever the bits.
-        people: n.
-        epsilon: the level of their reports.
+        value: estimate ((e^epsilon + 1) mean of the reports - 1)/(e^epsilon - 1), (5.2), which can be outside [0, 1].
+        sd: standard deviation of the estimate over the randomness of the reports, 1/(2 sqrt(n) sinh(epsilon/2)), which
+            is the same for all bits.
+        people: number n of people who reported.
+        epsilon: privacy level of their reports, in nats.
 
     Example:
         >>> found = mean_estimate(ones=55, zeros=45, epsilon=1.0)
@@ -65,13 +67,16 @@ class MeanEstimate:
 
     @property
     def clipped(self) -> float:
-        """The nearest share that is possible; biased."""
+        """The share in [0, 1] that is nearest to the estimate; unlike the estimate, this share is biased."""
         return min(max(self.value, 0.0), 1.0)
 
     @renamed(delta="failure_probability")
     def interval(self, failure_probability: float) -> tuple[float, float]:
-        """Bounds of the share of ones, whatever the bits are, but for a probability of failure over the reports'
-        randomness; no further apart than shares can be.
+        """A confidence interval for the share of ones, within [0, 1].
+
+        Args:
+            failure_probability: probability over the reports' randomness, in (0, 1), that the share lies outside; a
+                bound for any bits.
         """
         reach = half_width(self.people, self.epsilon, failure_probability)
         low, high = (min(max(each, 0.0), 1.0) for each in (self.value - reach, self.value + reach))
@@ -79,7 +84,7 @@ class MeanEstimate:
 
 
 def mean_estimate(ones: int, zeros: int, epsilon: float) -> MeanEstimate:
-    """The share of ones from the two counts of reports.
+    """Estimate the share of ones from the two counts of reports.
 
     Raises:
         InvalidInput: nobody reported.
@@ -95,7 +100,7 @@ def mean_estimate(ones: int, zeros: int, epsilon: float) -> MeanEstimate:
 
 
 def half_width(people: int, epsilon: float, failure_probability: float) -> float:
-    """The least error that Chebyshev's or Hoeffding's bound gives but for a probability of failure_probability.
+    """The smaller of Chebyshev's and Hoeffding's bounds on the error of the estimate, at a given failure probability.
 
     Example:
         >>> round(half_width(10_000, 1.0, 0.05), 6)
@@ -112,7 +117,7 @@ def _target(people: int, error: float, failure: float) -> tuple[int, float, floa
 
 
 def thesis_level(people: int, error: float, failure: float) -> float:
-    """The thesis's level ln(2 + 1/(N error^2 failure)), which is accurate enough and never below ln 2.
+    """The privacy level ln(2 + 1/(N error^2 failure)) of the thesis, which is accurate enough and never below ln 2.
 
     Source: Wang 2016, Theorem 10, (5.16).
 
@@ -126,26 +131,31 @@ def thesis_level(people: int, error: float, failure: float) -> float:
 
 
 def chebyshev_level(people: int, error: float, failure: float) -> float:
-    """Chebyshev's level 2 asinh(1/(2 sqrt(N error^2 failure))): the same bound as Theorem 10's, inverted exactly
-    (ours).
+    """The least level that Chebyshev's bound accepts: 2 asinh(1/(2 sqrt(N error^2 failure))).
+
+    Theorem 10 uses the same bound; the exact inversion is ours.
     """
     n, width, failure = _target(people, error, failure)
     return 2.0 * math.asinh(1.0 / (2.0 * width * math.sqrt(n * failure)))
 
 
 def hoeffding_level(people: int, error: float, failure: float) -> float:
-    """Hoeffding's level 2 atanh(sqrt(ln(2/failure)/(2 N))/error), infinite where too few people were asked (ours)."""
+    """The least level that Hoeffding's bound accepts: 2 atanh(sqrt(ln(2/failure)/(2 N))/error) (ours).
+
+    The level is infinite where there are too few people for the bound.
+    """
     n, width, failure = _target(people, error, failure)
     slope = math.sqrt(math.log(2.0 / failure) / (2.0 * n)) / width
     return 2.0 * math.atanh(slope) if slope < 1.0 else math.inf
 
 
 def _failures(n: int, epsilon: float, error: float, counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """P(the estimate is more than error off) for each number of ones.
+    """The probability that the estimate is off by more than `error`, for each number K of ones.
 
-    The count X has the characteristic function e^(i N w/2) r^N e^(i (2K - N) psi) with r and psi below. It is summed
-    over a circle so large that what wraps around it has probability _TAIL by Hoeffding, at the frequencies where r^N,
-    which is the same for every K, is above _TAIL.
+    With w the frequency, the count X of reported ones has the characteristic function e^(i N w/2) r^N e^(i (2K - N)
+    psi), where r and psi are computed below. The inverse Fourier sum runs over a circle so large that the mass that
+    wraps around it is at most _TAIL, by Hoeffding's bound. The sum uses the frequencies at which r^N, the same for
+    every K, is above _TAIL.
     """
     t = math.tanh(epsilon / 2.0)
     reach = error * n * t * (1.0 - 1e-12)  # what is on the border up to rounding counts as a failure
@@ -176,17 +186,17 @@ def _failures(n: int, epsilon: float, error: float, counts: NDArray[np.float64])
 
 def failure_probability(people: int, epsilon: float, error: float, *, ones: ArrayLike | None = None,
                         counts: ArrayLike | None = None) -> float:
-    """The probability that the estimate is more than error off, over the reports' randomness; exact to 1e-13.
+    """The probability that the estimate is off by more than `error`, over the reports' randomness; exact to 1e-13.
 
     Args:
-        people: N up to 100,000, all of whom take part.
-        epsilon: in (0, 700].
-        error: > 0.
-        ones: given that so many bits are 1; several numbers give the worst of them.
-        counts: (N + 1,) law of the number of ones, over which the probability is averaged.
+        people: number N of people up to 100,000, all of whom take part.
+        epsilon: privacy level of the reports, in (0, 700] nats.
+        error: allowed error of the estimated share, > 0.
+        ones: number of ones among the bits, or several such numbers, of which the worst counts.
+        counts: (N + 1,) law of the number of ones among the bits, over which the probability is averaged.
 
     Returns:
-        By default the worst over every number of ones: a guarantee that needs no belief about the bits.
+        The failure probability; by default the largest over all numbers of ones, a guarantee that holds for any bits.
 
     Source: spec data_market section 4 (ours).
 

@@ -1,13 +1,14 @@
-"""Wang's mechanism for general priors: a report is paid if it agrees with another person's, or disagrees where D < 0.
+"""Wang's mechanism for general priors: a report is paid if it agrees with another person's report, or disagrees where
+the covariance D of two bits is negative.
 
-Averaged over all peers it is fixed by the two public counts; with one peer each it has the same incentives, more
-variance, and needs that peer's report to be checked.
+Averaged over all peers, the payment is fixed by the two public counts. With a single peer for each report the
+incentives are the same, the variance is larger, and nobody can check a payment without the peer's report.
 
-The best replies of people who know their own group: the condition under which a pair market works, checked on a table.
-
-Bits go together because people belong to groups. A person who knows their own group sees the peers' bits as independent
-of their own (without replacement: a little opposed), is paid nothing for their bit, and does best with the report that
-is paid more in their group. The result is computed from the table's bits: it is for the operator, never a release.
+The module also computes the best replies of people who know their own group, which tests on a table whether a pair
+market works. Bits are correlated because people belong to groups. To a person who knows their own group, the peers'
+bits look independent of their own (without replacement: slightly negatively correlated). A person who knows their own
+group is therefore paid nothing for their bit, and does best with the report that is paid more in their group. The best
+replies are computed from the bits of the table, so they are for the operator only and must not be released.
 """
 
 from __future__ import annotations
@@ -55,15 +56,16 @@ __all__ = ["Insider", "PairMarket", "audit_groups", "group_counts", "pair_guaran
 @wire("PairMarket", "prior cost epsilon average presence")
 @dataclass(frozen=True)
 class PairMarket(PlainNumbers, KnownLevel):
-    """Buys one randomised bit from each person, to estimate the share of ones, when bits go together for any reason.
+    """A market that buys one randomised bit from each person to estimate the share of ones, when bits are correlated
+    for any reason.
 
-    All epsilon-strategies are a strict Nash equilibrium among people who know their own bit and nothing else about the
-    others, with `quote().margin` over every report that ignores the bit. It is not the only one: `symmetric_equilibria`
-    lists the collusive ones. People who know their own group have another best reply: `audit_groups`.
+    If everybody plays the epsilon-strategy, that is a strict Nash equilibrium among people who know their own bit and
+    nothing else about the others. The epsilon-strategy then earns `quote().margin` more than every report that ignores
+    the bit. Other equilibria exist: `symmetric_equilibria` lists the collusive ones. People who know their own group
+    have another best reply, which `audit_groups` computes.
 
     Raises:
-        InvalidInput: a parameter is out of range, or payments leave the doubles at this level; the message names the
-            parameter.
+        InvalidInput: a parameter is out of range, or payments overflow at this level; the message names the parameter.
 
     Source: Wang 2016, section 5.3 and Theorem 9; the average is ours; spec data_market section 4.
 
@@ -96,38 +98,44 @@ class PairMarket(PlainNumbers, KnownLevel):
     @classmethod
     def for_budget(cls, *, epsilon: float, delta: float = 0.0, prior: PairPrior, cost: Cost,
                    presence: float = 1.0) -> PairMarket:
-        """The market that buys a report of the whole budget from each person, and pays by the mean over the others.
+        """The market that spends the whole privacy budget epsilon on one report of each person, and pays by the mean
+        over the others.
 
         Args:
             epsilon: level of each report, in (0, 700] nats.
-            delta: in [0, 1); not used, because a report is randomised alone and needs none.
+            delta: failure probability in [0, 1); not used, because each report is randomised alone and satisfies pure
+                differential privacy.
             prior: common belief about the bits of all N people.
             cost: everybody's cost of a privacy level.
             presence: probability with which each of the others takes part, in (0, 1].
 
         Raises:
-            InvalidInput: a number out of range.
+            InvalidInput: a number is out of range.
         """
         fraction("delta", delta, zero=True)
         return cls(prior, cost, epsilon, presence=presence)
 
     @property
     def people(self) -> int:
-        """N, invited."""
+        """The number N of invited people."""
         return self.prior.people
 
     def payment_range(self) -> tuple[float, float]:
-        """Between what any single payment lies, whoever takes part."""
+        """The smallest and the largest possible single payment, over all sets of participants."""
         return 0.0, max(self.liability())
 
     @property
     def agreement(self) -> bool:
-        """Whether agreement with a peer is paid (D > 0), or disagreement (D < 0)."""
+        """Whether agreement with a peer is paid, which is so where the covariance D > 0; otherwise disagreement is
+        paid.
+        """
         return self.prior.covariance > 0
 
     @cached_property
     def payment(self) -> MatchingPayment:
-        """The payment of section 0 for those who have a peer: M is the peer's report, or the opposite where D < 0."""
+        """The matching payment (spec section 0) for a person with a peer: the statistic M is the peer's report, or its
+        opposite where D < 0.
+        """
         p, level = self.prior, self.epsilon
         keep, flip = float(scipy.special.expit(level)), float(scipy.special.expit(-level))
         ones, zeros = keep * p.signal_one + flip * p.signal_zero, keep * p.signal_zero + flip * p.signal_one
@@ -137,13 +145,14 @@ class PairMarket(PlainNumbers, KnownLevel):
 
     @property
     def table(self) -> NDArray[np.float64]:
-        """The (2, 2) payments of report x (row) when the peer reports y (column): c A[x, y]."""
+        """The (2, 2) payments c(epsilon) A[x, y] of report x (row) when the peer reports y (column)."""
         return self.payment.table if self.agreement else self.payment.table[:, ::-1]
 
     def quote(self) -> Quote:
-        """The offer to a person; `payments` are by their report (row) and their peer's (column).
+        """The offer to one person; its `payments` are by the person's report (row) and the peer's report (column).
 
-        The lower bound is Proposition 1's, which depends on no prior; `least_pair_payment` gives the exact one.
+        The lower bound in the quote is that of Proposition 1, which does not depend on the prior. `least_pair_payment`
+        computes the exact one.
         """
         floor = float(pair_floor(self.cost, self.epsilon))
         gap = self.payment.unit * float(pair_excess(self.prior, self.epsilon))
@@ -151,24 +160,26 @@ class PairMarket(PlainNumbers, KnownLevel):
                        participation=floor + gap - float(self.cost(self.epsilon)))
 
     def liability(self) -> tuple[float, float]:
-        """The largest single payments, for a 1 and for a 0, whoever takes part."""
+        """The largest single payments of a report 1 and of a report 0, over all sets of participants."""
         return self.payment.for_one, self.payment.for_zero
 
     def peer_payments(self, ones: ArrayLike, zeros: ArrayLike) -> NDArray[np.float64]:
-        """The mean payments of the reports 0, 1, none over peers of whom so many report 1 and 0, shape (3, ...)."""
+        """The mean payments of the reports 0, 1, none over peers of whom `ones` report 1 and `zeros` report 0, shape
+        (3, ...).
+        """
         paid = averaged_payments(*self.liability(), self.agreement, ones, zeros)
         return np.concatenate([paid, np.zeros((1, *paid.shape[1:]))])
 
     def pay(self, ones: int, zeros: int) -> Paid:
-        """Everybody's payment from the two public counts.
+        """The payment of each report, from the two public counts.
 
         Args:
             ones: number of reports 1.
-            zeros: number of reports 0; everybody else took no part.
+            zeros: number of reports 0; all other people took no part.
 
         Raises:
-            InvalidInput: more reports than people.
-            Refused: with one peer each the counts do not say who is paid.
+            InvalidInput: there are more reports than people.
+            Refused: each report is paid by a single peer, so that the counts do not determine the payments.
         """
         if not self.average:
             raise Refused("counts do not give payments by one peer each", "use pay_reports, or average=True")
@@ -178,15 +189,16 @@ class PairMarket(PlainNumbers, KnownLevel):
         return Paid(one, zero, one * ones + zero * zeros)
 
     def pay_reports(self, reports: ArrayLike, rotation: int = 1) -> NDArray[np.float64]:
-        """The (N,) payments of N reports; 2 stands for taking no part, which is paid nothing.
+        """The (N,) payments of N reports, where the report 2 stands for taking no part and is paid nothing.
 
         Args:
-            reports: (N,) reports 0, 1 and 2, in an order that is fixed before anybody reports.
-            rotation: without `average`, distance to the peer in that order, counted in participants, from 1 on; to be
-                chosen without a look at the reports.
+            reports: (N,) reports 0, 1 or 2, in an order of the people that is fixed before anybody reports.
+            rotation: distance from each participant to their peer in that order, counted in participants, >= 1; used
+                only without `average`. The number has to be chosen without knowledge of the reports.
 
         Raises:
-            InvalidInput: not N reports, or one that is not 0, 1 or 2 (the message does not say which one).
+            InvalidInput: there are not N reports, or a report is not 0, 1 or 2. The message does not say which report
+                is wrong.
         """
         found, step = as_reports(reports, self.people), whole("rotation", rotation, at_least=1)
         here = np.flatnonzero(found != NONE)
@@ -203,8 +215,10 @@ class PairMarket(PlainNumbers, KnownLevel):
         return paid
 
     def total_payment(self) -> PairTotal:
-        """The law of the sum of all payments in equilibrium, when all take part: mean and largest value for every
-        prior; quantiles with a law of the number of ones, up to 2000 people, and `average`.
+        """The law of the total payment in equilibrium when all people take part.
+
+        Its mean and largest value are known for every prior. Quantiles need a law of the number of ones, at most 2000
+        people, and `average`.
         """
         n, (one, zero) = self.people, self.liability()
         known = self.average and self.prior.log_counts is not None and n <= LARGEST_LAW
@@ -218,17 +232,17 @@ class PairMarket(PlainNumbers, KnownLevel):
                          np.exp(log_report_law(logs, self.epsilon)) if known and logs is not None else None)
 
     def estimate(self, ones: int, zeros: int) -> MeanEstimate:
-        """The share of ones among those who took part, by (5.2).
+        """The estimated share of ones among the participants, by (5.2).
 
         Raises:
-            InvalidInput: more reports than people, or none.
+            InvalidInput: there are more reports than people, or no reports.
         """
         self.participants(ones, zeros)
         return mean_estimate(ones, zeros, self.epsilon)
 
     @renamed(delta="failure_probability")
     def half_width(self, failure_probability: float) -> float:
-        """The largest error of the estimated share of ones, if all take part, except with the failure probability.
+        """A bound on the error of the estimated share of ones if all people take part, at a given failure probability.
 
         Args:
             failure_probability: probability of a larger error, in (0, 1).
@@ -237,27 +251,33 @@ class PairMarket(PlainNumbers, KnownLevel):
 
     @renamed(alpha="error")
     def failure_probability(self, error: float) -> float:
-        """The probability that it is further off than that if all take part; exact, the worst over all bits.
+        """The exact probability that the estimated share is off by more than `error` if all people take part, in the
+        worst case over all bits.
 
         Args:
-            error: > 0.
+            error: allowed error of the estimated share, > 0.
         """
         return failure_probability(self.people, self.epsilon, error)
 
     def interim_matrix(self, others: Others | None = None, prior: PairPrior | None = None) -> NDArray[np.float64]:
-        """The (3, 2) interim matrix a[x, s] = P(S = s) E[R | X = x, S = s] of one person; by default in equilibrium.
+        """The (3, 2) interim matrix a[x, s] = P(S = s) E[R | X = x, S = s] of one person; by default all others play
+        the equilibrium.
 
         Args:
-            others: strategies of the N - 1 others: one common strategy, a strategy each, or (number, strategy) pairs.
-                Taking part must not depend on a person's bit; all who take part sometimes do so equally often.
-            prior: the belief that holds; default the one that the market is designed for.
+            others: strategies of the N - 1 other people: one common strategy, a strategy for each, or (number,
+                strategy) pairs. Taking part must not depend on a person's bit, and everybody who takes part at all must
+                do so with the same probability.
+            prior: law of the bits under which expectations are taken; by default the prior that the market is designed
+                for.
         """
         return interim_matrix(self, self.peers if others is None else others, prior)
 
     def given_groups(
         self, groups: list[tuple[int, Strategy]], prior: PairPrior | SignalModel | None,
     ) -> NDArray[np.float64]:
-        """The interim matrix for groups (number, strategy), as `confide.market.interim_matrix` asks for it."""
+        """The interim matrix of one person when the others are groups (number, strategy);
+        `confide.market.interim_matrix` calls this function.
+        """
         law = PairPrior.two_state(self.people, prior.signal_accuracy, prior.prior_one) if isinstance(
             prior, SignalModel) else self.prior if prior is None else prior
         if not isinstance(law, PairPrior) or law.people != self.people:
@@ -277,10 +297,10 @@ class PairMarket(PlainNumbers, KnownLevel):
 
     @renamed(delta="failure_probability")
     def guarantees(self, failure_probability: float = 0.05) -> Guarantees:
-        """The guarantees, from public parameters alone.
+        """The guarantees of the market, computed from public parameters alone.
 
         Args:
-            failure_probability: probability with which the estimate may be further off than the stated bound.
+            failure_probability: probability with which the estimate may be off by more than the stated bound.
         """
         return pair_guarantees(self, failure_probability)
 
@@ -289,7 +309,7 @@ _DOCUMENT = "Wang 2016"
 
 
 def pair_guarantees(market: PairMarket, failure_probability: float) -> Guarantees:
-    """Privacy, truth, participation, accuracy and budget of a pair market, in reading order."""
+    """The guarantees of a pair market in reading order: privacy, truthfulness, participation, accuracy and budget."""
     quote, attended = market.quote(), market.people * market.presence
     theorem = Source(document=_DOCUMENT, statement="Theorem 9", spec="data_market 4")
     who = ("each person who knows their own bit and nothing else that explains why bits go together, such as their "
@@ -322,14 +342,14 @@ def pair_guarantees(market: PairMarket, failure_probability: float) -> Guarantee
 
 @dataclass(frozen=True, kw_only=True)
 class Insider:
-    """The situation of a person who knows that they and their peer are of one group.
+    """The incentives of a person who knows that they and their peer are in one group.
 
     Args:
         group: name of the group.
-        size: number of people in it.
-        ones: number of them whose bit is 1.
+        size: number of people in the group.
+        ones: number of people in the group whose bit is 1.
         best: best replies of this person while everybody else plays the market's strategy.
-        honest: utility of the market's strategy to this person.
+        honest: utility of the market's own strategy to this person.
     """
 
     group: object
@@ -340,7 +360,7 @@ class Insider:
 
     @property
     def gain(self) -> float:
-        """The utility of the best reply, less that of the market's strategy."""
+        """The utility of the best reply, less the utility of the market's own strategy."""
         return self.best.utility - self.honest
 
     @property
@@ -350,11 +370,11 @@ class Insider:
 
 
 def group_counts(groups: ArrayLike, bits: ArrayLike) -> tuple[list[object], list[int], list[int]]:
-    """Groups in sorted order, how many people each has, and how many ones.
+    """The groups in sorted order, the number of people in each, and the number of ones in each.
 
     Args:
-        groups: (n,) one label for each person.
-        bits: (n,) 0 or 1.
+        groups: (n,) group label of each person.
+        bits: (n,) bit of each person, 0 or 1.
 
     Example:
         >>> group_counts(["b", "a", "a", "b", "a"], [1, 0, 1, 1, 0])
@@ -372,12 +392,13 @@ def group_counts(groups: ArrayLike, bits: ArrayLike) -> tuple[list[object], list
 
 def audit_groups(market: PairMarket, sizes: ArrayLike, ones: ArrayLike,
                  groups: list[object] | None = None) -> tuple[Insider, ...]:
-    """The best replies of a member of each group who knows their group, and the gain from them.
+    """The best reply of a member of each group who knows their group, and that member's gain over the market's
+    strategy.
 
     Args:
         market: market designed for people who do not know their group.
-        sizes: (g,) numbers of people in each group, at least 2.
-        ones: (g,) numbers of people whose bit is 1.
+        sizes: (g,) number of people in each group, at least 2.
+        ones: (g,) number of people in each group whose bit is 1.
         groups: names of the groups; default 1, 2, ...
 
     Returns:

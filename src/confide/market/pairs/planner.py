@@ -1,9 +1,10 @@
-"""The cheapest level at which the share of ones is estimated well enough.
+"""The cheapest level at which the share of ones is estimated with a given accuracy.
 
-Four criteria say what "well enough" needs: `thesis` (Theorem 10 as printed), `chebyshev` (the same bound inverted
-exactly), `hoeffding`, and `exact`, the failure probability itself for every number of ones. All buy the cheapest level
-that they accept, which is often above the least: what agreement costs diverges at both ends. `plan_mean(...).compared`
-shows the price of their looseness.
+Four criteria decide whether a level is accurate enough. `thesis` uses Theorem 10 as printed, `chebyshev` inverts the
+same bound exactly, and `hoeffding` uses Hoeffding's bound. `exact` uses the failure probability itself, for every
+number of ones. Each criterion buys the cheapest level that it accepts. The cheapest accepted level is often above the
+least accepted level, because the expected payment diverges both at small and at large levels. `plan_mean(...).compared`
+shows the price of each criterion's looseness.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ __all__ = ["CRITERIA", "MeanPlan", "TooFewPeople", "plan_mean"]
 CRITERIA = ("exact", "hoeffding", "chebyshev", "thesis")
 
 GIVEN = "given"
-"""The criterion of a plan for a given level, which leaves no choice."""
+"""Name of the criterion in a plan for a given level, where no criterion chooses the level."""
 
 ESTIMATE = "error of the share of ones"
 
@@ -55,13 +56,13 @@ _HALVINGS = 40
 
 @renamed(alpha="error", alpha_reached="error_reached")
 class TooFewPeople(InvalidInput):
-    """A target that a criterion accepts at no level, even with bits as they are.
+    """A target that a criterion accepts at no level, even if everybody reports their bit unchanged.
 
     Args:
-        error: the error that was asked for.
+        error: allowed error that was asked for.
         criterion: name of the criterion.
         people: number of people that would suffice.
-        attempt: function that plans for other `people`, or another `error`.
+        attempt: function that plans again for another number `people`, or another `error`.
         error_reached: approximate least error with the present number of people.
     """
 
@@ -79,20 +80,22 @@ class TooFewPeople(InvalidInput):
 @renamed(alpha="error", delta="failure_probability", failure="exact_failure_probability")
 @dataclass(frozen=True, kw_only=True)
 class MeanPlan(PlannedMarket):
-    """A pair market whose estimate is within an error of the share of ones with a probability, whatever the bits are.
+    """A pair market whose estimate of the share of ones is within an error, except with a failure probability, whatever
+    the bits are.
 
     Args:
-        error: the error that was asked for, or the one that the given level allows.
-        failure_probability: the probability of more, that was asked for.
+        error: allowed error that was asked for, or the error that the given level allows.
+        failure_probability: probability of a larger error, as it was asked for.
         criterion: exact, hoeffding, chebyshev or thesis; "given" where the level was given.
-        accurate_from: the least level that the criterion accepts; for `exact` the level that is bought, or the least
-            from which on a bound proves every level to do, if that is lower.
-        epsilon: the level that is bought from each.
-        total: expected sum of all payments, when all take part.
-        exact_failure_probability: the exact probability of a larger error at that level, the worst over all bits; None
-            above 100,000 people.
-        lower_bound: no nonnegative mechanism buys this level from as many people for less (Proposition 1).
-        market: to be run.
+        accurate_from: least level that the criterion accepts. For the criterion `exact`, this field is the bought
+            level, or the level from which on a bound proves every level to suffice, whichever is lower.
+        epsilon: privacy level that is bought from each person, in nats.
+        total: expected total payment when all people take part.
+        exact_failure_probability: exact probability of a larger error at the bought level, in the worst case over all
+            bits; None above 100,000 people.
+        lower_bound: lower bound on the expected total of any mechanism with nonnegative payments that buys this level
+            from this number of people (Proposition 1).
+        market: market to run.
         max_payment: the user's cap on single payments, if any.
     """
 
@@ -123,7 +126,7 @@ class MeanPlan(PlannedMarket):
         return () if self.criterion == GIVEN else by_criterion(self.compared, self.criterion)
 
     def plot(self) -> Picture:
-        """A picture of the expected total that each level costs these people."""
+        """A picture of the expected total payment to these people as a function of the level."""
         levels, it = around(self.epsilon, LARGEST_LEVEL), self.market
         totals = it.people * pair_prices(it.prior, it.cost, np.array(levels)) / it.company
         return picture([*zip(levels, map(float, totals), strict=True)], (self.epsilon, self.total),
@@ -138,7 +141,7 @@ class MeanPlan(PlannedMarket):
 
     @cached_property
     def compared(self) -> dict[str, MeanPlan | str]:
-        """The plan by each criterion, or why there is none."""
+        """Mapping from each criterion to its plan, or to the reason why it has none."""
         found: dict[str, MeanPlan | str] = {}
         if self.criterion == GIVEN:
             return {GIVEN: self}
@@ -153,7 +156,9 @@ class MeanPlan(PlannedMarket):
 
     @property
     def looseness(self) -> dict[str, float]:
-        """The total of each criterion in units of the cheapest of them: the price of its looseness."""
+        """Mapping from each criterion to its expected total, in units of the cheapest criterion's total: the price of
+        looseness.
+        """
         totals = {name: other.total for name, other in self.compared.items() if not isinstance(other, str)}
         least = min(totals.values())
         return {name: total / least for name, total in totals.items()}
@@ -169,8 +174,9 @@ class MeanPlan(PlannedMarket):
 def _exact_level(prior: PairPrior, cost: Cost, error: float, failure: float, safe: float) -> float:
     """The cheapest level found whose exact failure probability is at most `failure`.
 
-    From `safe` on all levels do; below it they are tried in the order of their prices, because what fails is no
-    interval (which counts fail jumps). The first that does is moved towards its cheaper neighbour as far as it does.
+    All levels from `safe` on suffice. The levels below are tried in the order of their prices, because the failing
+    levels form no interval: the set of failing counts changes in jumps. The first sufficient level is then moved
+    towards its cheaper neighbour as far as it still suffices.
     """
 
     def fails(level: float) -> bool:
@@ -204,24 +210,26 @@ def _exact_level(prior: PairPrior, cost: Cost, error: float, failure: float, saf
 def plan_mean(prior: PairPrior, cost: Cost, error: float | None = None, failure_probability: float = 0.05,
               criterion: str = "exact", *, epsilon: float | None = None,
               max_payment: float | None = None) -> MeanPlan:
-    """The cheapest pair market that estimates the share of ones with a given error, or the one of a given level.
+    """The cheapest pair market that estimates the share of ones with a given error, or the pair market of a given
+    level.
 
-    Give `error` or `epsilon`. Delta is no input: every report is randomised alone, by itself, and loses epsilon at
-    most.
+    Give `error` or `epsilon`. There is no delta, because every report is randomised alone and satisfies pure
+    differential privacy at level epsilon.
 
     Args:
-        prior: belief of the N people about each other's bits.
-        cost: everybody's g.
+        prior: common belief of the N people about each other's bits.
+        cost: cost function g of everybody.
         error: allowed error, > 0.
         failure_probability: probability of a larger error, in (0, 1), over the reports' randomness and for any bits.
-        criterion: "exact" (up to 100,000 people), "hoeffding", "chebyshev" or "thesis"; of no effect with `epsilon`.
-        epsilon: level that is bought from each, in (0, 700] nats.
-        max_payment: money; a warning is given where a single payment can be larger.
+        criterion: "exact" (up to 100,000 people), "hoeffding", "chebyshev" or "thesis"; without effect if `epsilon` is
+            given.
+        epsilon: privacy level that is bought from each person, in (0, 700] nats.
+        max_payment: amount of money; the plan warns if a single payment can be larger.
 
     Raises:
-        InvalidInput: a parameter out of range, or not exactly one of error and epsilon.
-        TooFewPeople: Hoeffding's bound is above the failure probability even for bits as they are; the message says how
-            many people would suffice.
+        InvalidInput: a parameter is out of range, or not exactly one of error and epsilon is given.
+        TooFewPeople: Hoeffding's bound is above the failure probability even if everybody reports their bit unchanged.
+            The message gives a number of people that would suffice.
 
     Source: Wang 2016, section 5.3.3; the other criteria and the cheapest level are ours; spec data_market section 4.
 
@@ -274,7 +282,7 @@ def plan_mean(prior: PairPrior, cost: Cost, error: float | None = None, failure_
 
 def _plan_of(market: PairMarket, error: float, failure: float, criterion: str, least: float,
              cap: float | None) -> MeanPlan:
-    """The plan of a market, with what its payments come to."""
+    """The plan of a given market, with its expected total payment."""
     n, quote = market.people, market.quote()
     return MeanPlan(error=error, failure_probability=failure, criterion=criterion, accurate_from=least,
                     epsilon=market.epsilon, total=n * quote.expected_payment, lower_bound=n * quote.lower_bound,

@@ -1,9 +1,10 @@
-"""The collector's cost of agreement with another report, level by level, and the bound that depends on no prior.
+"""The expected payment for agreement with another report as a function of the level, and a lower bound that holds for
+every prior.
 
-E[R] - g'(e^epsilon + 1) is a sum of positive terms. The printed one, (5.19)-(5.21), has another last bracket and is
-wrong (erratum E3).
+The excess E[R] - g'(e^epsilon + 1) of the expected payment over that bound is computed as a sum of positive terms. The
+formula as printed, (5.19)-(5.21), has another last bracket and is wrong (erratum E3).
 
-The law of the total payment of a pair market in one round, when payments are averaged over all peers.
+The module also has the law of the total payment of a pair market in one run, when payments are averaged over all peers.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ _LOWEST, _HIGHEST, _POINTS = 1e-6, 60.0, 64  # where levels are searched
 
 
 def pair_floor(cost: Cost, levels: ArrayLike) -> Any:
-    """The floor g'(epsilon)(e^epsilon + 1): no nonnegative mechanism buys the level from one person for less, whatever
-    the prior.
+    """The lower bound g'(epsilon)(e^epsilon + 1) on the expected payment of any mechanism with nonnegative payments
+    that buys level epsilon from one person, whatever the prior.
 
     Source: Wang 2016, Proposition 1, (5.17).
     """
@@ -42,7 +43,8 @@ def pair_floor(cost: Cost, levels: ArrayLike) -> Any:
 
 
 def pair_excess(prior: PairPrior, levels: ArrayLike) -> Any:
-    """The excess (E[R] - g'(e^epsilon + 1))/c(epsilon) > 0, as a sum of positive terms.
+    """The excess (E[R] - g'(epsilon)(e^epsilon + 1))/c(epsilon) > 0 of the expected payment over `pair_floor`, as a sum
+    of positive terms.
 
     Source: spec data_market, erratum E3.
     """
@@ -55,7 +57,7 @@ def pair_excess(prior: PairPrior, levels: ArrayLike) -> Any:
 
 
 def pair_prices(prior: PairPrior, cost: Cost, levels: ArrayLike) -> Any:
-    """E[R] of one person, for arrays of levels; infinite where it leaves the doubles.
+    """The expected payment E[R] to one person, for an array of levels; infinite where it overflows.
 
     Example:
         >>> from confide.market import LinearCost
@@ -69,15 +71,16 @@ def pair_prices(prior: PairPrior, cost: Cost, levels: ArrayLike) -> Any:
 
 
 def cheapest_level(prior: PairPrior, cost: Cost, least: float = 0.0) -> float:
-    """The level of least E[R] among those from `least` on: a higher one is often cheaper, and never less accurate by a
-    bound that falls with the level.
+    """The level with the least expected payment E[R] among the levels from `least` on.
 
-    The best of 64 levels in equal ratios, and Brent's method around it.
+    A level above `least` is often cheaper, and it is never less accurate by any bound on the error that falls as the
+    level rises. The search takes the best of 64 levels in geometric progression, and refines this level by Brent's
+    method.
 
     Args:
-        prior: belief of the people.
+        prior: common belief of the people about the bits.
         cost: cost function g.
-        least: least level, in [0, 700].
+        least: smallest allowed level, in [0, 700] nats.
 
     Example:
         >>> from confide.market import LinearCost
@@ -104,7 +107,9 @@ def cheapest_level(prior: PairPrior, cost: Cost, least: float = 0.0) -> float:
 
 def averaged_payments(for_one: float, for_zero: float, agreement: bool, ones: ArrayLike,
                       zeros: ArrayLike) -> NDArray[np.float64]:
-    """The payments of a report 0 and a report 1, averaged over peers of whom so many report 1 and 0, shape (2, ...)."""
+    """The payments of a report 0 and a report 1, averaged over peers of whom `ones` report 1 and `zeros` report 0,
+    shape (2, ...).
+    """
     heads, tails = np.asarray(ones, dtype=np.float64), np.asarray(zeros, dtype=np.float64)
     peers = np.maximum(heads + tails, 1.0)
     like_one, like_zero = (heads, tails) if agreement else (tails, heads)
@@ -113,17 +118,17 @@ def averaged_payments(for_one: float, for_zero: float, agreement: bool, ones: Ar
 
 @dataclass(frozen=True, eq=False)
 class PairTotal:
-    """The sum of all payments when all take part.
+    """The law of the total payment T of a pair market when all people take part.
 
     Args:
-        people: N.
-        mean: E[T], known for every prior.
+        people: number N of people.
+        mean: expected total E[T], known for every prior.
         largest: largest possible total.
         for_one: payment of a paid report 1.
         for_zero: payment of a paid report 0.
-        agreement: whether agreement is paid (D > 0), or disagreement.
-        reports: (N + 1,) law of the number of reports 1; None where it is not known: with two moments alone, above
-            2000 people, or where each is paid by one peer.
+        agreement: whether agreement is paid (D > 0), or disagreement (D < 0).
+        reports: (N + 1,) law of the number of reports 1. None where this law is not known: for a prior with two moments
+            only, above 2000 people, or where each report is paid by a single peer.
 
     Example:
         >>> from confide.market import LinearCost, PairMarket, PairPrior
@@ -142,7 +147,7 @@ class PairTotal:
 
     @cached_property
     def _law(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Amounts in rising order and their probabilities."""
+        """The possible totals in rising order, and their probabilities."""
         if self.reports is None:
             raise Unsupported("total", "a law beyond mean and largest value",
                               "needs the law of the number of ones, at most 2000 people and average=True")
@@ -157,18 +162,18 @@ class PairTotal:
 
     @property
     def sd(self) -> float:
-        """Standard deviation."""
+        """The standard deviation of the total payment."""
         amounts, law = self._law
         unit = max(float(amounts[-1]), 1.0)  # squares of money can leave the doubles
         return unit * math.sqrt(float(law @ ((amounts - law @ amounts) / unit) ** 2))
 
     def cdf(self, amount: float) -> float:
-        """P(T <= amount)."""
+        """The probability P(T <= amount) that the total payment T is at most an amount."""
         amounts, law = self._law
         return float(law[amounts <= amount].sum())
 
     def quantile(self, probability: float) -> float:
-        """The least amount that the total does not exceed with that probability, in (0, 1)."""
+        """The least amount that the total payment does not exceed with the given probability, which is in (0, 1)."""
         wanted = fraction("probability", probability)
         amounts, law = self._law
         return float(amounts[min(int(np.searchsorted(np.cumsum(law), wanted)), amounts.size - 1)])

@@ -1,7 +1,7 @@
-"""Beliefs of people about each other's bits: any law under which the order of the people does not matter.
+"""Common beliefs about people's bits: exchangeable laws, under which the order of the people does not matter.
 
-Payments depend on two moments of it, P(S = 1) and the covariance D of two bits; sharper bounds and the law of the total
-depend on the law of the number of ones, where that is known.
+Payments depend on two moments of the law: the probability P(S = 1) of a one and the covariance D of two people's bits.
+Exact failure probabilities and the law of the total payment also need the law of the number of ones, where it is known.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from confide.numerics.sums import running_sum
 __all__ = ["LARGEST_LAW", "PairPrior", "as_groups", "log_report_law"]
 
 LEAST_CORRELATION = 1e-12
-"""Below it, rounding decides which sign D has."""
+"""Smallest size of a correlation of two bits; below it, rounding decides the sign of their covariance D."""
 
 LARGEST_WRITTEN = 1_000_000
-"""Most people for whom a constructor writes down the law of the number of ones."""
+"""Largest number of people for which a constructor tabulates the law of the number of ones."""
 
 _ROUNDING = 1e-9
 
 
 def _log_choose(n: ArrayLike, k: ArrayLike) -> Any:
-    """ln C(n, k), minus infinity outside 0..n."""
+    """The logarithm of the binomial coefficient C(n, k), minus infinity for k outside 0..n."""
     top, part = np.asarray(n, dtype=np.float64), np.asarray(k, dtype=np.float64)
     inside = (part >= 0) & (part <= top)
     some = np.where(inside, part, 0.0)
@@ -46,9 +46,9 @@ def _log_choose(n: ArrayLike, k: ArrayLike) -> Any:
 
 
 def _log_law(steps: NDArray[np.float64]) -> NDArray[np.float64]:
-    """ln P(k) for k = 0..n from ln P(k+1)/P(k), to about 1e-12 where P is not negligible.
+    """The values ln P(k) for k = 0..n from the steps ln P(k+1)/P(k), to about 1e-12 where P is not negligible.
 
-    Differences of log-gamma functions lose what a million people or large parameters need.
+    Differences of log-gamma functions are too inaccurate for a million people or large parameters.
     """
     rough = np.concatenate([[0.0], np.cumsum(steps)])
     top = int(np.argmax(rough))  # from the likeliest count outwards: errors grow where probabilities fall
@@ -58,18 +58,24 @@ def _log_law(steps: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _log_binomial(n: int, odds: float) -> NDArray[np.float64]:
-    """ln P(Bin = k) for k = 0..n.
+    """The values ln P(Bin = k) for k = 0..n, where Bin is binomial.
 
     Args:
-        n: trials.
-        odds: p/(1 - p).
+        n: number of trials.
+        odds: odds p/(1 - p) of success in one trial.
     """
     k = np.arange(float(n))
     return _log_law(np.log((n - k) / (k + 1.0) * odds))
 
 
 def _log_drawn(n: int, size: float, ones: float) -> NDArray[np.float64]:
-    """ln P(k of n drawn people have a 1) for k = 0..n, without replacement, of a group with so many ones."""
+    """The values ln P(k of n drawn people have a 1) for k = 0..n, drawn without replacement from a group.
+
+    Args:
+        n: number of people who are drawn.
+        size: number of people in the group.
+        ones: number of people in the group whose bit is 1.
+    """
     logs = np.full(n + 1, -np.inf)
     least, most = int(max(0.0, n - (size - ones))), int(min(float(n), ones))
     k = np.arange(float(least), float(most))
@@ -78,7 +84,7 @@ def _log_drawn(n: int, size: float, ones: float) -> NDArray[np.float64]:
 
 
 def as_groups(sizes: ArrayLike, ones: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Numbers of people and of ones in groups of two people or more."""
+    """Check and convert the numbers of people and of ones in groups of at least two people."""
     found = []
     for name, values in (("sizes", sizes), ("ones", ones)):
         table = np.asarray(values)
@@ -100,11 +106,11 @@ def as_groups(sizes: ArrayLike, ones: ArrayLike) -> tuple[NDArray[np.float64], N
 class PairPrior(PlainNumbers):
     """An exchangeable law of N bits: the belief of a person who knows their own bit and nothing else about the others.
 
-    A person who also knows something that explains why bits go together (their group, say) has another belief and is
-    not paid for the truth: see `audit_groups`.
+    A person who also knows a cause of the correlation, such as their group, has another belief and is not paid for the
+    truth; see `audit_groups`.
 
     Raises:
-        InvalidInput: a field is out of range; the message names it, and the possible range of D.
+        InvalidInput: a field is out of range; the message names the field, and for the covariance D its possible range.
 
     Source: Wang 2016, section 5.2 and (5.3)-(5.5); spec data_market section 4.
 
@@ -182,9 +188,9 @@ class PairPrior(PlainNumbers):
         """The prior that follows from the joint law of two people's bits.
 
         Args:
-            people: N.
-            both_one: P_11, the probability that both of two bits are 1.
-            both_zero: P_00.
+            people: number N of people.
+            both_one: probability P_11 that two people's bits are both 1.
+            both_zero: probability P_00 that two people's bits are both 0.
 
         Example:
             >>> round(PairPrior.of_pairs(100, 0.2, 0.4).covariance, 12)
@@ -199,12 +205,12 @@ class PairPrior(PlainNumbers):
 
     @classmethod
     def beta_binomial(cls, a: float, b: float, people: int) -> PairPrior:
-        """Bits that are 1 with a rate that nobody knows and all believe to be Beta(a, b).
+        """Bits that are independent given an unknown rate of ones, where everybody believes the rate to be Beta(a, b).
 
         Args:
-            a: > 0.
-            b: > 0.
-            people: N; up to a million the law of the number of ones is written down.
+            a: first parameter of the beta law, > 0.
+            b: second parameter of the beta law, > 0.
+            people: number N of people; up to a million the law of the number of ones is tabulated.
         """
         a, b, n = positive("a", a), positive("b", b), whole("people", people, at_least=2)
         logs = None
@@ -218,12 +224,13 @@ class PairPrior(PlainNumbers):
 
     @classmethod
     def two_state(cls, people: int, signal_accuracy: float, prior_one: float) -> PairPrior:
-        """Bits that equal one common state with some probability, as in a majority market.
+        """Bits that are independent given a common state, and equal that state with some probability, as in a majority
+        market.
 
         Args:
-            people: N; up to a million the law of the number of ones is written down.
-            signal_accuracy: theta = P(S = W), in (0.5, 1).
-            prior_one: P(W = 1).
+            people: number N of people; up to a million the law of the number of ones is tabulated.
+            signal_accuracy: probability theta = P(S = W) that a bit S equals the state W, in (0.5, 1).
+            prior_one: prior probability P(W = 1) that the state is 1.
         """
         signal_model, n = SignalModel(prior_one, signal_accuracy), whole("people", people, at_least=2)
         p, zero = signal_model.prior_one, signal_model.prior_zero
@@ -244,13 +251,13 @@ class PairPrior(PlainNumbers):
 
     @classmethod
     def of_groups(cls, sizes: ArrayLike, ones: ArrayLike, people: int | None = None) -> PairPrior:
-        """People of one group, when nobody knows which: that of a random person of a table.
+        """The belief about N people of one unknown group, which is the group of a random person of a table.
 
         Args:
-            sizes: number of people of each group, at least 2.
-            ones: number of them whose bit is 1.
-            people: N of them; default as many as the smallest group has. Above it the law of the number of ones is not
-                known.
+            sizes: number of people in each group, at least 2.
+            ones: number of people in each group whose bit is 1.
+            people: number N of people from the group; by default the size of the smallest group. For larger N the law
+                of the number of ones is not known.
 
         Example:
             >>> round(PairPrior.of_groups([99, 348, 993, 2242, 2684], [74, 221, 547, 724, 487]).covariance, 8)
@@ -278,31 +285,35 @@ class PairPrior(PlainNumbers):
     @classmethod
     def _written(cls, people: int, signal_one: float, covariance: float, logs: NDArray[np.float64] | None,
                  exactly: Callable[[], NDArray[np.float64]]) -> PairPrior:
-        """With the law as 0.1.0 wrote it, bit for bit in its packs; or, where its rounding shows, a better sum."""
+        """The prior with the law of the number of ones as version 0.1.0 computed it, so that saved packs stay equal bit
+        for bit.
+
+        Where the rounding of that law shows, a more accurate sum takes its place.
+        """
         if logs is not None and not _are_of(logs, signal_one, covariance):
             logs = exactly()
         return cls(people, signal_one, covariance, logs)
 
     @property
     def signal_zero(self) -> float:
-        """P_0 = P(S_i = 0)."""
+        """The probability P_0 that a person's bit is 0."""
         return 1.0 - self.signal_one
 
     @property
     def correlation(self) -> float:
-        """D/(P_1 P_0)."""
+        """The correlation D/(P_1 P_0) of two people's bits."""
         return self.covariance / (self.signal_one * self.signal_zero)
 
     @property
     def pairs(self) -> NDArray[np.float64]:
-        """The (2, 2) probabilities P(S_i = s, S_j = s')."""
+        """The (2, 2) joint probabilities P(S_i = s, S_j = s') of two people's bits."""
         p, z, d = self.signal_one, self.signal_zero, self.covariance
         found: NDArray[np.float64] = np.maximum([[z * z + d, p * z - d], [p * z - d, p * p + d]], 0.0)
         return found
 
 
 def _moments(law: Sequence[float] | NDArray[np.float64]) -> tuple[float, float]:
-    """P_1 and D of a law of the number of ones."""
+    """The probability P_1 of a one and the covariance D of two bits, from the law of the number of ones."""
     weights = np.asarray(law)
     n, k = weights.size - 1, np.arange(weights.size)
     one = float(weights @ k) / n
@@ -310,7 +321,7 @@ def _moments(law: Sequence[float] | NDArray[np.float64]) -> tuple[float, float]:
 
 
 def _are_of(logs: NDArray[np.float64], signal_one: float, covariance: float) -> bool:
-    """Whether a law has these two moments and sums to 1, but for rounding."""
+    """Whether a law of the number of ones has these two moments and sums to 1, up to rounding."""
     law = np.exp(logs)
     one, found = _moments(law)
     off = abs(one - signal_one) + abs(found - covariance)
@@ -318,11 +329,11 @@ def _are_of(logs: NDArray[np.float64], signal_one: float, covariance: float) -> 
 
 
 LARGEST_LAW = 2000
-"""Most people: the work grows with their square."""
+"""Largest number of people whose law of the reports is computed; the work grows with the square of this number."""
 
 
 def log_report_law(log_counts: NDArray[np.float64], epsilon: float) -> NDArray[np.float64]:
-    """The logarithm of the sum over L of weight(L) P(Bin(L, q) + Bin(m - L, 1 - q) = k), for every k.
+    """The logarithm of the sum over L of weight(L) P(Bin(L, q) + Bin(m - L, 1 - q) = k), for every k in 0..m.
 
     Args:
         log_counts: (..., m + 1) logarithms of the weights, with m at most 2000.

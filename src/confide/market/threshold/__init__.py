@@ -1,1 +1,3 @@
-"""Buying bits from people whose valuation of privacy nobody knows: payments below 0 keep out whoever finds it dear."""
+"""Markets for bits among people with secret costs of privacy: payments can be negative, and so keep out people with
+high costs.
+"""

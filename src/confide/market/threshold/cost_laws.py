@@ -1,14 +1,14 @@
-"""Laws of the cost of a nat of privacy, which each person alone knows of themselves: continuous, with mass down to 0.
+"""Laws of the cost of a nat of privacy, which each person knows only for themselves: continuous, with mass down to 0.
 
-Everybody's C is drawn from one law F, independently, and a person's cost of a privacy level x is C x. The market's
-threshold, its price and its quality are made of F and its quantiles; every law here keeps their relative accuracy near
-0.
+The cost C of each person is drawn independently from one law F, and a privacy level x costs the person C x. The
+market's threshold, its price and its quality are computed from F and its quantiles. Every law in this module keeps
+their relative accuracy near 0.
 
-The privacy level that each type chooses, and how often a participant's report then differs from their bit.
-
-A person of cost c <= c_th who is paid Q - T P(report differs from bit) takes the level xi(c) >= epsilon, where
-T/(2 (1 + cosh xi)) = c. The share of flipped reports is an integral over the law of costs; it is computed per part of
-the law, over its own quantile function, by the double exponential rule, and in closed form for uniform cells.
+The module also computes the privacy level that a person of each cost chooses, and the probability that a participant's
+report then differs from their bit. A person is paid Q - T P(report differs from bit). A person of cost c <= c_th
+therefore chooses the level xi(c) >= epsilon that satisfies T/(2 (1 + cosh xi)) = c. The share of reports that differ
+from the bit is an integral over the law of costs. For each component of the law this integral is computed over the
+quantile function by the double exponential rule. For uniform cells the integral has a closed form.
 """
 
 from __future__ import annotations
@@ -51,20 +51,20 @@ _LEAST_UNIFORM = 2.0**-54
 
 
 class Uniforms(Protocol):
-    """A source of uniform numbers in [0, 1): a numpy Generator is one."""
+    """A source of uniform random numbers in [0, 1), such as a numpy Generator."""
 
     def random(self, size: Any) -> Any: ...
 
 
 class CostLaw(ABC):
-    """A continuous law of positive costs per nat.
+    """A continuous law F of people's positive costs of a nat of privacy.
 
     Source: Wang 2016, section 4.2; spec data_market section 3.
     """
 
     @abstractmethod
     def cdf(self, cost: ArrayLike) -> Any:
-        """F, for costs >= 0."""
+        """The distribution function F, at costs >= 0."""
 
     @abstractmethod
     def quantile(self, probability: ArrayLike) -> Any:
@@ -73,7 +73,9 @@ class CostLaw(ABC):
     @property
     @abstractmethod
     def least(self) -> float:
-        """The cost at which F starts to rise. A market needs 0: somebody cheap enough exists at every price."""
+        """The cost at which F starts to rise. A market needs this cost to be 0, so that at every price some people are
+        cheap enough.
+        """
 
     def sample(self, size: int, source: Uniforms) -> NDArray[np.float64]:
         """Draw independent costs, shape (size,).
@@ -116,7 +118,7 @@ class LogNormalLaw(PlainNumbers, CostLaw):
 @wire("UniformLaw", "low high")
 @dataclass(frozen=True)
 class UniformLaw(PlainNumbers, CostLaw):
-    """Every cost between two bounds is as likely."""
+    """The uniform law: every cost between two bounds is equally likely."""
 
     low: Annotated[float, Parameter("smallest cost per nat; above 0 for a part of a mixture alone", at_least=0)]
     high: Annotated[float, Parameter("largest cost per nat, above low", above=0)]
@@ -140,7 +142,7 @@ class UniformLaw(PlainNumbers, CostLaw):
 @wire("ExponentialLaw", "mean")
 @dataclass(frozen=True)
 class ExponentialLaw(PlainNumbers, CostLaw):
-    """P(C > c) = e^(-c/mean)."""
+    """The exponential law: P(C > c) = e^(-c/mean)."""
 
     mean: Annotated[float, Parameter("mean cost per nat", above=0)]
 
@@ -159,7 +161,7 @@ class ExponentialLaw(PlainNumbers, CostLaw):
 @wire("GammaLaw", "shape scale")
 @dataclass(frozen=True)
 class GammaLaw(PlainNumbers, CostLaw):
-    """The gamma law; its mean is shape times scale."""
+    """The gamma law, with mean shape times scale."""
 
     shape: Annotated[float, Parameter("shape of the law", above=0)]
     scale: Annotated[float, Parameter("scale of the law, a cost per nat", above=0)]
@@ -178,10 +180,11 @@ class GammaLaw(PlainNumbers, CostLaw):
 @wire("HistogramLaw", "edges weights")
 @dataclass(frozen=True, eq=False)
 class HistogramLaw(PlainNumbers, CostLaw):
-    """Uniform within cells: what a survey of costs says, without atoms.
+    """A law that is uniform within each cell of a histogram, such as the result of a survey of costs, without atoms.
 
     Raises:
-        InvalidInput: edges that do not rise (an atom), or weights of another number or sign.
+        InvalidInput: the edges do not rise (the law would have an atom), or the weights have the wrong number or a
+            wrong sign.
 
     Example:
         >>> law = HistogramLaw([0.0, 0.001, 1.0, 1.001], [0.1, 0.0, 0.9])
@@ -214,10 +217,11 @@ class HistogramLaw(PlainNumbers, CostLaw):
 
     @classmethod
     def through(cls, values: ArrayLike) -> HistogramLaw:
-        """The straight lines through the empirical distribution function of other people's costs, from 0 on.
+        """The law of the straight lines through the empirical distribution function of other people's costs, starting
+        at 0.
 
         Args:
-            values: positive and all different; an earlier survey's, never those of the participants.
+            values: costs from an earlier survey, positive and all different; never the costs of the participants.
         """
         found = np.sort(np.array(values, dtype=np.float64).reshape(-1))
         if found.size == 0 or not np.all(np.isfinite(found)) or found[0] <= 0:
@@ -253,7 +257,7 @@ class HistogramLaw(PlainNumbers, CostLaw):
 @wire("MixtureLaw", "weights laws")
 @dataclass(frozen=True)
 class MixtureLaw(PlainNumbers, CostLaw):
-    """Each person belongs to a group, drawn by weight, and their cost is drawn from the group's law.
+    """A mixture: each person belongs to a random group, and their cost is drawn from the group's law.
 
     Example:
         >>> law = MixtureLaw((0.1, 0.9), (UniformLaw(0.0, 0.001), UniformLaw(1.0, 1.001)))
@@ -310,7 +314,8 @@ class ScipyLaw(PlainNumbers, CostLaw):
     """A frozen continuous distribution of scipy.stats, checked at 399 quantiles.
 
     Raises:
-        InvalidInput: no continuous distribution; an atom, or mass at 0 or below, with where it shows.
+        InvalidInput: the object is not a continuous distribution, or it has an atom, or it has mass at 0 or below. The
+            message gives the place of the atom or the mass.
 
     Example:
         >>> from scipy.stats import weibull_min
@@ -360,7 +365,9 @@ def _as_law(field: str, value: object) -> CostLaw:
 
 
 def as_cost_law(field: str, value: object) -> CostLaw:
-    """A law with mass near 0, or an error that names the field; a frozen scipy distribution is one too."""
+    """Convert a value to a law of costs with mass near 0, or raise an error that names the field. A frozen scipy
+    distribution works as well.
+    """
     law = _as_law(field, value)
     if law.least > 0:
         raise InvalidInput(field, f"has no mass below {law.least:g}", "must be able to produce any small cost")
@@ -370,14 +377,14 @@ def as_cost_law(field: str, value: object) -> CostLaw:
 # ---- levels
 
 ACCURACY = 1e-10
-"""Largest error of a share of flipped reports, relative to it."""
+"""Largest relative error of a computed share of flipped reports."""
 
 _REACH = 3.2  # beyond it the double exponential weights are below 1e-16
 _STEP = 1.0 / 32.0
 
 
 def _double_exponential(step: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Nodes in (0, 1) and weights, which sum to 1 but for 1e-16."""
+    """The nodes in (0, 1) and the weights of the double exponential rule; the weights sum to 1 up to 1e-16."""
     k = step * np.arange(-int(_REACH / step), int(_REACH / step) + 1)
     exponent = math.pi * np.sinh(k)
     below, above = scipy.special.expit(exponent), scipy.special.expit(-exponent)
@@ -386,20 +393,20 @@ def _double_exponential(step: float) -> tuple[NDArray[np.float64], NDArray[np.fl
 
 @cache
 def _rule() -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Nodes, weights, and the weights of the rule with twice the step."""
+    """The nodes and weights of the double exponential rule, and the weights of the rule with twice the step."""
     nodes, weights = _double_exponential(_STEP)
     return nodes, weights, np.where(np.arange(nodes.size) % 2 == int(_REACH / _STEP) % 2, 2.0 * weights, 0.0)
 
 
 def chosen_level(cost: ArrayLike, threshold: float, epsilon: float, ceiling: float = math.inf) -> Any:
-    """The chosen level xi(c) = 2 arccosh(cosh(epsilon/2) sqrt(c_th/c)) for c <= c_th, and the ceiling where that is
-    above it.
+    """The level that a person of cost c <= c_th chooses: xi(c) = 2 arccosh(cosh(epsilon/2) sqrt(c_th/c)), capped by the
+    ceiling.
 
     Args:
-        cost: c; above the threshold there is no level, and the result is nan.
-        threshold: c_th.
-        epsilon: the level at the threshold, the least.
-        ceiling: the largest level that a client lets through.
+        cost: cost c of a nat of privacy. Above the threshold the result is nan, because the person takes no part.
+        threshold: largest cost c_th at which people take part.
+        epsilon: level at the threshold, which is the least level of a participant.
+        ceiling: largest level that a participant's device allows.
 
     Source: Wang 2016, (4.1), whose printed form divides by 0 below c/c_th = 1e-16; the ceiling is ours, spec
     data_market section 3.
@@ -418,7 +425,7 @@ def chosen_level(cost: ArrayLike, threshold: float, epsilon: float, ceiling: flo
 
 
 def cost_of_level(level: ArrayLike, threshold: Any, epsilon: float) -> Any:
-    """The cost c at which xi(c) is that level >= epsilon: c_th cosh^2(epsilon/2)/cosh^2(level/2)."""
+    """The cost c at which the chosen level xi(c) equals a level >= epsilon: c_th cosh^2(epsilon/2)/cosh^2(level/2)."""
     x = np.asarray(level, dtype=np.float64)
     # cosh a/cosh b = e^(a-b) (1 + e^(-2a))/(1 + e^(-2b))
     ratio = np.exp((epsilon - x) / 2.0) * (1.0 + math.exp(-epsilon)) / (1.0 + np.exp(-x))
@@ -426,7 +433,9 @@ def cost_of_level(level: ArrayLike, threshold: Any, epsilon: float) -> Any:
 
 
 def _flip(cost: Any, threshold: Any, epsilon: float) -> Any:
-    """1/(1 + e^xi(c)), of full relative accuracy."""
+    """The probability 1/(1 + e^xi(c)) that a person of cost c reports the opposite of their bit, of full relative
+    accuracy.
+    """
     share = np.clip(np.divide(cost, threshold), 0.0, 1.0)
     cosh = math.cosh(epsilon / 2.0)
     keep = np.sqrt(math.tanh(epsilon / 2.0) ** 2 + (1.0 - share) / cosh / cosh)  # tanh(xi/2)
@@ -435,10 +444,11 @@ def _flip(cost: Any, threshold: Any, epsilon: float) -> Any:
 
 def _in_cells(edges: NDArray[np.float64], weights: NDArray[np.float64], low: NDArray[np.float64],
               high: NDArray[np.float64], threshold: NDArray[np.float64], epsilon: float) -> NDArray[np.float64]:
-    """E[flip 1{low < C <= high}] of a law that is uniform within cells.
+    """The expectation E[flip 1{low < C <= high}] under a law that is uniform within cells, where flip is the flip
+    probability at cost C.
 
-    With d = 1 - tanh(xi/2) at the two ends of a cell, the mean of d/2 over it is
-    (3/2 (d0 + d1) - (d0^2 + d0 d1 + d1^2))/(3 (2 - d0 - d1)).
+    With d = 1 - tanh(xi/2), where xi is the chosen level, and d0 and d1 its values at the two ends of a cell, the mean
+    of d/2 over the cell is (3/2 (d0 + d1) - (d0^2 + d0 d1 + d1^2))/(3 (2 - d0 - d1)).
     """
     first = np.clip(edges[:-1], low[:, None], high[:, None])
     last = np.clip(edges[1:], low[:, None], high[:, None])
@@ -450,7 +460,9 @@ def _in_cells(edges: NDArray[np.float64], weights: NDArray[np.float64], low: NDA
 
 def _by_quantiles(law: CostLaw, low: NDArray[np.float64], high: NDArray[np.float64], threshold: NDArray[np.float64],
                   epsilon: float, *, rough: bool) -> NDArray[np.float64]:
-    """E[flip 1{low < C <= high}] of any law, over its quantile function."""
+    """The expectation E[flip 1{low < C <= high}] under any law, integrated over its quantile function; flip is the flip
+    probability at cost C.
+    """
     start = np.asarray(law.cdf(low), dtype=np.float64)
     mass = np.maximum(np.asarray(law.cdf(high), dtype=np.float64) - start, 0.0)
 
@@ -472,7 +484,7 @@ def _by_quantiles(law: CostLaw, low: NDArray[np.float64], high: NDArray[np.float
 
 
 def _adaptive(function: Any) -> float:
-    """The integral over (0, 1) of what is not smooth enough for one rule."""
+    """The integral over (0, 1) of a function that is not smooth enough for one fixed rule."""
     from scipy.integrate import quad
 
     value, error, *_ = quad(function, 0.0, 1.0, epsabs=0.0, epsrel=1e-12, limit=1000, full_output=1)
@@ -483,7 +495,7 @@ def _adaptive(function: Any) -> float:
 
 def _above(law: CostLaw, low: NDArray[np.float64], threshold: NDArray[np.float64], epsilon: float, *,
            rough: bool) -> NDArray[np.float64]:
-    """E[flip 1{low < C <= c_th}]."""
+    """The expectation E[flip 1{low < C <= c_th}], where flip is the flip probability at cost C."""
     if isinstance(law, MixtureLaw):
         parts = [_above(part, low, threshold, epsilon, rough=rough) for part in law.laws]
         found: NDArray[np.float64] = np.asarray(law.weights) @ np.array(parts)
@@ -497,19 +509,20 @@ def _above(law: CostLaw, low: NDArray[np.float64], threshold: NDArray[np.float64
 
 def flip_probability(law: CostLaw, threshold: ArrayLike, participation: ArrayLike, epsilon: float,
                      ceiling: float = math.inf, *, rough: bool = False) -> Any:
-    """The flip probability 1 - mu = E[1/(1 + e^xi(C)) | C <= c_th], to a relative 1e-10.
+    """The probability 1 - mu = E[1/(1 + e^xi(C)) | C <= c_th] that a participant's report differs from their bit, to a
+    relative 1e-10.
 
     Args:
-        law: law of the costs.
-        threshold: c_th, a number or an array.
-        participation: F(c_th).
-        epsilon: the level at the threshold.
-        ceiling: the largest level, >= epsilon.
-        rough: leave the error of rough laws unchecked, for a search that checks what it finds.
+        law: law F of the cost C of a nat of privacy.
+        threshold: largest cost c_th at which people take part, a number or an array.
+        participation: share F(c_th) of people who take part.
+        epsilon: level at the threshold, which is the least level of a participant.
+        ceiling: largest level of a participant, >= epsilon.
+        rough: whether to skip the error check, for a search that checks its final result.
 
     Raises:
-        SolverFailed: a law that an adaptive rule cannot integrate over either (a log-normal one of sdlog 20, at a
-            share of 1 - 1e-6).
+        SolverFailed: even an adaptive rule cannot integrate over the law (for instance a log-normal law of sdlog 20, at
+            a share of 1 - 1e-6).
 
     Source: Wang 2016, (4.2); spec data_market section 3.
 

@@ -1,12 +1,15 @@
-"""The cheapest threshold market of given people that reaches an error: which least level, and who is to take part.
+"""The cheapest threshold market that reaches a target error with a given number of people: its least level and its
+share of participants.
 
-Three criteria: `thesis` takes the participation of Wang's Theorem 8, `pgf` the least that the one-line bound on the
-error allows, and `exact` the least whose exact error is small enough. What the first two cost more is the price of
-their looseness: `plan_unknown_costs(...).compared` shows all three.
+There are three criteria. `thesis` takes the participation of Wang's Theorem 8. `pgf` takes the least participation that
+the one-line bound on the error allows. `exact` takes the least participation at which the exact error is small enough.
+The criteria `thesis` and `pgf` use loose bounds, so their plans cost more. `plan_unknown_costs(...).compared` shows the
+plans by all three criteria.
 
-The expected total rises with the share p that takes part, so that the least sufficient p is the cheapest; but the error
-need not fall with p, since newcomers at the floor dilute the majority. So p is searched on a grid from below, and
-halved within the first cell at whose end the error is small enough. The result is the best that was found.
+The expected total rises with the share p of people who take part, so the least sufficient p is the cheapest. The error
+need not fall with p, because additional participants report at the least level and dilute the majority. Therefore the
+share p is searched on a grid from below, and then bisected within the first cell at whose end the error is small
+enough. The planner returns the best plan that this search finds.
 """
 
 from __future__ import annotations
@@ -52,19 +55,20 @@ _LEVELS = np.geomspace(0.01, 30.0, 40)  # at 30 every participant tells her bit 
 
 @dataclass(frozen=True, kw_only=True)
 class UnknownCostPlan(PlannedMarket):
-    """A threshold market that reaches a target: the best that was found, for this number of people.
+    """A threshold market that reaches a target error with a given number of people, the cheapest one that was found.
 
     Args:
-        target: the error that was asked for.
-        criterion: exact, pgf or thesis.
-        people: N, invited.
-        epsilon: the least level of a participant, a floor of quality; 0 where nothing is bought.
-        participation: p, the share that takes part; 0 where the prior alone is good enough.
-        threshold: c_th, the largest cost per nat that takes part.
+        target: error probability that was asked for.
+        criterion: criterion of the plan: exact, pgf or thesis.
+        people: number N of invited people.
+        epsilon: least level of a participant, which determines the quality of reports; 0 where nothing is bought.
+        participation: share p of people who take part; 0 where nothing is bought because the prior alone is accurate
+            enough.
+        threshold: largest cost c_th of a nat of privacy at which people take part.
         total: expected sum of all payments.
-        error: exact probability that the guess is wrong.
-        market: None where nothing is bought.
-        max_payment: the user's cap on single payments in either direction, if any.
+        error: exact probability that the guess of the state is wrong.
+        market: market to run; None where nothing is bought.
+        max_payment: the user's cap on the size of single payments, positive or negative, if any.
     """
 
     target: float
@@ -82,7 +86,7 @@ class UnknownCostPlan(PlannedMarket):
 
     @property
     def participants(self) -> float:
-        """N p, the expected number of participants."""
+        """The expected number N p of participants."""
         return self.people * self.participation
 
     @property
@@ -104,7 +108,7 @@ class UnknownCostPlan(PlannedMarket):
                              for name in CRITERIA}, self.criterion)
 
     def _other(self, criterion: str, epsilon: float | None) -> UnknownCostPlan | str:
-        """The plan by another criterion, or why there is none."""
+        """The plan by another criterion, or the reason why it has none."""
         if self._again is None:
             return self
         try:
@@ -113,7 +117,9 @@ class UnknownCostPlan(PlannedMarket):
             return str(refusal)
 
     def plot(self) -> Picture:
-        """A picture of the expected total and the error at this level, for more participants."""
+        """A picture of the expected total payment and the error at the plan's least level, for other shares of
+        participants.
+        """
         it = self.market
         if it is None:
             return picture([(0.0, self.error)], (0.0, self.error), title=_PLOTTED, x="expected total",
@@ -139,7 +145,7 @@ class UnknownCostPlan(PlannedMarket):
 
     @cached_property
     def compared(self) -> dict[str, UnknownCostPlan | str]:
-        """The plan by each criterion, or why there is none."""
+        """Mapping from each criterion to its plan, or to the reason why it has none."""
         if self._again is None:
             return {self.criterion: self}
         return {name: self if name == self.criterion else self._other(name, None) for name in CRITERIA}
@@ -157,7 +163,9 @@ class UnknownCostPlan(PlannedMarket):
 
 
 class _Search:
-    """For one level: the least share that takes part and is enough, with its expected total."""
+    """The search, at a given least level, for the least sufficient share of participants and its expected total
+    payment.
+    """
 
     def __init__(self, error: float, signal_model: SignalModel, law: CostLaw, people: int, criterion: str,
                  ceiling: float) -> None:
@@ -170,18 +178,22 @@ class _Search:
         self.thresholds = np.asarray(law.quantile(self.shares), dtype=np.float64)
 
     def total(self, epsilon: float, share: Any, threshold: Any, flip: Any) -> Any:
-        """N p (Q - T (1 - mu))."""
+        """The expected total payment N p (Q - T (1 - mu)), where p is the share of participants and 1 - mu the flip
+        probability.
+        """
         unit = Terms(1.0, epsilon)
         return self.people * share * threshold * unit.payment(flip)
 
     def quality(self, people: int, share: float, reporting: Reporting) -> float:
-        """What the criterion compares with the target."""
+        """The number that the criterion compares with the target: a bound on the error probability, or its exact
+        value.
+        """
         if self.criterion == "pgf":
             return attendance_bound(people, share, reporting)
         return attendance_error(people, share, self.signal_model, reporting)
 
     def enough(self, share: float, reporting: Reporting) -> bool:
-        """Whether the criterion is met."""
+        """Whether the criterion accepts this share of participants."""
         if self.criterion == "pgf":
             return self.quality(self.people, share, reporting) <= self.error
         # No rule whose reports have this Bhattacharyya coefficient errs less: p_e (1 - p_e) >= P1 P0 (coefficient)^2.
@@ -192,11 +204,12 @@ class _Search:
         return self.quality(self.people, share, reporting) <= self.error
 
     def first(self, epsilon: float, most: float = math.inf) -> tuple[float, float]:
-        """(expected total, share) of the least share that is enough; infinite where none is, below that total.
+        """(expected total, share) of the least sufficient share of participants; infinite if no share is sufficient at
+        a total below `most`.
 
         Args:
-            epsilon: the level.
-            most: totals above it do not matter.
+            epsilon: least level of a participant.
+            most: largest total of interest.
         """
         for start in range(0, self.shares.size, _CHUNK):
             part = slice(start, start + _CHUNK)
@@ -212,8 +225,8 @@ class _Search:
         return math.inf, math.nan
 
     def halved(self, epsilon: float, low: float, high: float) -> tuple[float, float]:
-        """(expected total, share) where the error gets small enough between a share that is too small and one that is
-        not.
+        """(expected total, share) of the least sufficient share, bisected between an insufficient share and a
+        sufficient one.
         """
         total = math.inf
         while math.isinf(total) or high - low > 1e-13 * high:
@@ -231,7 +244,9 @@ class _Search:
         return total, high
 
     def of_thesis(self, epsilon: float) -> tuple[float, float]:
-        """(expected total, share) of the thesis' choice; infinite where it needs everybody or more."""
+        """(expected total, share) of the thesis's choice of participation; infinite where it needs all
+        people or more.
+        """
         share = thesis_attendance(self.error, self.signal_model.signal_accuracy, epsilon) / self.people
         if not share < 1:
             return math.inf, math.nan
@@ -240,11 +255,14 @@ class _Search:
         return float(self.total(epsilon, share, threshold, flip)), share
 
     def at(self, epsilon: float, most: float = math.inf) -> tuple[float, float]:
-        """(expected total, share) by the criterion."""
+        """(expected total, share) of the criterion's choice at this least level; infinite where there is none."""
         return self.of_thesis(epsilon) if self.criterion == "thesis" else self.first(epsilon, most)
 
     def best(self) -> tuple[float, float, float]:
-        """(expected total, level, share), best over a grid of levels, from its middle outwards, and Brent's method."""
+        """(expected total, level, share) of the cheapest market over a grid of levels, refined by Brent's method.
+
+        The grid is searched from its middle outwards.
+        """
         from scipy.optimize import minimize_scalar
 
         grid = np.unique(np.minimum(_LEVELS, self.ceiling))
@@ -265,18 +283,22 @@ class _Search:
         return found
 
     def _finite(self, epsilon: float) -> float:
-        """The total, or a large number that a search can compare."""
+        """The expected total at a level, with a large finite number in place of infinity, so that Brent's method can
+        compare totals.
+        """
         total = self.at(epsilon)[0]
         return total if math.isfinite(total) else 1e300
 
 
 def _infeasible(search: _Search, epsilon: float | None, again: Callable[..., Any], seconds: float) -> TargetUnreachable:
-    """Why nothing was found: the best that these people reach, and how many would do."""
+    """The error that explains why no market was found: the least reachable error, and the number of people that would
+    suffice.
+    """
     theta, people = search.signal_model.signal_accuracy, search.people
     level = epsilon if epsilon is not None else min(search.ceiling, float(_LEVELS[-1]))
 
     def reach(count: int) -> float:
-        """With everybody at that level: what the criterion looks at."""
+        """The criterion's error when `count` people all report at the given level."""
         if search.criterion == "thesis":
             return thesis_error(count, theta, level)
         everybody = Reporting.of(theta, level)
@@ -297,25 +319,26 @@ def _infeasible(search: _Search, epsilon: float | None, again: Callable[..., Any
 def plan_unknown_costs(error: float, signal_accuracy: float, prior_one: float, cost_law: CostLaw,
                        criterion: str = "exact", *, people: int, epsilon: float | None = None,
                        ceiling: float | None = None, max_payment: float | None = None) -> UnknownCostPlan:
-    """The cheapest threshold market that reaches an error target with these people; the best that was found.
+    """The cheapest threshold market that was found for a target error with a given number of people.
 
     Args:
-        error: the target in (0, 1), for the probability of a wrong guess.
-        signal_accuracy: theta in (0.5, 1).
-        prior_one: P(W = 1).
-        cost_law: F, of everybody's cost per nat.
-        criterion: "exact", "pgf" or "thesis".
-        people: N >= 2, who can be invited.
-        epsilon: the least level of a participant; default the cheapest that was found between 0.01 and 30.
-        ceiling: the largest level that clients let through; None for none, and no promise of privacy.
-        max_payment: a warning is given where a single payment or debt can be larger.
+        error: target in (0, 1) for the probability of a wrong guess.
+        signal_accuracy: probability theta in (0.5, 1) that a bit equals the state.
+        prior_one: prior probability P(W = 1) that the state is 1.
+        cost_law: law F of everybody's cost of a nat of privacy.
+        criterion: criterion of the plan: "exact", "pgf" or "thesis".
+        people: number N >= 2 of people who can be invited.
+        epsilon: least level of a participant; by default the cheapest that is found between 0.01 and 30 nats.
+        ceiling: largest level that participants' devices allow; with None there is no limit and no guarantee of
+            privacy.
+        max_payment: amount of money; the plan warns if a single payment or debt can be larger.
 
     Returns:
-        The plan; a share of 0 where guessing by the prior alone is good enough.
+        The plan. Its participation is 0 where the guess by the prior alone is accurate enough.
 
     Raises:
-        InvalidInput: a parameter out of range.
-        OutOfReach: a target that was not reached; says how many people could.
+        InvalidInput: a parameter is out of range.
+        OutOfReach: the target was not reached; the message gives a number of people that would suffice.
 
     Source: Wang 2016, (4.5)-(4.11) and Theorem 8; criteria pgf and exact ours; spec data_market section 3.
 

@@ -1,20 +1,21 @@
-"""The payments of a report that meets the majority of the others: above 0 if equal, below 0 if not.
+"""The payments of the threshold market: a report that equals the majority of the others is paid, and any other report
+owes money.
 
-The printed coefficients A and B, put together without cancellation. With Q paid for the bit as it is, T lost by its
-opposite, U = T - Q + (1-theta) T/(2 theta - 1) and V = Q + (1-theta) T/(2 theta - 1), all positive, and
-Z = P(company) P1 P0 kappa:
+The printed coefficients A and B are combined without cancellation. Let Q be the expected payment of the unchanged bit,
+and T the expected loss from reporting its opposite. Let U = T - Q + (1-theta) T/(2 theta - 1) and V = Q + (1-theta)
+T/(2 theta - 1), which are positive, and Z = P(company) P1 P0 kappa, where company means that at least one of the others
+takes part. M is the majority of the others, with error probabilities b1 and b0. The payments are:
 
     report 1, M = 1:  (P1 b1 U + P0 (1-b0) V)/(2 Z)      report 0, M = 1: -(P1 b1 V + P0 (1-b0) U)/(2 Z)
     report 0, M = 0:  (P0 b0 U + P1 (1-b1) V)/(2 Z)      report 1, M = 0: -(P0 b0 V + P1 (1-b1) U)/(2 Z)
 
-so that a match earns and a mismatch owes, for every number of participants.
+So for every number of participants a match is paid and a mismatch owes money.
 
-How well the reports of those who happen to take part identify the state, and the number of participants that the thesis
-asks for.
+The module also computes the error probability of a guess from the reports of a random set of participants, and the
+number of participants that the thesis asks for. The guess is 1 if at least as many reports are 1 as 0: the source's
+rule, of maximum likelihood.
 
-The guess is 1 if at least as many reports are 1 as 0: the source's rule, of maximum likelihood.
-
-The law of the total payment of a market with signed payments in one round, over attendance and reports.
+Finally, the module has the law of the total payment in one run, over random participation and random reports.
 """
 
 from __future__ import annotations
@@ -46,13 +47,13 @@ __all__ = [
 
 
 def attendance_error(people: int, participation: float, signal_model: SignalModel, reporting: Reporting) -> float:
-    """The exact probability of a wrong guess, to an absolute 1e-30.
+    """The exact probability of a wrong guess of the state, to an absolute 1e-30.
 
     Args:
         people: number N of invited people.
-        participation: probability with which each takes part.
+        participation: probability with which each of them takes part.
         signal_model: law of the state.
-        reporting: law of one participant's report.
+        reporting: law of one participant's report given the state.
 
     Source: spec data_market section 3 (ours); attendance beyond 12 standard deviations and 40 is left out.
     """
@@ -63,9 +64,12 @@ def attendance_error(people: int, participation: float, signal_model: SignalMode
 
 
 def attendance_bound(people: int, participation: float, reporting: Reporting) -> float:
-    """The bound (1 - p (1 - 2 sqrt(alpha (1-alpha))))^N, which no probability of a wrong guess exceeds.
+    """The upper bound (1 - p (1 - 2 sqrt(alpha (1-alpha))))^N on the probability of a wrong guess, for N people who
+    take part with probability p.
 
-    Given j reports the rule's two errors add up to at most (2 sqrt(alpha (1-alpha)))^j; the average over j is this.
+    Given j reports, each equal to the state with probability alpha, the two error probabilities of the rule sum to at
+    most (2 sqrt(alpha (1-alpha)))^j. The upper bound is the average of (2 sqrt(alpha (1-alpha)))^j over the random
+    number j of reports.
 
     Source: spec data_market section 3 (ours).
     """
@@ -73,12 +77,12 @@ def attendance_bound(people: int, participation: float, reporting: Reporting) ->
 
 
 def thesis_attendance(error: float, signal_accuracy: float, epsilon: float) -> float:
-    """The number rho n_e, the expected number of participants with which the thesis guarantees an error.
+    """The expected number rho n_e of participants with which the thesis guarantees an error probability.
 
     Args:
-        error: p_e^max in (0, 1).
-        signal_accuracy: theta.
-        epsilon: the least level of a participant.
+        error: error probability p_e^max in (0, 1).
+        signal_accuracy: probability theta that a bit equals the state.
+        epsilon: least level of a participant.
 
     Source: Wang 2016, (4.6)-(4.8). The proof needs one n_e less, "+1" in place of "+2" (erratum E6).
 
@@ -93,7 +97,8 @@ def thesis_attendance(error: float, signal_accuracy: float, epsilon: float) -> f
 
 
 def thesis_error(attendance: float, signal_accuracy: float, epsilon: float) -> float:
-    """The least p_e^max that the thesis guarantees with that expected number of participants; 1 where none.
+    """The least error probability p_e^max that the thesis guarantees for an expected number of participants; 1 where it
+    guarantees none.
 
     Source: Wang 2016, Theorem 8, (4.6)-(4.10) read backwards.
     """
@@ -113,11 +118,12 @@ def thesis_error(attendance: float, signal_accuracy: float, epsilon: float) -> f
 
 @dataclass(frozen=True)
 class Terms:
-    """The expected payments of reports, whatever the bit: Q if they equal it, Q - T if not.
+    """The expected payments of a participant, averaged over their bit: Q if the report equals the bit, and Q - T if it
+    does not.
 
     Args:
-        threshold: c_th.
-        epsilon: the least level that is bought.
+        threshold: largest cost c_th of a nat of privacy at which people take part.
+        epsilon: least level of a participant.
     """
 
     threshold: float
@@ -125,21 +131,23 @@ class Terms:
 
     @property
     def truth(self) -> float:
-        """Q = c_th (1 + e^-epsilon + epsilon)."""
+        """The expected payment Q = c_th (1 + e^-epsilon + epsilon) of an unchanged bit."""
         return self.threshold * (1.0 + math.exp(-self.epsilon) + self.epsilon)
 
     @property
     def stake(self) -> float:
-        """T = 2 c_th (1 + cosh epsilon)."""
+        """The expected loss T = 2 c_th (1 + cosh epsilon) from reporting the opposite of the bit."""
         return self.threshold * 2.0 * (1.0 + math.cosh(self.epsilon))
 
     @property
     def loss(self) -> float:
-        """T - Q = c_th (1 + e^epsilon - epsilon) > 0, what the opposite of the bit costs."""
+        """The expected debt T - Q = c_th (1 + e^epsilon - epsilon) > 0 of a person who reports the opposite of their
+        bit.
+        """
         return self.threshold * (1.0 + math.exp(self.epsilon) - self.epsilon)
 
     def payment(self, flip: Any) -> Any:
-        """Q - T P(report differs from the bit)."""
+        """The expected payment Q - T flip of a report that differs from the bit with probability `flip`."""
         return self.truth - self.stake * flip
 
 
@@ -148,13 +156,13 @@ def signed_tables(terms: Terms, signal_model: SignalModel, errors: MajorityError
     """The (..., 2, 2) payments of report x (row) when the majority of the others is m (column), in money.
 
     Args:
-        terms: Q and T.
-        signal_model: the law of the state and of one bit.
-        errors: errors of the majority of the others; numbers or arrays over their number.
+        terms: expected payments Q and T of the market.
+        signal_model: law of the state and of one bit.
+        errors: error probabilities of the majority of the others; numbers, or arrays over the number of others.
         company: probability that at least one of the others takes part.
 
     Raises:
-        InvalidInput: payments that leave the doubles.
+        InvalidInput: the payments overflow.
 
     Source: Wang 2016, section 4.3; the positive form is ours.
     """
@@ -178,7 +186,7 @@ def signed_tables(terms: Terms, signal_model: SignalModel, errors: MajorityError
 
 
 def _within(n: Any, rate: float, low: Any, high: Any) -> NDArray[np.float64]:
-    """P(low <= Bin(n, rate) <= high), 0 for n < 0."""
+    """The probability P(low <= Bin(n, rate) <= high), which is 0 for n < 0."""
     found = at_least(np.maximum(n, 0), rate, low) - at_least(np.maximum(n, 0), rate, high + 1)
     inside: NDArray[np.float64] = np.where((np.asarray(n) >= 0) & (high >= low), np.maximum(found, 0.0), 0.0)
     return inside
@@ -186,18 +194,20 @@ def _within(n: Any, rate: float, low: Any, high: Any) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, eq=False)
 class SignedTotal:
-    """The law of T(n, n1) in equilibrium: O(sqrt N) for each number.
+    """The law of the total payment T(n, n1) in equilibrium; the time for each property is O(sqrt N).
 
-    With n participants, t = floor((n-1)/2) + 1 and n1 ones, ones match for n1 > t and zeros for n1 < t; at n1 = t
-    nobody does. T falls with n1 up to there and rises afterwards. One participant or none is paid nothing.
+    With n participants, of whom n1 report 1, and t = floor((n-1)/2) + 1, reports of 1 match the others' majority for n1
+    > t, and reports of 0 match for n1 < t. At n1 = t no report matches. T falls with n1 up to t, and rises after t. If
+    at most one person takes part, the total is 0.
 
     Args:
-        participants: (k,) numbers n >= 2 of participants.
-        weights: their probabilities, which sum to at most 1.
-        tables: (k, 2, 2) money for report x when the majority of the others is m.
-        mean: E[T], which the sum over the tables loses at levels of 20 and more, where debts are e^epsilon times that.
+        participants: (k,) possible numbers n >= 2 of participants.
+        weights: (k,) probabilities of these numbers, which sum to at most 1.
+        tables: (k, 2, 2) money for report x when the majority of the others is m, for each number of participants.
+        mean: expected total E[T]. A sum over the tables would lose its digits to cancellation at levels of 20 and more,
+            where debts are e^epsilon times as large as the mean.
         signal_model: law of the state.
-        reporting: law of one report.
+        reporting: law of one report given the state.
 
     Source: spec data_market section 3 (ours).
     """
@@ -216,12 +226,14 @@ class SignedTotal:
 
     @property
     def _states(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Probability of each state, and that of a report 1 in it."""
+        """For each state, its prior probability and the probability that a report is 1 in that state."""
         agree, miss = float(self.reporting.agree), float(self.reporting.miss)
         return (self.signal_model.prior_one, agree), (self.signal_model.prior_zero, miss)
 
     def _pieces(self) -> list[tuple[Any, Any, Any, Any]]:
-        """(least n1, largest n1, intercept, slope) of T on its three straight pieces."""
+        """(least n1, largest n1, intercept, slope) for each of the three straight pieces of T as a function of the
+        number n1 of ones.
+        """
         n, t, pay = self.participants, self._threshold, self.tables
         return [(np.zeros_like(n), t - 1, n * pay[:, 0, 0], pay[:, 1, 0] - pay[:, 0, 0]),
                 (t, t, n * pay[:, 0, 1], pay[:, 1, 0] - pay[:, 0, 1]),
@@ -229,7 +241,7 @@ class SignedTotal:
 
     @cached_property
     def sd(self) -> float:
-        """Standard deviation."""
+        """The standard deviation of the total payment."""
         n, unit, second = self.participants, float(np.abs(self.tables).max()), 0.0
         for low, high, start, slope in self._pieces():
             for prior, p in self._states:
@@ -241,7 +253,7 @@ class SignedTotal:
         return unit * math.sqrt(max(second - (self.mean / unit) ** 2, 0.0))
 
     def _up_to(self, amount: float, *, strict: bool) -> float:
-        """P(T <= amount), or P(T < amount)."""
+        """The probability P(T <= amount), or P(T < amount) if `strict`."""
         n, t, pay = self.participants, self._threshold, self.tables
         fall, rise = pay[:, 0, 0] - pay[:, 1, 0], pay[:, 1, 1] - pay[:, 0, 1]
         last, first = (amount - n * pay[:, 0, 1]) / rise, (n * pay[:, 0, 0] - amount) / fall
@@ -257,16 +269,18 @@ class SignedTotal:
         return min(max(found, 0.0), 1.0)
 
     def cdf(self, amount: float) -> float:
-        """P(T <= amount)."""
+        """The probability P(T <= amount) that the total payment T is at most an amount."""
         return self._up_to(amount, strict=False)
 
     @property
     def negative(self) -> float:
-        """P(T < 0): the collector is owed money."""
+        """The probability P(T < 0) that the participants together owe money to the collector."""
         return self._up_to(0.0, strict=True)
 
     def quantile(self, probability: float) -> float:
-        """The least amount that the total does not exceed with that probability in (0, 1), to a relative 1e-12."""
+        """The least amount that the total payment does not exceed with the given probability in (0, 1), to a relative
+        1e-12.
+        """
         wanted = fraction("probability", probability)
         step = max(self.sd, abs(self.mean), 1e-300)
         low, high = self.mean - step, self.mean + step

@@ -1,9 +1,10 @@
-"""Wang's mechanism for valuations that nobody knows: payments that can be negative keep out whoever finds privacy dear.
+"""Wang's mechanism for unknown valuations of privacy: payments can be negative, and so keep out people with high costs.
 
-Whoever takes part is paid for agreeing with the majority of the other participants, and owes for disagreeing. In
-equilibrium people whose cost per nat is above a threshold stay out, and the others choose their own level, the higher
-the cheaper privacy is to them. The market's epsilon is the least of these levels: a floor of quality, which protects
-nobody. Only a ceiling, which each person's client enforces, makes a promise of privacy.
+A participant is paid if their report agrees with the majority of the other participants, and owes money if it
+disagrees. In equilibrium people whose cost of a nat of privacy is above a threshold stay out. All other people choose
+their own privacy level, which is higher the cheaper privacy is to them. The market's epsilon is the least of these
+levels: it guarantees the quality of reports, and protects nobody. Only a ceiling on levels, which each person's device
+enforces, guarantees privacy.
 """
 
 from __future__ import annotations
@@ -68,8 +69,8 @@ class SinglePayment(NamedTuple):
     """An extreme payment to one person.
 
     Args:
-        amount: amount of money; below 0 the person owes it.
-        present: the number of participants at which it can happen.
+        amount: amount of money; below 0 the person owes the money.
+        present: number of participants at which the payment can occur.
     """
 
     amount: float
@@ -80,20 +81,20 @@ class SinglePayment(NamedTuple):
       "expected_total total_bound")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ThresholdQuote:
-    """An offer. Money is in the unit of the costs.
+    """An offer of a threshold market to one person, with money in the unit of the costs.
 
     Args:
-        epsilon: least level of a participant; it determines the quality of reports, not their privacy.
-        ceiling: largest level, which a participant's client enforces; infinite where there is none, and no privacy is
-            guaranteed.
-        threshold: c_th, the largest cost per nat at which taking part is worth it.
-        participation: p = F(c_th), probability that a person takes part.
+        epsilon: least level of a participant, which determines the quality of reports and not their privacy.
+        ceiling: largest level, which a participant's device enforces; infinite, without any privacy, where there is
+            none.
+        threshold: largest cost c_th of a nat of privacy at which taking part is worth its cost.
+        participation: probability p = F(c_th) that a person takes part, where F is the law of the costs.
         payments: (2, 2) money for report x (row) when the majority of the others is m (column).
-        truth: Q, the expected payment of somebody who reports their bit unchanged.
-        stake: T, the expected loss from reporting its opposite.
-        expected_payment: expected payment of a participant, over the types that take part.
-        expected_total: expected total of all payments, over attendance.
-        total_bound: N p Q, the source's bound on it.
+        truth: expected payment Q of a participant who reports their bit unchanged.
+        stake: expected loss T from reporting the opposite of the bit.
+        expected_payment: expected payment of a participant, averaged over the costs of the participants.
+        expected_total: expected total of all payments, averaged over the random number of participants.
+        total_bound: upper bound N p Q on the expected total, from the source.
     """
 
     epsilon: float
@@ -108,7 +109,7 @@ class ThresholdQuote:
     total_bound: float
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-ready; no ceiling is the string "Infinity"."""
+        """The quote as a dictionary that can be written as JSON; a missing ceiling becomes the string "Infinity"."""
         ceiling = self.ceiling if math.isfinite(self.ceiling) else "Infinity"
         return {**parts_of(self), "ceiling": ceiling, "payments": self.payments.tolist()}
 
@@ -125,15 +126,15 @@ def reporting_of(signal_model: SignalModel, flip: Any, epsilon: float) -> Report
 @renamed(nature="signal_model")
 @dataclass(frozen=True)
 class ThresholdMarket(PlainNumbers, PaidByCounts):
-    """Buys bits from people each of whom knows alone their cost of a nat of privacy.
+    """A market that buys a randomised bit from each person, when only the person knows their cost of a nat of privacy.
 
-    A Bayesian Nash equilibrium: people with C > c_th stay out, people with C <= c_th randomise at their own level xi(C)
-    >= epsilon. All reporting the same is another one; `common_equilibria` lists what is known.
+    In the Bayesian Nash equilibrium people with a cost C > c_th stay out, and people with C <= c_th report at their own
+    level xi(C) >= epsilon. Identical reports by all are another equilibrium; `common_equilibria` lists the known ones.
 
-    Give participation or threshold; both are set afterwards.
+    Give either `participation` or `threshold`; the constructor computes the other.
 
     Raises:
-        InvalidInput: a parameter is out of range, or the law has an atom or no mass near 0; the message names it.
+        InvalidInput: a parameter is out of range, or the law has an atom or no mass near 0; the message says which.
 
     Source: Wang 2016, chapter 4 and Theorem 7; ceiling ours; spec data_market section 3.
 
@@ -177,7 +178,7 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
         object.__setattr__(self, "threshold", cost)
 
     def _resolved(self, law: CostLaw) -> tuple[float, float]:
-        """p and c_th from what was given."""
+        """The participation p and the cost threshold c_th, from the arguments that were given."""
         if self.participation is None and self.threshold is None:
             raise InvalidInput("participation", "is missing", "must be given, or threshold")
         if self.threshold is None:
@@ -201,19 +202,19 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
     @classmethod
     def for_budget(cls, *, epsilon: float, delta: float = 0.0, people: int, signal_accuracy: float, prior_one: float,
                    cost_law: CostLaw, participation: float = 0.5) -> ThresholdMarket:
-        """The market in which whoever takes part reports at the whole budget: it is floor and ceiling of the levels.
+        """The market in which the whole privacy budget is both the least level and the ceiling of every report.
 
         Args:
-            epsilon: the largest level of a report, in (0, 700] nats: the promise of privacy.
-            delta: in [0, 1); not used, because a report is randomised alone and needs none.
-            people: N >= 2, invited.
-            signal_accuracy: theta, in (0.5, 1).
-            prior_one: P(state = 1), in (0, 1).
-            cost_law: the law of everybody's cost per nat.
-            participation: the share that is to take part, in (0, 1).
+            epsilon: level of every report, in (0, 700] nats, which is the guaranteed privacy.
+            delta: failure probability in [0, 1); not used, because each report has pure differential privacy.
+            people: number N >= 2 of invited people.
+            signal_accuracy: probability theta that a bit equals the state, in (0.5, 1).
+            prior_one: prior probability that the state is 1, in (0, 1).
+            cost_law: law of everybody's cost of a nat of privacy.
+            participation: share of people who are to take part, in (0, 1).
 
         Raises:
-            InvalidInput: a number out of range.
+            InvalidInput: a number is out of range.
         """
         fraction("delta", delta, zero=True)
         return cls(people, signal_accuracy, prior_one, cost_law, epsilon, participation=participation, ceiling=epsilon)
@@ -230,17 +231,17 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
 
     @property
     def cost_threshold(self) -> float:
-        """The cost threshold c_th."""
+        """The largest cost c_th of a nat of privacy at which people take part."""
         return float(self.threshold)  # type: ignore[arg-type]
 
     @property
     def largest_level(self) -> float:
-        """The ceiling; infinite where there is none."""
+        """The ceiling on a participant's level; infinite where there is no ceiling."""
         return math.inf if self.ceiling is None else self.ceiling
 
     @cached_property
     def terms(self) -> Terms:
-        """Q and T."""
+        """The expected payments: Q for an unchanged bit, and Q - T for its opposite."""
         return Terms(self.cost_threshold, self.epsilon)
 
     @cached_property
@@ -256,30 +257,30 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
 
     @cached_property
     def reporting(self) -> Reporting:
-        """How a participant's report depends on the state: P(report = state) is alpha."""
+        """The law of one participant's report given the state."""
         return reporting_of(self.signal_model, self.flip, self.epsilon)
 
     # ---- what each type does
 
     def takes_part(self, cost: ArrayLike) -> Any:
-        """Whether people of these costs take part."""
+        """Whether people with these costs of a nat of privacy take part."""
         return np.asarray(cost) <= self.cost_threshold
 
     def level_of(self, cost: ArrayLike) -> Any:
-        """The levels that people of these costs choose; nan for who stays out."""
+        """The privacy levels that people with these costs choose; nan for people who stay out."""
         return chosen_level(cost, self.cost_threshold, self.epsilon, self.largest_level)
 
     def strategy_of(self, cost: float) -> Strategy:
-        """The strategy of a person of that cost.
+        """The equilibrium strategy of a person with a given cost.
 
         Args:
-            cost: cost per nat, > 0. Levels above 700, of costs next to 0, become 700.
+            cost: cost of a nat of privacy, > 0. Costs close to 0 give levels above 700, which become 700.
         """
         level = float(self.level_of(positive("cost", cost)))
         return Strategy.always("none") if math.isnan(level) else Strategy.randomised(min(level, LARGEST_LEVEL))
 
     def channels_of(self, costs: ArrayLike) -> NDArray[np.float64]:
-        """The (..., 3, 2) probabilities of the reports 0, 1, none given the bits 0, 1, for many costs at once."""
+        """The (..., 3, 2) probabilities of the reports 0, 1, none given the bits 0, 1, for an array of costs."""
         level = np.asarray(self.level_of(costs), dtype=np.float64)
         out = np.isnan(level)
         keep, flip = (np.where(out, 0.0, scipy.special.expit(np.where(out, 0.0, side * level))) for side in (1.0, -1.0))
@@ -290,19 +291,19 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
 
     @property
     def strategy(self) -> Strategy:
-        """The strategy of a participant whose type is unknown."""
+        """The average strategy of a participant whose cost is unknown."""
         keep, flip = self.match, self.flip
         return Strategy(np.array([[keep, flip], [flip, keep], [0.0, 0.0]]), name="a participant")
 
     @property
     def peers(self) -> Strategy:
-        """The expected strategy of each of the others, over all types."""
+        """The expected strategy of each of the others, averaged over all costs; people with high costs take no part."""
         return self.strategy.thinned(self.presence)
 
     # ---- the levels
 
     def level_quantile(self, probability: ArrayLike) -> Any:
-        """Quantiles of the participants' levels: epsilon at 0; unbounded towards 1, without a ceiling."""
+        """Quantiles of the participants' levels: epsilon at probability 0; unbounded towards 1 without a ceiling."""
         share = np.asarray(probability, dtype=np.float64)
         if not np.all((share >= 0) & (share <= 1)):
             raise InvalidInput("probability", "is out of range", "must be in [0, 1]")
@@ -310,7 +311,7 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
         return np.where(share == 0, self.epsilon, self.level_of(cost))[()]
 
     def level_cdf(self, level: ArrayLike) -> Any:
-        """P(a participant's level <= level)."""
+        """The probability that a participant's level is at most a given level."""
         x = np.asarray(level, dtype=np.float64)
         cost = cost_of_level(np.maximum(x, self.epsilon), self.cost_threshold, self.epsilon)
         below = 1.0 - self.cost_law.cdf(cost) / self.presence
@@ -319,7 +320,7 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
     # ---- money
 
     def payments_at(self, present: int | None = None) -> NDArray[np.float64]:
-        """The (2, 2) payments of report x (row) when the majority of the others is m, for that many participants;
+        """The (2, 2) payments of report x (row) at the others' majority m (column), for `present` people;
         default all.
         """
         n = self.people if present is None else self._present(present)
@@ -332,7 +333,7 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
         return n
 
     def payment_tables(self, least: int = 2, largest: int | None = None) -> NDArray[np.float64]:
-        """The (k, 2, 2) payments for every number of participants in least..largest, at once.
+        """The (k, 2, 2) payments for every number of participants in least..largest.
 
         Args:
             least: least number of participants, at least 1; one participant alone is paid nothing.
@@ -346,7 +347,7 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
         return np.concatenate([alone, self._signed(errors)])
 
     def _signed(self, errors: MajorityErrors) -> NDArray[np.float64]:
-        """(..., 2, 2) the payments at errors of the majority of the others; or a level that can be paid."""
+        """The (..., 2, 2) payments at these errors of the others' majority; an overflow names a possible level."""
         try:
             return signed_tables(self.terms, self.signal_model, errors, self.company)
         except InvalidInput as error:
@@ -358,11 +359,11 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
             raise InvalidInput(error.field, error.problem, ways or "must be lower, or the threshold") from None
 
     def quote(self, present: int | None = None) -> ThresholdQuote:
-        """The offer to a person.
+        """The offer of the market to one person.
 
         Args:
-            present: number of participants, 2..people, whose payments are quoted; default all. Everything else in the
-                quote is the expectation over attendance.
+            present: number of participants, in 2..people, whose payments are quoted; default all. All other figures in
+                the quote are expectations over the random number of participants.
 
         Raises:
             InvalidInput: `present` is not in 2..people.
@@ -374,32 +375,32 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
 
     @property
     def expected_payment(self) -> float:
-        """Q - T (1 - mu), of a participant, over the types."""
+        """The expected payment Q - T (1 - mu) of a participant, where 1 - mu is the flip probability."""
         return float(self.terms.payment(self.flip))
 
     @property
     def expected_total(self) -> float:
-        """N p (Q - T (1 - mu)), exact."""
+        """The exact expected total payment N p (Q - T (1 - mu)), where N p is the expected number of participants."""
         return self.people * self.presence * self.expected_payment
 
     @property
     def total_bound(self) -> float:
-        """N p Q, the source's bound on the expected total, (4.13)."""
+        """The source's upper bound N p Q on the expected total payment, (4.13)."""
         return self.people * self.presence * self.terms.truth
 
     def payment_of(self, cost: ArrayLike) -> Any:
-        """Expected payments to people of these costs; 0 for who stays out."""
+        """The expected payments to people with these costs; 0 for people who stay out."""
         level = self.level_of(cost)
         return np.where(np.isnan(level), 0.0, self.terms.payment(scipy.special.expit(-level)))[()]
 
     def utility_of(self, cost: ArrayLike) -> Any:
-        """Expected payment less the cost of the level, >= 0, and 0 at the threshold and above."""
+        """The expected payment less the cost of the level at these costs: >= 0, and 0 from the threshold on."""
         level = self.level_of(cost)
         spent = np.where(np.isnan(level), 0.0, np.asarray(cost) * np.where(np.isnan(level), 0.0, level))
         return (self.payment_of(cost) - spent)[()]
 
     def peer_payments(self, ones: ArrayLike, zeros: ArrayLike) -> NDArray[np.float64]:
-        """The payments of the reports 0, 1, none when that many of the OTHERS report 1 and 0, shape (3, ...)."""
+        """The payments of the reports 0, 1, none when `ones` OTHERS report 1 and `zeros` report 0, shape (3, ...)."""
         heads, others = np.asarray(ones), np.asarray(ones) + np.asarray(zeros)
         least = int(others.min())
         tables = self.payment_tables(least + 1, int(others.max()) + 1)[others - least]
@@ -408,14 +409,14 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
         return np.concatenate([np.moveaxis(paid, -1, 0), np.zeros((1, *others.shape))])
 
     def pay(self, ones: int, zeros: int) -> Paid:
-        """Everybody's payment from the two public counts; below 0 the participant owes it.
+        """The payment of each report, from the two public counts; below 0 the participant owes the money.
 
         Args:
             ones: number of reports 1.
-            zeros: number of reports 0; everybody else took no part.
+            zeros: number of reports 0; all other people took no part.
 
         Raises:
-            InvalidInput: more reports than people.
+            InvalidInput: there are more reports than people.
         """
         heads, tails, n = int(ones), int(zeros), self.participants(ones, zeros)
         if n < 2:
@@ -428,36 +429,41 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
     def largest_payment(self) -> SinglePayment:
         """The largest single payment over all numbers of participants.
 
-        Every payment is made of b/kappa with an error b of the majority. From 7 others on b/kappa <= 1/kappa - 1 is at
-        most its value for one other, since kappa then is at least 2 rho/(1 + rho): 8 participants decide.
+        Every payment depends on ratios b/kappa, where b is an error probability of the others' majority. For 7 or more
+        others kappa is at least 2 rho/(1 + rho), so b/kappa <= 1/kappa - 1 is at most its value for a single other
+        person. Therefore the largest single payment occurs in a market with at most 8 participants.
         """
         tables = self.payment_tables(2, min(self.people, _FEW)).reshape(-1, 4).max(axis=1)
         return SinglePayment(float(tables.max()), int(tables.argmax()) + 2)
 
     def worst_payment(self) -> SinglePayment:
-        """The largest debt of a participant over all numbers of participants, as a payment below 0."""
+        """The largest debt of a participant over all numbers of participants, as a negative payment."""
         tables = self.payment_tables(2, min(self.people, _FEW)).reshape(-1, 4).min(axis=1)
         return SinglePayment(float(tables.min()), int(tables.argmin()) + 2)
 
     @property
     def margin(self) -> float:
-        """The loss of every report that ignores the bit, at every cost: c_th (sinh epsilon - epsilon)."""
+        """The loss c_th (sinh epsilon - epsilon) from a report that ignores the bit; every participant loses at least
+        this amount.
+        """
         return self.cost_threshold * float(sinh_excess(self.epsilon))
 
     def payment_range(self) -> tuple[float, float]:
-        """Between what any single payment lies, whoever takes part: as `liability`."""
+        """The smallest and the largest possible single payment, over all sets of participants, as `liability` computes
+        them.
+        """
         return self.liability()
 
     def liability(self) -> tuple[float, float]:
-        """The largest debt of a participant (below 0) and the largest payment to one."""
+        """The largest debt of a participant, as a negative payment, and the largest payment to a participant."""
         return self.worst_payment().amount, self.largest_payment().amount
 
     def negative_probability(self, cost: float | None = None) -> float:
-        """The probability that a participant's payment is below 0: their report disagrees with the majority of the
-        others.
+        """The probability that a participant owes money, because their report disagrees with the others' majority.
 
         Args:
-            cost: cost of the participant, at most the threshold; default a participant of unknown type.
+            cost: cost of a nat of privacy to the participant, at most the threshold; by default the average over all
+                participants.
 
         Raises:
             InvalidInput: a person of this cost takes no part.
@@ -481,17 +487,19 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
 
     @renamed(delta="failure_probability")
     def rounds_until_nonnegative(self, failure_probability: float, cost: float | None = None) -> int:
-        """The number of rounds after which a person's running total is nonnegative, but for a probability of failure.
+        """The number of rounds after which a person's running total is nonnegative, except with the failure
+        probability.
 
-        The bound holds at any one later round, not at all of them; rounds are on fresh bits, and the person takes part
-        in each.
+        The bound holds at any single later round, and not at all later rounds together. Each round must ask for a new,
+        independent bit, and the person must take part in every round.
 
         Args:
-            failure_probability: in (0, 1).
-            cost: cost of the person, at most the threshold; default the threshold, the worst off.
+            failure_probability: probability in (0, 1) that the running total is negative at such a round.
+            cost: cost of a nat of privacy to the person, at most the threshold; by default the threshold, which is the
+                worst case.
 
-        Source: Hoeffding's inequality; spec data_market section 3 (ours), for the repetition that Wang 2016,
-        section 4.1, justifies negative payments with.
+        Source: Hoeffding's inequality; spec data_market section 3 (ours), for the repetition that Wang 2016, section
+        4.1, justifies negative payments with.
         """
         risk = fraction("failure_probability", failure_probability)
         mean = float(self.payment_of(self.cost_threshold if cost is None else cost))
@@ -502,7 +510,7 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
         return math.ceil(ratio**2 * Fraction(math.log(1.0 / risk) / 2.0))
 
     def total_payment(self) -> SignedTotal:
-        """The law of the sum of all payments of one round, over who comes."""
+        """The law of the total payment of one round, over the random set of participants."""
         n, weights = binomial_weights(self.people, self.presence)
         n, weights = n[n > 1], weights[n > 1]
         tables = self.payment_tables(int(n[0]), int(n[-1]))
@@ -511,18 +519,18 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
     # ---- the state
 
     def error_probability(self) -> float:
-        """The probability that the majority of the reports (ties count as 1) is not the state; exact."""
+        """The exact probability that the majority of the reports, with ties counted as 1, differs from the state."""
         return attendance_error(self.people, self.presence, self.signal_model, self.reporting)
 
     def estimate(self, ones: int, zeros: int) -> StateEstimate:
-        """The state that the majority of the reports suggests; ties count as 1.
+        """The guess of the state: the majority of the reports, where a tie counts as 1.
 
         Args:
             ones: number of reports 1.
-            zeros: number of reports 0; everybody else took no part.
+            zeros: number of reports 0; all other people took no part.
 
         Raises:
-            InvalidInput: more reports than people.
+            InvalidInput: there are more reports than people.
         """
         n = self.participants(ones, zeros)
         now = posterior_one(ones, zeros, self.signal_model, self.reporting)
@@ -530,26 +538,24 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
         return StateEstimate(state=state, wrong=1.0 - now if state else now, people=n)
 
     def error_bound(self) -> float:
-        """A bound on it in one line, that holds always."""
+        """A closed-form upper bound on the error probability of the majority guess, for any number of people."""
         return attendance_bound(self.people, self.presence, self.reporting)
 
     def thesis_error_bound(self) -> float:
-        """The least error that Theorem 8 guarantees with this epsilon and this expected attendance; 1 where none."""
+        """The least error probability that Theorem 8 guarantees for this market; 1 where it guarantees none."""
         return thesis_error(self.people * self.presence, self.signal_accuracy, self.epsilon)
 
     # ---- incentives
 
     @renamed(nature="signal_model")
     def interim_matrix(self, others: Any = None, signal_model: SignalModel | None = None) -> NDArray[np.float64]:
-        """The (3, 2) interim matrix a[x, s], see `confide.market.threshold.type_equilibrium`; by default in
-        equilibrium.
-        """
+        """The (3, 2) interim matrix a[x, s] of one person, as in `interim_of_types`; by default in equilibrium."""
         from confide.market.threshold.type_equilibrium import interim_of_types
 
         return interim_of_types(self, others, signal_model)
 
     def guarantees(self) -> Guarantees:
-        """The guarantees, from public parameters alone."""
+        """The guarantees of the market, computed from public parameters alone."""
         return unknown_cost_guarantees(self)
 
 
@@ -557,7 +563,9 @@ _DOCUMENT = "Wang 2016"
 
 
 def unknown_cost_guarantees(market: ThresholdMarket) -> Guarantees:
-    """Privacy, truth, participation, accuracy and budget of a threshold market, in reading order."""
+    """The guarantees of a threshold market in reading order: privacy, truthfulness, participation, accuracy and
+    budget.
+    """
     signal_model = market.signal_model
     theorem = Source(document=_DOCUMENT, statement="Theorem 7", spec="data_market 3",
                      erratum="xi(c) does not exist for all c above the threshold; its conclusion stands")

@@ -1,6 +1,8 @@
-"""Is it an equilibrium? Every type's regret over all channels, whatever the others do and whatever law holds.
+"""Whether a threshold market is in equilibrium: the regret of people of every cost over all channels, under any
+strategies of the others and any signal model.
 
-A person's choice depends on one interim matrix, the same for all types: their cost enters their utility alone.
+A person's type is their cost of a nat of privacy. One interim matrix describes the payments to people of all types,
+because a person's cost enters only their own utility.
 """
 
 from __future__ import annotations
@@ -23,23 +25,29 @@ from confide.market.threshold.threshold_market import ThresholdMarket
 __all__ = ["CommonEquilibrium", "TypeReport", "TypesReport", "check_types", "common_equilibria", "interim_of_types"]
 
 TYPES = 200
-"""Quantiles of the law of costs that are checked by default."""
+"""Number of quantiles of the law of costs that are checked by default."""
 
 _AVERAGED = 2000
 
 TypeStrategy = Callable[[float], Strategy]
-"""What a person does, by her cost."""
+"""Function from a person's cost of a nat of privacy to that person's strategy."""
 
 
 def _averaged(market: ThresholdMarket, strategy: TypeStrategy) -> Strategy:
-    """What a person of unknown type does, from the middles of 2000 equally likely groups of types."""
+    """The average strategy of a person of unknown cost, taken over the middles of 2000 equally likely
+    groups of costs.
+    """
     costs = market.cost_law.quantile((np.arange(_AVERAGED) + 0.5) / _AVERAGED)
     channel = np.mean([strategy(float(cost)).channel for cost in costs], axis=0)
     return Strategy(channel / channel.sum(axis=0))
 
 
 def _alike(market: ThresholdMarket, law: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(3,) E[R | x] when all others report by one law of 0, 1, none: O(sqrt N)."""
+    """(3,) expected payments E[R | x] of the reports x = 0, 1, none, when all others report by one law; the time is
+    O(sqrt N).
+
+    The law gives the probabilities of the reports 0, 1 and none.
+    """
     zero, one, none = (float(each) for each in law)
     if none >= 1.0:
         return np.zeros(3)
@@ -53,18 +61,21 @@ def _alike(market: ThresholdMarket, law: NDArray[np.float64]) -> NDArray[np.floa
 
 def interim_of_types(market: ThresholdMarket, others: Others | TypeStrategy | None = None,
                      signal_model: SignalModel | None = None) -> NDArray[np.float64]:
-    """The interim matrix a[x, s] = P(S = s) E[R | X = x, S = s] of one person of any type, given the strategies of
+    """The interim matrix a[x, s] = P(S = s) E[R | X = x, S = s] of one person of any cost, given the strategies of
     everybody else.
 
     Args:
-        market: market whose payments count.
-        others: strategies of the N - 1 others: one common strategy over all types, a function from cost to strategy
-            (averaged over 2000 groups of types), a strategy each, or (number, strategy) pairs; default the equilibrium.
-        signal_model: the law that holds; default the one that the market is designed for.
+        market: threshold market that pays the reports.
+        others: strategies of the N - 1 other people: one common strategy, a function from cost to strategy (averaged
+            over 2000 groups of costs), a strategy for each person, or (number, strategy) pairs. By default the others
+            play the equilibrium.
+        signal_model: law of the state and the bits under which expectations are taken; by default the law that the
+            market is designed for.
 
     Returns:
-        (3, 2) for the reports 0, 1, none (rows) and the person's bit 0, 1. In equilibrium Q/2 for a report that equals
-        the bit and (Q - T)/2 for one that does not, exactly.
+        (3, 2) for the reports 0, 1, none (rows) and the person's bit 0, 1 (columns). In equilibrium each entry is
+        exactly Q/2 for a report that equals the bit and (Q - T)/2 for a report that does not, where Q and T are the
+        market's `terms`.
 
     Source: spec data_market sections 3 and 5.
     """
@@ -82,11 +93,11 @@ def interim_of_types(market: ThresholdMarket, others: Others | TypeStrategy | No
 
 @dataclass(frozen=True)
 class TypeReport:
-    """One type's situation.
+    """The payoffs of people of one cost.
 
     Args:
-        cost: cost per nat.
-        strategy: strategy that the equilibrium assigns.
+        cost: cost of a nat of privacy to them.
+        strategy: strategy that the equilibrium assigns to them.
         utility: utility of that strategy.
         best: best replies over all channels, of levels up to the ceiling.
     """
@@ -98,23 +109,23 @@ class TypeReport:
 
     @property
     def takes_part(self) -> bool:
-        """Whether the equilibrium has this type take part."""
+        """Whether people of this cost take part in the equilibrium."""
         return bool(self.strategy.participation.max() > 0)
 
     @property
     def regret(self) -> float:
-        """The utility of the best reply, less that of the assigned strategy."""
+        """The utility of the best reply, less the utility of the assigned strategy."""
         return self.best.utility - self.utility
 
 
 @dataclass(frozen=True)
 class TypesReport:
-    """The verdict.
+    """The verdict on whether the strategies are an equilibrium for people of every cost.
 
     Args:
-        rows: one for each type, by cost.
-        interim: (3, 2) the interim matrix of all of them.
-        tolerance: regrets up to it count as none.
+        rows: one entry for each cost that was checked, in rising order.
+        interim: (3, 2) interim matrix, which is the same for all costs.
+        tolerance: largest regret that counts as none, in money.
     """
 
     rows: tuple[TypeReport, ...]
@@ -123,17 +134,17 @@ class TypesReport:
 
     @property
     def regret(self) -> float:
-        """The largest."""
+        """The largest regret over all checked costs."""
         return max(row.regret for row in self.rows)
 
     @property
     def holds(self) -> bool:
-        """Whether no type gains more than the tolerance by another channel."""
+        """Whether no person of a checked cost gains more than the tolerance by reporting in another way."""
         return self.regret <= self.tolerance
 
     @property
     def worst(self) -> TypeReport:
-        """The type that gains most."""
+        """The entry of the cost with the largest regret."""
         return max(self.rows, key=lambda row: row.regret)
 
 
@@ -141,17 +152,20 @@ class TypesReport:
 def check_types(market: ThresholdMarket, others: Others | TypeStrategy | None = None,
                 signal_model: SignalModel | None = None, *, types: int = TYPES,
                 tolerance: float | None = None) -> TypesReport:
-    """Every type's regret over all channels, if the type follows the equilibrium.
+    """Compute the regret over all channels of people of many costs who follow the equilibrium.
 
     Args:
-        market: market whose payments count.
-        others: strategies of the others, as in `interim_of_types`; default the equilibrium.
-        signal_model: the law that holds; default the design's.
-        types: number of quantiles of the law of costs; c_th (1 - 1e-6) and c_th (1 + 1e-6) are checked, too.
-        tolerance: delta, in money, >= 0; default 1e-9 of T.
+        market: threshold market that pays the reports.
+        others: strategies of the others, as in `interim_of_types`; by default the equilibrium.
+        signal_model: law of the state and the bits under which expectations are taken; by default the law that the
+            market is designed for.
+        types: number of quantiles of the law of costs to check. The costs c_th (1 - 1e-6) and c_th (1 + 1e-6) next to
+            the threshold are always checked.
+        tolerance: largest regret delta that counts as none, in money, >= 0; by default 1e-9 T, where T is the market's
+            stake.
 
     Raises:
-        InvalidInput: as `interim_matrix`.
+        InvalidInput: the market or the strategies are not valid, as in `interim_matrix`.
 
     Source: spec data_market section 5.
 
@@ -177,14 +191,14 @@ def check_types(market: ThresholdMarket, others: Others | TypeStrategy | None = 
 
 @dataclass(frozen=True)
 class CommonEquilibrium:
-    """A common strategy of all people from which no type gains by another channel.
+    """A common strategy of all people from which nobody, whatever their cost, gains by reporting in another way.
 
     Args:
-        name: name, as text.
+        name: name of the strategy, for display.
         participation: share of people who take part.
-        payment: expected payment of one person who takes part.
+        payment: expected payment of one participant.
         total: expected sum of all payments.
-        informative: whether reports say anything about the bits; where not, the collector pays for nothing.
+        informative: whether reports depend on the bits. If not, the collector pays for reports without information.
     """
 
     name: str
@@ -198,14 +212,16 @@ class CommonEquilibrium:
 def common_equilibria(
     market: ThresholdMarket, signal_model: SignalModel | None = None,
 ) -> tuple[CommonEquilibrium, ...]:
-    """The market's own equilibrium, where it holds, and the collusive ones; best paid first.
+    """The market's own equilibrium, where it holds, and the collusive equilibria, with the highest payment first.
 
-    All reporting the same, whatever their types and bits, always agree, and are paid for it: an equilibrium in which
-    the collector learns nothing. Others may exist; these are the ones that are easy to agree on.
+    If all people give the same report, whatever their costs and bits, their reports always agree and are paid. Such a
+    common report is an equilibrium in which the collector learns nothing. Further equilibria may exist; the listed ones
+    are easy to agree on.
 
     Args:
-        market: market whose payments count.
-        signal_model: the law that holds; default the design's.
+        market: threshold market that pays the reports.
+        signal_model: law of the state and the bits under which expectations are taken; by default the law that the
+            market is designed for.
 
     Source: spec data_market section 5.
 

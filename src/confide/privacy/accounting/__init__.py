@@ -1,4 +1,4 @@
-"""The cost of a fixed list of events together: the accountant, and one module for each calculator."""
+"""The total privacy cost of a fixed list of events: the accountant, and one module for each calculator."""
 
 from confide._lazy import doors
 

@@ -1,11 +1,12 @@
-"""The accountant: the cost of a fixed list of events together. Sums are exact, of epsilons as people write them (in
-decimal), and rounded up once at the end.
+"""The accountant, which computes the total privacy cost of a fixed list of events. Epsilons count as the decimals that
+people write. Sums are exact, and are rounded up once at the end.
 
-Every calculator is a valid bound for the same transcript, so the least of them is valid, for parameters that were fixed
-before the first release. Spends that depend on earlier outputs go through the `Ledger` (a filter), not through this:
-there a running epsilon is a display, and only the budget is a guarantee.
+Every calculator gives a valid upper bound for the same transcript. So the smallest of the bounds is valid, for
+parameters that were fixed before the first release. Spends that depend on earlier outputs need the `Ledger`, which is a
+privacy filter. If spends depend on earlier outputs, the epsilon spent so far is only a display, and only the budget is
+a guarantee.
 
-Which calculator has a proved rule for which event: the table that the documentation prints, made from the rules.
+`matrix` prints which calculator has a proved rule for which type of event, for the documentation.
 """
 
 from __future__ import annotations
@@ -29,20 +30,22 @@ __all__ = ["CALCULATORS", "FAST", "MADE_BY", "Accountant", "Calculator", "matrix
 
 
 class Calculator(Protocol):
-    """The interface of each module of the calculators."""
+    """The interface of a calculator, which each module of the calculators implements."""
 
     RULES: dict[type[Event], str]
-    """Event type -> the rule that is proved for it, in a few words; a type that is not here is unsupported."""
+    """Mapping from an event type to the rule proved for it, in a few words. An event type without an entry is
+    unsupported.
+    """
 
     SOURCE: str
-    """Where the rules come from."""
+    """The publications that prove the rules."""
 
     def epsilon(self, spend: Spend, delta: float, /) -> float:
-        """The least epsilon proved at delta."""
+        """The least epsilon, in nats, that the calculator proves for these events at `delta`."""
         ...
 
     def delta(self, spend: Spend, epsilon: float, /) -> float:
-        """The least delta proved at epsilon."""
+        """The least delta that the calculator proves for these events at `epsilon`."""
         ...
 
 
@@ -58,12 +61,14 @@ CALCULATORS: dict[str, Calculator] = {
 }
 
 FAST: tuple[str, ...] = ("basic", "advanced", "per_round", "zcdp", "gdp", "optimal", "split")
-"""The closed forms, whose every number is rounded up; `pld` must be asked for by name."""
+"""The calculators with closed forms, each of which rounds its results up. The calculator `pld` is not in the list, and
+is used only when asked for by name.
+"""
 
 
 @dataclass(frozen=True)
 class Accountant:
-    """The cost of a fixed list of events together.
+    """The total privacy cost of a fixed list of events.
 
     Args:
         events: the releases, all for one neighbouring relation.
@@ -97,13 +102,13 @@ class Accountant:
 
     @property
     def spend(self) -> Spend:
-        """The events without labels and nesting, equal ones counted."""
+        """Mapping from each distinct event to its number of uses, without labels and nesting."""
         found: Spend = vars(self)["_spend"]
         return found
 
     @property
     def neighbours(self) -> Relation | None:
-        """The relation of all events; None when there are none."""
+        """The neighbouring relation of all events; None for an empty list."""
         return self.events[0].neighbours if self.events else None
 
     @property
@@ -117,10 +122,11 @@ class Accountant:
 
         Args:
             delta: a probability in [0, 1).
-            calculators: names to ask, of `CALCULATORS`.
+            calculators: names of the calculators to ask, keys of `CALCULATORS`.
 
         Returns:
-            name -> epsilon in nats, rounded up; infinity where that one proves nothing at this delta.
+            Mapping from the name of a calculator to its epsilon in nats, rounded up; infinity where the calculator
+            proves nothing at this delta.
 
         Example:
             >>> from confide.contract import Relation
@@ -139,7 +145,7 @@ class Accountant:
 
         Args:
             delta: a probability in [0, 1).
-            calculator: a name of `CALCULATORS`; None for the least of `FAST`.
+            calculator: a key of `CALCULATORS`; None for the least result of all calculators in `FAST`.
 
         Returns:
             epsilon in nats, rounded up; infinity where nothing is proved at this delta.
@@ -152,7 +158,7 @@ class Accountant:
         return self._one(calculator).epsilon(self.spend, fraction("delta", delta, zero=True))
 
     def best(self, delta: float = 0.0) -> tuple[str, float]:
-        """The closed form that proves the least epsilon at this delta, and that epsilon.
+        """The name of the closed-form calculator that proves the least epsilon at this delta, and that epsilon.
 
         Example:
             >>> from confide.contract import Relation
@@ -170,7 +176,7 @@ class Accountant:
 
         Args:
             epsilon: the loss in nats, >= 0.
-            calculator: a name of `CALCULATORS`; None for the least of `FAST`.
+            calculator: a key of `CALCULATORS`; None for the least result of all calculators in `FAST`.
 
         Returns:
             delta in [0, 1], rounded up.
@@ -195,7 +201,7 @@ class Accountant:
         return float_up(exact)
 
     def loss(self, delta: float = 0.0) -> PureDP | ApproxDP:
-        """The total as a loss: pure at delta = 0, approximate otherwise."""
+        """The total privacy loss of all events: `PureDP` at delta = 0, `ApproxDP` otherwise."""
         epsilon = self.epsilon(delta)
         return PureDP(epsilon) if delta == 0 else ApproxDP(epsilon, delta)
 
@@ -224,11 +230,11 @@ MADE_BY: dict[str, tuple[str, str]] = {
     "discrete Gaussian noise": ("ZCDPEvent", "rho = sensitivity^2/(2 sigma^2)"),
     "anything of which only (epsilon, delta) is known": ("ApproxEvent", "Wu 2017, Theorem 2.2.2"),
 }
-"""Mechanism -> its event, and why."""
+"""Mapping from a mechanism to the event type that one release by it costs, with the source of the proof."""
 
 
 def matrix() -> Table:
-    """A table with a row for each calculator and a column for each event; a cell names the rule that is proved, or says
+    """A table with a row for each calculator and a column for each event type. A cell names the proved rule, or says
     Unsupported.
 
     Example:
@@ -246,6 +252,6 @@ def matrix() -> Table:
 
 
 def mechanisms() -> Table:
-    """A table with a row for each mechanism: the event that a release by it carries."""
+    """A table with a row for each mechanism: the event type that a release by the mechanism costs, and the source."""
     return Table(columns=("mechanism", "event", "because"),
                  rows=tuple((mechanism, event, why) for mechanism, (event, why) in MADE_BY.items()))

@@ -1,8 +1,9 @@
-"""Advanced composition: k uses of one epsilon cost sqrt(2 k ln(1/slack)) epsilon + k epsilon (e^epsilon - 1).
+"""Advanced composition: k uses of an epsilon-DP mechanism cost sqrt(2 k ln(1/slack)) epsilon + k epsilon (e^epsilon -
+1).
 
-A list with several levels is counted at its largest one, as Wu 2017, Theorem 3.4.2 does. The printed corollary, a step
-size for a target, is verified with the theorem before it is believed: it fails where the slack is near 1 (spec
-query_release A2, errata 8 and 9).
+In a list with several levels every event counts at the largest epsilon, as in Wu 2017, Theorem 3.4.2. The printed
+corollary gives a step size for a target. The step is used only where the theorem confirms it, because the corollary
+fails for a slack near 1 (spec query_release A2, errata 8 and 9).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ RULES: dict[type[Event], str] = {
     RandomizedResponseEvent: "as pure",
     ApproxEvent: "as pure; deltas added",
 }
-"""Event type -> the rule."""
+"""Mapping from an event type to the rule proved for it, in a few words."""
 
 SOURCE = "Wu 2017, Theorem 2.2.4 (Dwork, Rothblum and Vadhan 2010)"
 
@@ -42,7 +43,7 @@ def theorem(epsilon: float, count: int, slack: float) -> float:
     Args:
         epsilon: the epsilon of each use, > 0, in nats.
         count: the number k of uses, >= 1.
-        slack: delta' in (0, 1), on top of k times the delta of each use.
+        slack: additional failure probability delta' in (0, 1), on top of k times the delta of each use.
 
     Example:
         >>> round(theorem(0.1, 100, 1e-6), 6)
@@ -61,11 +62,11 @@ def _theorem(step: Fraction, count: int, slack: float) -> float:
 
 
 def corollary_step(epsilon: float, slack: float, count: int) -> float:
-    """The step of Corollary 2.2.5, epsilon / (2 sqrt(2 k ln(1/slack))), where the theorem confirms it.
+    """The step size of Corollary 2.2.5, epsilon / (2 sqrt(2 k ln(1/slack))), where Theorem 2.2.4 confirms it.
 
     Args:
         epsilon: the target for all uses together, in (0, 1).
-        slack: delta' in (0, 1).
+        slack: failure probability delta' in (0, 1).
         count: the number k of uses, >= 1.
 
     Raises:
@@ -91,11 +92,12 @@ def corollary_step(epsilon: float, slack: float, count: int) -> float:
 
 
 def largest_step(epsilon: float, slack: float, count: int) -> float:
-    """The largest epsilon of one use, rounded down, with which `count` uses stay within a target by the theorem.
+    """The largest epsilon of one use, rounded down, for which the theorem keeps the total of `count` uses within a
+    target.
 
     Args:
-        epsilon: the target, > 0.
-        slack: delta' in (0, 1).
+        epsilon: the target for all uses together, > 0.
+        slack: failure probability delta' in (0, 1).
         count: the number k of uses, >= 1.
 
     Example:
@@ -109,7 +111,7 @@ def largest_step(epsilon: float, slack: float, count: int) -> float:
 
 
 def _worst(spend: Spend) -> tuple[Fraction, int]:
-    """The largest epsilon, and how many events there are."""
+    """The largest epsilon of any event, and the number of events."""
     step = Fraction(0)
     for leaf in spend:
         if isinstance(leaf, PureEvent | BoundedRangeEvent | RandomizedResponseEvent | ApproxEvent):
@@ -118,8 +120,8 @@ def _worst(spend: Spend) -> tuple[Fraction, int]:
 
 
 def epsilon(spend: Spend, delta: float) -> float:
-    """The epsilon of the theorem, with a slack of `delta` less the sum of the deltas; infinity where that is not above
-    0.
+    """The epsilon that the theorem proves with the slack `delta` minus the sum of the deltas. The result is infinite
+    where no positive slack is left.
     """
     step, count = _worst(spend)
     if not count:
@@ -129,7 +131,9 @@ def epsilon(spend: Spend, delta: float) -> float:
 
 
 def delta(spend: Spend, epsilon: float) -> float:
-    """The slack with which the theorem gives `epsilon`, plus the sum of the deltas; 1 where there is none."""
+    """The slack at which the theorem proves `epsilon`, plus the sum of the deltas. The result is 1 where `epsilon` does
+    not exceed the drift, so that no slack is enough.
+    """
     from flint import arb
 
     step, count = _worst(spend)

@@ -1,4 +1,4 @@
-"""Basic composition: epsilons add up, and deltas add up. Exact, and also valid at delta = 0."""
+"""Basic composition: epsilons add up, and deltas add up. The sums are exact, and the rule also holds at delta = 0."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ RULES: dict[type[Event], str] = {
     RandomizedResponseEvent: "sum of epsilon",
     ApproxEvent: "sums of epsilon and delta",
 }
-"""Event type -> the rule."""
+"""Mapping from an event type to the rule proved for it, in a few words."""
 
 SOURCE = "Wu 2017, Theorem 2.2.2"
 
 
 def epsilon(spend: Spend, delta: float) -> float:
-    """The sum of the epsilons, where `delta` covers the sum of the deltas; infinity otherwise."""
+    """The sum of the epsilons, if `delta` is at least the sum of the deltas; otherwise infinity."""
     sums = totals(spend)
     return written_up(sums.pure + sums.approx) if written(delta) >= sums.delta else math.inf
 
 
 def delta(spend: Spend, epsilon: float) -> float:
-    """The sum of the deltas, where `epsilon` covers the sum of the epsilons; 1 otherwise."""
+    """The sum of the deltas, if `epsilon` is at least the sum of the epsilons; otherwise 1."""
     sums = totals(spend)
     return min(1.0, written_up(sums.delta)) if written(epsilon) >= sums.pure + sums.approx else 1.0

@@ -1,7 +1,7 @@
-"""Gaussian composition: squares of mu add up, and the Gaussian trade-off is exact.
+"""Composition of Gaussian mechanisms: the squares of mu add up, and the trade-off between epsilon and delta is exact.
 
-A pure event counts as the least mu-Gaussian one that dominates it (`PureDP.to_gdp`), so that a few may stand beside
-Gaussian noise (spec allocation 2).
+A pure event counts as the least mu-Gaussian event that dominates it (`PureDP.to_gdp`). So a list may mix pure events
+with Gaussian noise (spec allocation 2).
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ RULES: dict[type[Event], str] = {
     RandomizedResponseEvent: "as pure",
     GDPEvent: "mu, exact",
 }
-"""Event type -> the rule."""
+"""Mapping from an event type to the rule proved for it, in a few words."""
 
 SOURCE = "Dong, Roth and Su 2022; pure events ours"
 
 
 def mu(spend: Spend) -> float:
-    """The root of the sum of the squares, rounded up."""
+    """The mu of all events together, which is the square root of the sum of their squared mu, rounded up."""
     square = Fraction(0)
     for leaf, count in spend.items():
         match leaf:
@@ -41,10 +41,10 @@ def mu(spend: Spend) -> float:
 
 
 def epsilon(spend: Spend, delta: float) -> float:
-    """Least epsilon of the total mu at `delta` (`GDP.epsilon_at`)."""
+    """The least epsilon of the total mu at `delta` (`GDP.epsilon_at`)."""
     return as_written(GDP(mu(spend)).epsilon_at(delta)) if spend else 0.0
 
 
 def delta(spend: Spend, epsilon: float) -> float:
-    """Exact delta of the total mu at `epsilon` (`GDP.delta_at`)."""
+    """The exact delta of the total mu at `epsilon` (`GDP.delta_at`)."""
     return GDP(mu(spend)).delta_at(epsilon) if spend else 0.0

@@ -1,13 +1,15 @@
-"""Optimal composition: the exact trade-off of the worst mechanisms that fit a list of events.
+"""Optimal composition: the exact trade-off between epsilon and delta for the worst mechanisms that fit a list of
+events.
 
-Every epsilon-DP pair of laws is dominated by binary randomised response, which is epsilon-DP itself; so what many
-adaptive pure mechanisms lose together, at the worst, is the product of randomised responses, exactly. An
-(epsilon, delta)-DP one shows everything with probability delta and is as bad otherwise. A k-ary randomised response has
-a law of its own.
+Binary randomised response is epsilon-DP, and dominates every epsilon-DP pair of laws. So the worst total loss of many
+adaptive pure mechanisms is exactly that of a product of randomised responses. An (epsilon, delta)-DP mechanism is
+dominated by one that reveals everything with probability delta, and is binary randomised response otherwise. A k-ary
+randomised response is counted with its own loss distribution.
 
-Equal events make a binomial (k-ary: trinomial) law of the loss. Products over different levels are formed while they
-have at most `ATOMS` values; beyond, this calculator proves nothing and says infinity. Probabilities are doubles with a
-proved relative margin, losses are shifted up by theirs, so every returned number is an upper bound.
+Equal events give a binomial law of the loss; for k-ary randomised response the law is trinomial. The product law over
+different levels is formed while it has at most `ATOMS` values. For a law with more values the calculator proves nothing
+and returns infinity. Probabilities are doubles with a proved relative error bound, and losses are shifted up by their
+error bound. So every returned number is an upper bound.
 
 Source: Kairouz, Oh and Viswanath 2015, Theorem 3.3; Murtagh and Vadhan 2018, Theorem 1.5; spec query_release A2.
 """
@@ -29,10 +31,12 @@ from confide.privacy.noise.balls import precision
 __all__ = ["ATOMS", "RULES", "SOURCE", "USES", "delta", "epsilon"]
 
 ATOMS = 2**20
-"""Most values that the law of the total loss may have."""
+"""Largest number of values that the law of the total loss may have."""
 
 USES = 2**12
-"""Most uses of one k-ary randomised response with k > 2; its law takes their square in time."""
+"""Largest number of uses of one k-ary randomised response with k > 2. The time to compute its law grows with the square
+of the number of uses.
+"""
 
 RULES: dict[type[Event], str] = {
     PureEvent: "exact: binary randomised response",
@@ -40,7 +44,7 @@ RULES: dict[type[Event], str] = {
     RandomizedResponseEvent: "exact: its own law",
     ApproxEvent: "exact: randomised response, or everything shown with probability delta",
 }
-"""Event type -> the rule."""
+"""Mapping from an event type to the rule proved for it, in a few words."""
 
 SOURCE = "Kairouz, Oh and Viswanath 2015; Murtagh and Vadhan 2018"
 
@@ -54,14 +58,14 @@ _Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class _Law:
-    """The law of the total loss.
+    """The distribution of the total privacy loss.
 
     Args:
-        losses: increasing.
-        masses: their probabilities under the one data set.
-        shift: how far a loss may be above its double.
-        relative: by how much a mass may be above its double, as a part of it.
-        shown: -ln(1 - p), p bounding the probability that some approximate event shows everything.
+        losses: possible losses in nats, increasing.
+        masses: probabilities of the losses under one of the two data sets.
+        shift: bound on the excess of an exact loss over its double, in nats.
+        relative: bound on the relative excess of an exact probability over its double.
+        shown: -ln(1 - p), where p bounds the probability that some approximate event reveals everything.
     """
 
     losses: _Array
@@ -71,7 +75,7 @@ class _Law:
     shown: float
 
     def at(self, epsilon: float) -> float:
-        """delta at this epsilon, rounded up."""
+        """The delta of the total loss at this epsilon, rounded up."""
         below = epsilon - self.shift - abs(epsilon) * _UNIT
         start = int(np.searchsorted(self.losses, below, side="right"))
         parts = self.masses[start:] * -np.expm1(below - self.losses[start:])
@@ -85,7 +89,9 @@ class _Law:
             return min(1.0, up(1 - (-arb(self.shown)).exp() * (1 - arb(hockey))))
 
     def guess(self, delta: float) -> float:
-        """Nearly the epsilon at which delta is reached: between two losses, delta is A - B e^epsilon."""
+        """An approximation of the epsilon at which `delta` is reached. Between two neighbouring losses delta has the
+        form A - B e^epsilon, which is solved for epsilon.
+        """
         delta = -math.expm1(math.log1p(-delta) + self.shown)
         low, high = 0, self.losses.size
         while low < high:
@@ -105,9 +111,10 @@ class _Law:
 
 
 def _binomial(step: float, count: int) -> tuple[_Array, _Array, float]:
-    """Losses, masses and their relative error for `count` binary randomised responses.
+    """Losses, masses and the relative error of the masses for `count` binary randomised responses.
 
-    The mass at the mode is certified by ball arithmetic; the others follow by ratios, which fall on both sides of it.
+    Ball arithmetic certifies the mass at the mode. The other masses follow by ratios of neighbouring masses, which
+    decrease on both sides of the mode.
     """
     from flint import arb
 
@@ -128,7 +135,9 @@ def _binomial(step: float, count: int) -> tuple[_Array, _Array, float]:
 
 
 def _trinomial(step: float, categories: int, count: int) -> tuple[_Array, _Array, float]:
-    """The same for k-ary randomised responses, k > 2: a power of the law on (-1, 0, 1), by squaring."""
+    """Losses, masses and the relative error of the masses for `count` k-ary randomised responses with k > 2: the law on
+    (-1, 0, 1), convolved with itself by repeated squaring.
+    """
     scale = 1.0 + (categories - 1) * math.exp(-step)
     power = np.array([math.exp(-step), (categories - 2) * math.exp(-step), 1.0]) / scale
     masses = np.ones(1)
@@ -144,7 +153,9 @@ def _trinomial(step: float, categories: int, count: int) -> tuple[_Array, _Array
 
 
 def _grouped(spend: Spend) -> dict[tuple[float, int], int]:
-    """(level, categories) -> uses; the level is a double that is not below what is written."""
+    """Mapping from (level, number of categories) to the number of uses. The level is a double that is not below the
+    written decimal.
+    """
     groups: dict[tuple[float, int], int] = {}
     for leaf, count in spend.items():
         match leaf:
@@ -168,7 +179,7 @@ def _within_limits(groups: dict[tuple[float, int], int]) -> bool:
 
 
 def _law(spend: Spend) -> _Law | None:
-    """The law of the total loss; None beyond the limits."""
+    """The law of the total loss; None for a list beyond the limits `ATOMS` and `USES`."""
     groups = _grouped(spend)
     if not _within_limits(groups):
         return None
@@ -194,7 +205,7 @@ def _product(groups: tuple[tuple[tuple[float, int], int], ...], shown: float) ->
 
 
 def epsilon(spend: Spend, delta: float) -> float:
-    """Least epsilon of the product law at `delta`, rounded up; infinity beyond `ATOMS`.
+    """The least epsilon of the product law at `delta`, rounded up; infinity beyond the limits `ATOMS` and `USES`.
 
     Example:
         >>> from confide.contract import Relation
@@ -219,7 +230,7 @@ def epsilon(spend: Spend, delta: float) -> float:
 
 
 def delta(spend: Spend, epsilon: float) -> float:
-    """The delta of the product law at `epsilon`, rounded up; 1 beyond `ATOMS`."""
+    """The delta of the product law at `epsilon`, rounded up; 1 beyond the limits `ATOMS` and `USES`."""
     sums = totals(spend)
     if written(epsilon) >= sums.pure + sums.approx and not sums.delta:
         return 0.0

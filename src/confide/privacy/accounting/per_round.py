@@ -1,18 +1,21 @@
-"""Composition round by round: each event with its own epsilon, the width of its loss and its drift.
+"""Composition round by round: each event has its own epsilon, a width of its privacy loss, and a drift, which is a
+bound on the mean loss.
 
-The levels are fixed beforehand; the mechanisms may adapt. Given the past, the loss of round i, under the one data set,
-lies in an interval of length w_i and has mean at most d_i. By Azuma and Hoeffding the sum exceeds its drift by
-sqrt(ln(1/slack)/2 sum w_i^2) with probability at most the slack. What is proved of one round:
+The epsilons are fixed before the first round; the mechanisms may adapt to earlier outputs. Given the past, the loss of
+round i under one of the two data sets lies in an interval of length w_i and has mean at most d_i. By Azuma and
+Hoeffding, the total loss exceeds the sum of the drifts by sqrt(ln(1/slack)/2 sum w_i^2) with probability at most the
+slack. The width and the drift of one round are proved as follows:
 
-- epsilon-DP: the loss lies in [-epsilon, epsilon]. Binary randomised response dominates every such pair, and the mean,
-  a Kullback-Leibler divergence, is at most its (2p - 1) epsilon = epsilon tanh(epsilon/2), with
-  p = e^epsilon/(1 + e^epsilon). The printed epsilon (e^epsilon - 1) is larger.
-- a bounded range (exponential mechanism): the loss varies by at most epsilon over the outcomes, so the interval, which
-  may depend on the past, has length epsilon, not 2 epsilon. Renyi divergences are at most a epsilon^2/8, and the mean
-  is their limit at order 1: at most epsilon^2/8.
-- k-ary randomised response: interval as for epsilon-DP, and its own mean, epsilon (e^epsilon - 1)/(e^epsilon + k - 1).
-- (epsilon, delta)-DP: it is dominated by a mechanism that shows everything with probability delta and is epsilon-DP
-  otherwise; the deltas are added.
+- epsilon-DP: the loss lies in [-epsilon, epsilon]. Binary randomised response dominates every such pair of laws. The
+  mean loss is a Kullback-Leibler divergence, so it is at most that of binary randomised response: (2p - 1) epsilon =
+  epsilon tanh(epsilon/2), with p = e^epsilon/(1 + e^epsilon). The published drift epsilon (e^epsilon - 1) is larger.
+- bounded range (exponential mechanism): the loss varies by at most epsilon over the outcomes. So the interval, whose
+  position may depend on the past, has length epsilon instead of 2 epsilon. The Rényi divergence of order a is at most a
+  epsilon^2/8. The mean loss is its limit at order 1, so it is at most epsilon^2/8.
+- k-ary randomised response: the interval is that of epsilon-DP, and the mean is epsilon (e^epsilon - 1)/(e^epsilon + k
+  - 1).
+- (epsilon, delta)-DP: the mechanism is dominated by one that reveals everything with probability delta, and is
+  epsilon-DP otherwise; the deltas are added.
 
 Source: Dwork, Rothblum and Vadhan 2010; Kairouz, Oh and Viswanath 2015; spec query_release A2. The rule for a bounded
 range is ours.
@@ -33,7 +36,10 @@ from confide.privacy.noise.balls import precision
 __all__ = ["RULES", "SOURCE", "Drift", "delta", "drift_of", "epsilon", "proved"]
 
 Drift = Literal["tanh", "printed"]
-"""epsilon tanh(epsilon/2), or the printed epsilon (e^epsilon - 1) with the printed width, for every event alike."""
+"""Rule for the drift and the width of an event. "tanh" takes the drift epsilon tanh(epsilon/2) and the refined rule of
+each event type. "printed" takes the published drift epsilon (e^epsilon - 1) and the published width 2 epsilon for every
+event.
+"""
 
 RULES: dict[type[Event], str] = {
     PureEvent: "width 2 epsilon, drift epsilon tanh(epsilon/2)",
@@ -41,13 +47,13 @@ RULES: dict[type[Event], str] = {
     RandomizedResponseEvent: "width 2 epsilon, its own drift",
     ApproxEvent: "as pure; deltas added",
 }
-"""Event type -> the rule."""
+"""Mapping from an event type to the rule proved for it, in a few words."""
 
 SOURCE = "Azuma and Hoeffding; Kairouz, Oh and Viswanath 2015; the bounded range is ours"
 
 
 def _round(leaf: Event, drift: Drift) -> tuple[Fraction, Any]:
-    """Square of the width, and the drift as a ball."""
+    """Square of the width of the loss in one round, and the drift of the round as a ball."""
     match leaf:
         case BoundedRangeEvent() if drift == "tanh":
             square = written(leaf.epsilon) ** 2
@@ -63,18 +69,19 @@ def _round(leaf: Event, drift: Drift) -> tuple[Fraction, Any]:
 
 
 def drift_of(level: Fraction, drift: Drift = "tanh") -> Any:
-    """The largest mean of the loss of a round at this level of epsilon-DP, as a ball."""
+    """The drift of an epsilon-DP round, that is a bound on the mean of its privacy loss, as a ball."""
     each = ball(level)
     return each * ((each / 2).tanh() if drift == "tanh" else each.expm1())
 
 
 def proved(squares: Any, drifts: Any, slack: float) -> float:
-    """The bound sqrt(ln(1/slack)/2 sum w^2) + sum d in nats, rounded up; at the precision that the caller has set.
+    """The bound sqrt(ln(1/slack)/2 sum w^2) + sum d on the total loss in nats, where w are the widths and d the drifts
+    of the rounds. The bound is rounded up, and computed at the precision that the caller has set.
 
     Args:
         squares: the sum of the squares of the widths, as a ball.
         drifts: the sum of the drifts, as a ball.
-        slack: > 0.
+        slack: failure probability, > 0.
     """
     from flint import arb
 
@@ -90,12 +97,13 @@ def _rounds(spend: Spend, drift: Drift) -> tuple[Any, Any]:
 
 
 def epsilon(spend: Spend, delta: float, *, drift: Drift = "tanh") -> float:
-    """The bound sqrt(ln(1/slack)/2 sum w^2) + sum d, with a slack of `delta` less the sum of the deltas.
+    """The bound sqrt(ln(1/slack)/2 sum w^2) + sum d, where w are the widths and d the drifts of the rounds. The slack
+    is `delta` minus the sum of the deltas.
 
     Args:
         spend: counted events.
         delta: a probability in [0, 1).
-        drift: "tanh" for what is proved of each event, "printed" for the published rule.
+        drift: "tanh" for the refined rule of each event type, "printed" for the published rule.
 
     Returns:
         epsilon in nats, rounded up; infinity where no slack is left.
@@ -118,8 +126,8 @@ def epsilon(spend: Spend, delta: float, *, drift: Drift = "tanh") -> float:
 
 
 def delta(spend: Spend, epsilon: float, *, drift: Drift = "tanh") -> float:
-    """The bound exp(-2 (epsilon - sum d)^2 / sum w^2), plus the sum of the deltas; 1 where epsilon is below the
-    drift.
+    """The bound exp(-2 (epsilon - sum d)^2 / sum w^2) plus the sum of the deltas, where w are the widths and d the
+    drifts of the rounds. The result is 1 where `epsilon` is below the sum of the drifts.
     """
     from flint import arb
 

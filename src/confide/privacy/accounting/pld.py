@@ -1,13 +1,16 @@
-"""Privacy loss distributions, by dp-accounting: nearly optimal for long mixed lists. Needs the extra `accounting`.
+"""Composition of privacy loss distributions with the library dp-accounting: nearly optimal for long mixed lists. The
+calculator needs the extra `accounting`.
 
-Sound only where one pair of laws dominates an event: binary randomised response for a pure one, its own pair for k-ary
-randomised response, the same with everything shown for an approximate one, two Gaussians for a Gaussian one. Of zCDP no
-such pair is known, so it is unsupported.
+The calculator is sound only for events that are dominated by one pair of laws. A pure event is dominated by binary
+randomised response, and k-ary randomised response by its own pair of laws. An approximate event is dominated by binary
+randomised response that reveals everything with probability delta, and a Gaussian event by two Gaussians. For a zCDP
+event no dominating pair is known, so it is unsupported.
 
-Each loss is discretised here (connect the dots, towards less private), composed there, use by use: the accountant of
-dp-accounting loses the repeat count of randomised response that was composed with itself, so it is not asked. Numbers
-are as good as that library's floating-point arithmetic, which is not rounded outwards: compare, but prefer
-`optimal` where it answers.
+This module discretises each loss by connecting the dots, in the direction of less privacy; dp-accounting composes the
+discretised losses use by use. The accountant class of dp-accounting is not used, because it loses the repeat count of a
+randomised response that is composed with itself. The numbers are as accurate as the floating-point arithmetic of
+dp-accounting, which is not rounded outwards. Use the calculator for comparison, and prefer `optimal` where that gives
+an answer.
 
 Source: Doroshenko et al. 2022; spec query_release A2.
 """
@@ -42,7 +45,7 @@ RULES: dict[type[Event], str] = {
     ApproxEvent: "randomised response, or everything shown",
     GDPEvent: "two Gaussians",
 }
-"""Event type -> the rule."""
+"""Mapping from an event type to the pair of laws that dominates it, in a few words."""
 
 SOURCE = "Doroshenko et al. 2022"
 
@@ -68,10 +71,12 @@ def _library() -> tuple[Any, Any]:
 
 
 def interval(spend: Spend) -> float:
-    """Width of the grid of losses: a two-thousandth of the total's root mean square, a tenth of one event's at most.
+    """Width of the grid of losses: 1/2000 of the total's root mean square, and at most a tenth of the root mean square
+    of one event.
 
-    The first keeps the total exact to a thousandth; the second keeps what is added to each event's variance below a
-    part in a hundred. Both depend on the events alone.
+    A width of 1/2000 of the total's root mean square keeps the total exact to a thousandth. A width of a tenth of one
+    event's root mean square keeps the variance added to each event below one per cent. The width depends on the events
+    alone.
     """
     square, count = 0.0, 0
     for leaf, uses in spend.items():
@@ -84,9 +89,9 @@ def interval(spend: Spend) -> float:
 
 
 def _hockey(level: float, categories: int, shown: float) -> Callable[[_Array], _Array]:
-    """delta at any epsilon for one randomised response, with everything shown with some probability.
+    """Function from epsilon to delta for one randomised response, which reveals everything with a given probability.
 
-    Under the other data set the outcome of the largest loss has probability e^-level times its own, others the same.
+    Of the k outcomes, one has loss `level`, one has loss -`level`, and the others have loss 0.
     """
     scale = 1.0 + (categories - 1) * math.exp(-level)
     for_true, for_other = 1.0 / scale, math.exp(-level) / scale
@@ -135,7 +140,8 @@ def _distribution(spend: Spend) -> Any:
 
 
 def epsilon(spend: Spend, delta: float) -> float:
-    """Least epsilon of the composed distribution at `delta`, less room for rounding; infinity where nothing is left.
+    """The least epsilon of the composed distribution at `delta`, after a small part of `delta` is reserved for rounding
+    errors. The result is infinite where `delta` is no larger than that part.
 
     Raises:
         InvalidInput: dp-accounting is not installed.
@@ -148,5 +154,5 @@ def epsilon(spend: Spend, delta: float) -> float:
 
 
 def delta(spend: Spend, epsilon: float) -> float:
-    """The delta of the composed distribution at `epsilon`, plus room for rounding."""
+    """The delta of the composed distribution at `epsilon`, plus a margin for rounding errors."""
     return min(1.0, float(_distribution(spend).get_delta_for_epsilon(epsilon)) + _FLOATS) if spend else 0.0

@@ -1,4 +1,6 @@
-"""Basic composition across two groups: events with an epsilon of their own, and concentrated events converted once."""
+"""Basic composition of two groups of events: those with an epsilon of their own, and concentrated ones, which are
+converted to epsilon together.
+"""
 
 from __future__ import annotations
 
@@ -28,13 +30,13 @@ RULES: dict[type[Event], str] = {
     ZCDPEvent: "rho, converted with the rest of delta",
     GDPEvent: "mu alone or rho = mu^2/2, converted with the rest of delta",
 }
-"""Event type -> the rule."""
+"""Mapping from an event type to the rule proved for it, in a few words."""
 
 SOURCE = "Wu 2017, Theorem 2.2.2, over two groups"
 
 
 def _gaussian(sums: Totals) -> GDP | None:
-    """The concentrated events together, where all of them are Gaussian."""
+    """The joint loss of the concentrated events, if all of them are Gaussian; None otherwise."""
     if sums.square is None:
         return None
     with precision(BITS):
@@ -42,19 +44,21 @@ def _gaussian(sums: Totals) -> GDP | None:
 
 
 def concentrated_epsilon(sums: Totals, delta: float) -> float:
-    """Least epsilon of the concentrated events alone: exact where all are Gaussian, by zCDP otherwise."""
+    """The least epsilon of the concentrated events alone: exact if all of them are Gaussian, by zCDP otherwise."""
     gaussian = _gaussian(sums)
     return (gaussian or ZCDP(float_up(sums.concentrated))).epsilon_at(delta)
 
 
 def concentrated_delta(sums: Totals, epsilon: float) -> float:
-    """Least delta of the concentrated events alone."""
+    """The least delta of the concentrated events alone: exact if all of them are Gaussian, by zCDP otherwise."""
     gaussian = _gaussian(sums)
     return (gaussian or ZCDP(float_up(sums.concentrated))).delta_at(epsilon)
 
 
 def epsilon(spend: Spend, delta: float) -> float:
-    """The sum of the epsilons, and that of the concentrated events at what is left of `delta`."""
+    """The sum of the epsilons, plus the epsilon of the concentrated events at the delta that is left: `delta` minus the
+    sum of the deltas.
+    """
     sums = totals(spend)
     left = remaining(delta, sums.delta)
     if left < 0:
@@ -64,7 +68,9 @@ def epsilon(spend: Spend, delta: float) -> float:
 
 
 def delta(spend: Spend, epsilon: float) -> float:
-    """The sum of the deltas, and that of the concentrated events at what is left of `epsilon`."""
+    """The sum of the deltas, plus the delta of the concentrated events at the epsilon that is left: `epsilon` minus the
+    sum of the epsilons.
+    """
     sums = totals(spend)
     left = remaining(epsilon, sums.pure + sums.approx)
     if left < 0:

@@ -1,9 +1,11 @@
-"""A list of events, counted, and its exact sums: epsilons and deltas as people write them (in decimal), no rounding.
+"""Counting of the events of a list, and exact sums of their costs. Epsilons and deltas count as the decimals that
+people write, so nothing is rounded.
 
-`counted` is where unknown events are refused. Labels, order and nesting make no difference to a cost, so they end here,
-and so do events that cost nothing.
+`counted` refuses unknown events. `counted` also drops labels, order, nesting and events without a cost, because they do
+not change the total cost.
 
-Square roots that are never too small: for noise, whose deviation may be rounded up but not down.
+`root_up` computes square roots that are never too small, for standard deviations of noise, which may be rounded up but
+not down.
 """
 
 from __future__ import annotations
@@ -52,10 +54,10 @@ def root_up(square: Fraction) -> float:
     """The least double whose square is at least a rational number.
 
     Args:
-        square: >= 0.
+        square: the rational number, >= 0.
 
     Raises:
-        InvalidInput: negative, or its root is beyond the doubles.
+        InvalidInput: the number is negative, or its root is larger than the largest double.
 
     Example:
         >>> root_up(Fraction(9, 4)), Fraction(root_up(Fraction(2))) ** 2 >= 2
@@ -83,10 +85,10 @@ def root_down(square: Fraction) -> float:
     """The largest double whose square is at most a rational number.
 
     Args:
-        square: >= 0.
+        square: the rational number, >= 0.
 
     Raises:
-        InvalidInput: negative, or its root is beyond the doubles.
+        InvalidInput: the number is negative, or its root is larger than the largest double.
 
     Example:
         >>> Fraction(root_down(Fraction(2))) ** 2 <= 2 < Fraction(root_up(Fraction(2))) ** 2
@@ -101,10 +103,12 @@ def root_down(square: Fraction) -> float:
 KINDS: tuple[type[Event], ...] = (
     PureEvent, BoundedRangeEvent, RandomizedResponseEvent, ApproxEvent, ZCDPEvent, GDPEvent,
 )
-"""The events that have proved rules, in reading order."""
+"""The event types that have proved rules, in the order of the documentation."""
 
 Spend = Mapping[Event, int]
-"""Events with their multiplicities, as `counted` makes it: known types, no labels, no nesting, nothing free."""
+"""Mapping from an event to its number of uses, as `counted` makes it: only known event types, without labels and
+nesting, and without events that cost nothing.
+"""
 
 
 def float_up(value: Fraction) -> float:
@@ -123,10 +127,11 @@ def float_up(value: Fraction) -> float:
 
 @lru_cache(maxsize=4096)  # a run asks for the same few settings again and again
 def written(value: float | Fraction) -> Fraction:
-    """The decimal number that a double is written as: 0.8 and 0.2 make 1, as whoever wrote them meant.
+    """The decimal number that a double is written as. Thus 0.8 and 0.2 sum to exactly 1, as the person who typed them
+    meant.
 
-    It differs from the double by less than a relative 2^-53; whatever is calibrated to an epsilon keeps more room. An
-    exact rational is itself.
+    The decimal differs from the double by less than a relative 2^-53, and noise calibrated to an epsilon has a larger
+    margin than that. An exact rational is returned unchanged.
 
     Example:
         >>> written(0.8) + written(0.2) == 1, 0.8 + 0.2 == 1, Fraction(0.8) + Fraction(0.2) == 1
@@ -136,7 +141,7 @@ def written(value: float | Fraction) -> Fraction:
 
 
 def written_up(value: Fraction) -> float:
-    """The least double that is written as a decimal not below an exact rational.
+    """The least double whose shortest decimal form is not below an exact rational.
 
     Example:
         >>> written_up(Fraction(3, 10)), float_up(Fraction(3, 10))
@@ -150,16 +155,18 @@ def written_up(value: Fraction) -> float:
 
 
 def as_written(bound: float) -> float:
-    """The least double that is written as a decimal not below this double; infinity stays."""
+    """The least double whose shortest decimal form is not below the given double; infinity is unchanged."""
     return written_up(Fraction(bound)) if math.isfinite(bound) else bound
 
 
 def spendable(epsilon: float, delta: float) -> float:
-    """The largest epsilon to calibrate concentrated noise to, so that its charge keeps to a budget as it is written.
+    """The largest epsilon to which concentrated noise can be calibrated so that its charge stays within a budget
+    written as a decimal.
 
-    The bound of such noise is a double, and a budget counts as the decimal that it is written as. About every second
-    decimal is below its double; a budget of 0.8 would not admit noise for 0.8. Without a delta the epsilon stays: pure
-    events count as they are written.
+    The charge of such noise is a double, but a budget counts as the decimal that it is written as. About every second
+    decimal number is below the double that represents it. For example, a budget of 0.8 would not admit noise calibrated
+    to the double 0.8. Without a delta the epsilon is unchanged, because pure events count as the decimals that they are
+    written as.
 
     Args:
         epsilon: the epsilon of the budget, above 0.
@@ -173,14 +180,14 @@ def spendable(epsilon: float, delta: float) -> float:
 
 
 def ball(value: Fraction) -> Any:
-    """An exact rational as a ball of flint's working precision."""
+    """An exact rational as a flint ball, at the working precision that is set."""
     from flint import arb, fmpq
 
     return arb(fmpq(value.numerator, value.denominator))
 
 
 def remaining(delta: float, spent: Fraction) -> float:
-    """The part of a delta that is left, rounded down; negative or 0 where nothing is."""
+    """The given delta minus the part that is spent, rounded down. The result is 0 or negative where nothing is left."""
     left = written(delta) - spent
     nearest = float(left)
     return nearest if Fraction(nearest) <= left else math.nextafter(nearest, -math.inf)
@@ -198,10 +205,10 @@ def _free(leaf: Event) -> bool:
 
 
 def counted(events: Iterable[Event]) -> Spend:
-    """Equal events together, in an order of their own.
+    """The number of uses of each distinct event, sorted, without labels, nesting and events that cost nothing.
 
     Raises:
-        Unsupported: an event of a type that has no proved rule here.
+        Unsupported: an event of a type that has no proved rule.
 
     Example:
         >>> from confide.contract import Relation
@@ -222,16 +229,16 @@ def counted(events: Iterable[Event]) -> Spend:
 
 @dataclass(frozen=True)
 class Totals:
-    """Exact sums, kept apart by what is known of each event.
+    """Exact sums of the costs of a list of events, by group: pure, approximate and concentrated events.
 
     Args:
-        pure: epsilons of the events that are pure.
-        pure_rho: zCDP costs of the same events.
-        approx: epsilons of the approximate events.
-        delta: deltas of the approximate events.
-        concentrated: zCDP costs of the events that have no pure epsilon.
-        square: squares of mu, where all events without a pure epsilon, and not approximate, are Gaussian; else None.
-        approximate: whether there is an approximate event at all.
+        pure: sum of the epsilons of the pure events.
+        pure_rho: sum of the zCDP costs of the pure events.
+        approx: sum of the epsilons of the approximate events.
+        delta: sum of the deltas of the approximate events.
+        concentrated: sum of the zCDP costs of the concentrated events, which have no pure epsilon.
+        square: sum of the squared mu of the concentrated events, if all of them are Gaussian; None otherwise.
+        approximate: whether there is an approximate event.
     """
 
     pure: Fraction = Fraction(0)
@@ -244,12 +251,12 @@ class Totals:
 
     @property
     def rho(self) -> Fraction | None:
-        """All events as zCDP; None where one has no zCDP cost."""
+        """The zCDP cost of all events together; None if an event has no zCDP cost."""
         return None if self.approximate else self.pure_rho + self.concentrated
 
 
 def totals(spend: Spend) -> Totals:
-    """The sums of counted events: basic composition of epsilons and deltas, and of zCDP costs.
+    """The sums of counted events by basic composition: sums of epsilons, of deltas, and of zCDP costs.
 
     Source: Bun and Steinke 2016, Proposition 1.4 (epsilon^2/2) and Lemma 2.4 (mu^2/2); spec query_release A2
     (epsilon^2/8 for a bounded range: with Z = ln(P/P'), K(u) = ln E'[e^(uZ)] has K(0) = K(1) = 0, and K'' is the

@@ -1,4 +1,6 @@
-"""Concentrated composition: costs rho add up, and are converted once. Proofs of the costs stand at `sums.totals`."""
+"""Composition of zero-concentrated differential privacy: the costs rho add up, and their sum is converted once. The
+docstring of `sums.totals` proves the cost of each event type.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +20,13 @@ RULES: dict[type[Event], str] = {
     ZCDPEvent: "rho",
     GDPEvent: "rho = mu^2/2",
 }
-"""Event type -> the rule."""
+"""Mapping from an event type to its rho, in a few words."""
 
 SOURCE = "Bun and Steinke 2016; the bounded range is ours"
 
 
 def rho(spend: Spend) -> float:
-    """The sum of the costs, rounded up."""
+    """The sum of the rho of all events, rounded up."""
     exact = totals(spend).rho
     if exact is None:
         raise Unsupported("events", "an approximate event in zCDP", "ask for epsilon(delta)")
@@ -32,11 +34,11 @@ def rho(spend: Spend) -> float:
 
 
 def epsilon(spend: Spend, delta: float) -> float:
-    """Least epsilon of the total rho at `delta` (`ZCDP.epsilon_at`)."""
+    """The least epsilon of the total rho at `delta` (`ZCDP.epsilon_at`)."""
     return as_written(ZCDP(rho(spend)).epsilon_at(delta)) if spend else 0.0
 
 
 def delta(spend: Spend, epsilon: float) -> float:
-    """Least delta of the total rho at `epsilon` (`ZCDP.delta_at`)."""
+    """The least delta of the total rho at `epsilon` (`ZCDP.delta_at`)."""
     cost = rho(spend)
     return ZCDP(cost).delta_at(epsilon) if math.isfinite(cost) else 1.0

@@ -1,7 +1,7 @@
-"""Noise: one class (`Noise`) for secure, simulated and replayed draws; nothing else in confide is random.
+"""Noise: the class `Noise` for secure, simulated and replayed draws, which is the only source of randomness in confide.
 
-`entropy` alone reads the operating system's randomness; `balls` and `laws` round real-valued noise exactly; `discrete`
-draws noise on the integers. OpenDP and flint are imported when the first secure draw needs them.
+Only `entropy` reads the operating system's randomness. `balls` and `laws` round real-valued noise exactly, and
+`discrete` draws noise on the integers. OpenDP and flint are imported when the first secure draw needs them.
 """
 
 from confide._lazy import doors

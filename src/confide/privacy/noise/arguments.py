@@ -1,6 +1,7 @@
-"""Checks of the arguments of a draw; the same for every source of noise.
+"""Checks of the arguments of a draw, which are the same for every source of noise.
 
-Scales, sizes and grids are public and may be quoted in a message. Centers are not: no message says what they hold.
+Scales, sizes and grids are public, and may be quoted in an error message. Centers are private, and no message repeats
+their values.
 """
 
 from __future__ import annotations
@@ -39,19 +40,21 @@ __all__ = [
 ]
 
 StreamName = tuple[str | int, ...]
-"""A stream's name in its normal form: a tuple; the name "a" is the tuple ("a",)."""
+"""A stream's name in its normal form, which is a tuple: the name "a" becomes the tuple ("a",)."""
 
 Stream = str | StreamName
-"""What names one draw: a word, or a tuple of words and whole numbers such as ("price", 3)."""
+"""The name of one draw: a word, or a tuple of words and whole numbers such as ("price", 3)."""
 
 Center = ArrayLike | Sequence[Fraction]
-"""What real-valued noise is added to: doubles, read as the exact dyadic numbers that they are, or fractions."""
+"""The numbers to which real-valued noise is added: fractions, or doubles, which are read as the exact dyadic numbers
+that they are.
+"""
 
 Integers = Sequence[int] | NDArray[np.int64] | NDArray[np.object_]
-"""What noise on the integers is added to."""
+"""The whole numbers to which noise on the integers is added."""
 
 Points = NDArray[np.float64] | list[Fraction]
-"""A checked center, flattened."""
+"""A checked and flattened center."""
 
 _LARGEST = Fraction(sys.float_info.max)
 _GRID = 60
@@ -80,11 +83,11 @@ def as_stream(stream: Stream) -> StreamName:
 
 
 def begins_with(stream: StreamName, part: str) -> bool:
-    """Whether a stream belongs to the part that some first words name.
+    """Whether a stream's name begins with the given words.
 
     Args:
-        stream: the stream in its normal form.
-        part: words with "/" between them; "" is everything.
+        stream: the stream's name in its normal form.
+        part: words with "/" between them; the empty text fits every stream.
 
     Example:
         >>> begins_with(("release", "gram", 0), "release/gram"), begins_with(("releases",), "release")
@@ -95,12 +98,12 @@ def begins_with(stream: StreamName, part: str) -> bool:
 
 
 def as_shape(size: int | tuple[int, ...]) -> tuple[int, ...]:
-    """A size as a tuple."""
+    """A size, given as a number or as a shape, as a tuple."""
     return tuple(whole("size", axis) for axis in (size if isinstance(size, tuple) else (size,)))
 
 
 def as_exact(field: str, value: float | Fraction, *, at_most: float = math.inf) -> Fraction:
-    """A positive number as the exact rational that it is, within the range of doubles.
+    """A positive number as an exact rational, within the range of doubles.
 
     Raises:
         InvalidInput: not a number, not finite, not positive, above `at_most`, or a fraction beyond the doubles.
@@ -115,7 +118,7 @@ def as_exact(field: str, value: float | Fraction, *, at_most: float = math.inf) 
 
 
 def as_grid(grid: int) -> int:
-    """The exponent of a grid 2^-grid."""
+    """The checked exponent of a grid 2^-grid."""
     grid = whole("grid", grid)
     if grid > _GRID:
         raise InvalidInput("grid", f"{grid} is too fine", f"must be at most {_GRID}")
@@ -131,7 +134,7 @@ def _fraction(value: object) -> Fraction:
 
 
 def as_center(center: Center | None, shape: tuple[int, ...]) -> Points:
-    """A center, flattened: doubles stay doubles, everything else becomes fractions; none at all means zeros."""
+    """A flattened center. Doubles stay doubles, and all else becomes fractions; a missing center becomes zeros."""
     if center is None:
         return np.zeros(math.prod(shape))
     try:
@@ -152,7 +155,7 @@ def as_center(center: Center | None, shape: tuple[int, ...]) -> Points:
 
 
 def as_integers(center: Integers | None, shape: tuple[int, ...]) -> list[int] | None:
-    """An integer center, flattened, as Python integers; None where there is none."""
+    """A flattened integer center as Python integers; None if no center is given."""
     if center is None:
         return None
     numbers = isinstance(center, np.ndarray) and center.dtype.kind in "iu"  # then no entry needs a look
@@ -168,7 +171,7 @@ def as_integers(center: Integers | None, shape: tuple[int, ...]) -> list[int] | 
 
 
 def as_stretch(stretch: ArrayLike | None, dimension: int) -> NDArray[np.float64]:
-    """Positive factors, one per coordinate; ones where none are given."""
+    """Positive factors, one per coordinate; ones if no factors are given."""
     if stretch is None:
         return np.ones(dimension)
     try:
@@ -183,7 +186,9 @@ def as_stretch(stretch: ArrayLike | None, dimension: int) -> NDArray[np.float64]
 
 
 def as_table(table: ArrayLike) -> NDArray[np.int64]:
-    """The weights of a finite channel, (m, k) int64, of one sum for all rows; one row may be given flat."""
+    """The weights of a finite channel, (m, k) int64, where all rows have the same sum. A single row may be given
+    without nesting.
+    """
     array = np.asarray(table)
     if array.ndim == 1:
         array = array[None, :]
@@ -200,7 +205,7 @@ def as_table(table: ArrayLike) -> NDArray[np.int64]:
 def as_inputs(
     inputs: ArrayLike, rows: int, *, field: str = "inputs", kind: str = "row of the table"
 ) -> NDArray[np.int64]:
-    """Private whole numbers below `rows`, (n,) int64; no message repeats them."""
+    """Private whole numbers below `rows`, (n,) int64. No error message repeats the numbers."""
     try:
         array = np.asarray(inputs)
     except ValueError:  # somebody's entry has another shape than the others
@@ -215,7 +220,7 @@ def as_inputs(
 
 
 def as_logits(logits: ArrayLike) -> NDArray[np.float64]:
-    """Private logits, (k,) finite doubles; no message repeats them."""
+    """Private logits, (k,) finite doubles. No error message repeats the logits."""
     try:
         array = np.array(logits, dtype=np.float64)
     except (ValueError, TypeError):

@@ -1,15 +1,16 @@
-"""Exact rounding of random real numbers, by lazily refined ball arithmetic.
+"""Exact rounding of random real numbers, by ball arithmetic that is refined on demand.
 
-A uniform real number is known by its leading bits: b bits u say that it lies in [u, u+1] 2^-b. Ball arithmetic
-(python-flint's `arb`) carries that interval, and every rounding error, through the formula of a law, and ends with a
-ball that holds the ideal real draw. Where the whole ball rounds to one integer, that integer is the exact rounding;
-where it does not, more random bits are appended *to the same uniforms* and the formula is evaluated again. What comes
-out is a function of the ideal real-valued draw, hence free post-processing of the ideal mechanism: no floating-point
-number ever enters the law.
+A uniform real number is known by its leading bits: b bits that form the integer u say that it lies in [u, u+1] 2^-b.
+Ball arithmetic (python-flint's `arb`) carries that interval, and every rounding error, through the formula of a law.
+The result is a ball that contains the ideal real draw. If the whole ball rounds to one integer, that integer is the
+exact rounding. If the ball does not round to one integer, more random bits are appended *to the same uniforms*, and the
+formula is evaluated again. So the output is a function of the ideal real-valued draw, and thus free post-processing of
+the ideal mechanism. No floating-point error ever changes the law.
 
-The number of bits at the start depends on public parameters only. It leaves so much room that a value needs a second
-round with a probability below 2^-60, whatever is added to the noise. Up to that, time depends on private values only
-through the arithmetic of Python's integers, which is some nanoseconds slower for longer ones.
+The number of bits at the start depends on public parameters only. The number of bits is so large that a second round is
+needed with a probability below 2^-60 for each value, whatever number the noise is added to. In the first round, time
+depends on private values only through Python's integer arithmetic, which takes some nanoseconds more for longer
+integers.
 
 Source: spec truthful_regression 4.4 (iii).
 """
@@ -31,10 +32,12 @@ from confide.privacy.noise.entropy import Entropy
 __all__ = ["Law", "Offset", "independent", "magnitude", "offsets", "precision", "rounded", "starting_bits"]
 
 Law = Callable[[Sequence[Any]], Sequence[Any]]
-"""Balls of independent uniforms in (0, 1) -> balls of noise, in units of the grid."""
+"""Function from balls of independent uniforms in (0, 1) to balls of noise, in units of the grid."""
 
 Offset = tuple[int, Any]
-"""(whole, part): the point whole + part, in units of the grid; part is in (-1, 1), a double or flint's rational."""
+"""A pair (whole, part) for the point whole + part, in units of the grid. The part lies in (-1, 1), and is a double or
+flint's rational.
+"""
 
 _GUARD = 32  # working bits beyond those of the uniforms: rounding errors stay far below the ball's width
 _ROOM = 80  # bits by which the first ball is narrower than the noise it encloses (60, and room for the law's tails)
@@ -47,10 +50,10 @@ _LOCK = threading.RLock()
 
 @contextmanager
 def precision(bits: int) -> Iterator[None]:
-    """Set flint's working precision, alone, and restore the caller's.
+    """Set flint's working precision while holding a lock, and restore the earlier precision afterwards.
 
-    The precision is a global of the process, hence the lock. Code outside confide that changes it meanwhile cannot make
-    a result wrong: balls only get wider, and an undecided rounding is done again.
+    The precision is a global variable of the process, hence the lock. Code outside confide that changes the precision
+    in between cannot make a result wrong: the balls only become wider, and an undecided rounding is repeated.
 
     Args:
         bits: working precision, >= 2.
@@ -72,10 +75,11 @@ def magnitude(value: Fraction) -> int:
 
 
 def starting_bits(spread: int, values: int) -> int:
-    """The number of bits of each uniform that are drawn at the start: a function of public parameters.
+    """The number of bits of each uniform that are drawn at the start, a function of public parameters.
 
     Args:
-        spread: log2 of the noise's size in units of the grid, rounded; negative where the grid is the coarser.
+        spread: log2 of the noise's size in units of the grid, rounded; negative if the noise is smaller than the grid
+            unit.
         values: the number of values that are rounded together.
     """
     # abs: noise far below the grid decides a tie between two grid points, so that its own digits are needed too.
@@ -84,13 +88,13 @@ def starting_bits(spread: int, values: int) -> int:
 
 
 def offsets(points: Points, grid: int) -> list[Offset]:
-    """Points in units of the grid, split exactly into a whole number and a part in (-1, 1).
+    """Points in units of the grid, each split exactly into a whole number and a part in (-1, 1).
 
-    The whole number stays outside the balls, so that large points cost neither precision nor time.
+    The whole number stays outside the balls. So large points cost neither precision nor time.
 
     Args:
         points: doubles or fractions, taken exactly.
-        grid: exponent of the grid.
+        grid: exponent of the grid 2^-grid.
     """
     from flint import fmpq
 
@@ -108,13 +112,14 @@ def offsets(points: Points, grid: int) -> list[Offset]:
 def independent(
     law: Law, points: Sequence[Offset], *, uniforms: int, values: int, bits: int, entropy: Entropy
 ) -> list[int]:
-    """`rounded` for independent draws, any number of them.
+    """The integers nearest to points + noise, as in `rounded`, for any number of independent draws.
 
     Args:
-        law: a law that takes any number of groups of `uniforms` uniforms, and gives `values` values for each.
-        points: one per value; what the last group gives beyond them is dropped.
-        uniforms: uniforms in a group.
-        values: values that one group gives.
+        law: a law that takes any number of groups of `uniforms` uniforms, and gives `values` values for each group.
+        points: the numbers to which the noise is added, one per value. If the last group gives more values than are
+            needed, the rest is dropped.
+        uniforms: number of uniforms in a group.
+        values: number of values that one group gives.
         bits: bits of each uniform at the start, a multiple of 8.
         entropy: the source of the bits.
     """
@@ -130,7 +135,7 @@ def rounded(law: Law, points: Sequence[Offset], *, uniforms: int, bits: int, ent
     """The integers nearest to points + noise, in units of the grid, exactly.
 
     Args:
-        law: the noise, in units of the grid: at least one value per point.
+        law: the law of the noise, in units of the grid, with at least one value per point.
         points: the numbers that the noise is added to.
         uniforms: the number of independent uniforms that the law takes.
         bits: bits of each uniform at the start, a multiple of 8.

@@ -1,4 +1,4 @@
-"""The class `Noise`: every random number of confide comes through it."""
+"""The class `Noise`, from which all random numbers of confide come."""
 
 from __future__ import annotations
 
@@ -45,15 +45,17 @@ RealLaw = Literal["laplace", "gaussian"]
 class Noise(ABC):
     """A source of noise: secure, simulated or replayed, all with the same methods.
 
-    A draw is asked for by law, size and the name of its stream. Each stream is drawn once per `Noise`: noise that is
-    used twice can be subtracted, so a second draw of a stream is refused.
+    A draw is requested by its law, its size and the name of its stream. Each stream is drawn once per `Noise`. A second
+    draw of a stream is refused, because noise that is used twice can be subtracted out.
 
-    Real-valued noise comes out added to its `center` and rounded to a multiple of 2^-grid, as one step. Secure noise
-    rounds the ideal real number center + noise exactly, so that the result is post-processing of the ideal mechanism;
-    adding double noise to a double would leak through the low bits. Multiples above 2^53 units are rounded once more,
-    to the nearest double. The center may be private; every other argument is public. What a secure draw still shows
-    through its time: public parameters, the noise of a rejection sampler, and nanoseconds that depend on the length of
-    the center's integers. An undecided rounding is refined with probability below 2^-60, whatever the center.
+    Real-valued noise is added to its `center` and rounded to a multiple of 2^-grid in one step. Secure noise rounds the
+    ideal real number center + noise exactly, so the result is post-processing of the ideal mechanism. Adding noise as a
+    double to a double would reveal the center through the low bits. Results above 2^53 units of the grid are rounded
+    once more, to the nearest double.
+
+    The center may be private, while every other argument is public. The time of a secure draw depends on public
+    parameters, on the noise of a rejection sampler, and, by nanoseconds, on the length of the center's integers. An
+    undecided rounding is refined with probability below 2^-60, whatever the center.
 
     Source: spec truthful_regression 4.4, query_release A3.
 
@@ -83,7 +85,9 @@ class Noise(ABC):
 
     @classmethod
     def secure(cls) -> Noise:
-        """Exact noise from the operating system's randomness. It takes no seed: a seed would be a way to repeat it."""
+        """Exact noise from the operating system's randomness. Secure noise takes no seed, because a seed would allow
+        the draws to be repeated.
+        """
         from confide.privacy.noise.given_noise import GivenNoise
         from confide.privacy.noise.secure import SecureNoise
 
@@ -91,11 +95,11 @@ class Noise(ABC):
 
     @classmethod
     def simulated(cls, seed: int) -> Noise:
-        """Reproducible numpy noise for studies and tests; never fit for release.
+        """Reproducible numpy noise for studies and tests, which must not be used for a release.
 
         Args:
-            seed: a whole number >= 0. Each stream has a generator of its own, derived from the seed and the stream's
-                name: the order of draws, threads and chunks change nothing.
+            seed: a whole number >= 0. Each stream has its own generator, derived from the seed and the stream's name.
+                So the draws do not depend on the order of requests, on threads or on chunks.
         """
         from confide.privacy.noise.simulated import SimulatedNoise
 
@@ -103,12 +107,13 @@ class Noise(ABC):
 
     @classmethod
     def replayed(cls, draws: Mapping[Stream, ArrayLike]) -> Noise:
-        """Noise that replays given draws; never fit for release.
+        """Noise that replays given draws, and must not be used for a release.
 
         Args:
-            draws: stream -> the raw noise, in the shape that will be asked for: integers for the discrete laws, real
-                numbers for the real laws (for `vector_laplace`, v before it is stretched), what is chosen for `channel`
-                and `selection`, booleans for `split`, positive numbers for `exponential`, whole numbers for `words`.
+            draws: mapping from a stream to its raw noise, in the shape that will be requested. Discrete laws take
+                integers, and real laws take real numbers. `vector_laplace` takes the vector v before it is stretched.
+                `channel` and `selection` take the chosen positions, `split` booleans, `exponential` positive numbers,
+                and `words` whole numbers.
         """
         from confide.privacy.noise.replayed import ReplayedNoise
 
@@ -117,18 +122,20 @@ class Noise(ABC):
     @property
     @abstractmethod
     def kind(self) -> str:
-        """One of "secure", "simulated", "replayed"."""
+        """The kind of the noise: "secure", "simulated" or "replayed"."""
 
     @property
     def release_safe(self) -> bool:
-        """Whether an outcome made with this noise may be published: True for secure noise alone."""
+        """Whether an outcome made with this noise may be published, which is True for secure noise only."""
         return False
 
     @property
     def audited(self) -> bool:
-        """Whether an audit listens: such noise says of itself what secure noise says, and an outcome that is made with
-        it is a study all the same (`Mechanism._outcome`). It is for confide's own mechanisms: noise that a run of
-        anybody's gets is put before it (`confide.privacy.noise.given_noise`), and does not say so.
+        """Whether an audit records the draws. Audited noise reports the properties of secure noise, but an outcome made
+        with it counts as a study (`Mechanism._outcome`).
+
+        The property serves confide's own mechanisms. The noise of any run is wrapped
+        (`confide.privacy.noise.given_noise`), and the wrapper does not report whether an audit records the draws.
         """
         return False
 
@@ -138,13 +145,14 @@ class Noise(ABC):
         return self._meter
 
     def metering(self, mechanism: Any, *, device: bool = False) -> AbstractContextManager[None]:
-        """Meter the draws, by the charge of a mechanism, until the end of its run.
+        """Context manager that meters the draws of a mechanism's run by the mechanism's charge.
 
-        A run within a run draws on the lines of the outer one. What claims no privacy has no charge, and no meter.
+        A run within another run draws on the lines of the outer run. A mechanism that claims no privacy has no charge
+        and gets no meter.
 
         Args:
             mechanism: the mechanism that runs.
-            device: whether it is one participant's device, which spends its own allowance.
+            device: whether the run is that of one participant's device, which spends its own allowance.
         """
         return self._metering(mechanism, device=device)
 
@@ -161,14 +169,14 @@ class Noise(ABC):
             self._meter, self._running = None, False
 
     def open_meter(self, mechanism: Any, *, device: bool = False) -> None:
-        """Meter the draws of a run that is no single call, such as one that waits for answers.
+        """Meter the draws of a run that consists of several calls, such as one that waits for answers.
 
-        Another attempt of the same mechanism begins with a new meter; a part of another's run keeps that one's. Within
-        a run that is metered already, nothing changes.
+        Another attempt of the same mechanism starts a new meter. A mechanism that is a part of another mechanism's run
+        keeps the meter of that run. Inside a `metering` context nothing changes.
 
         Args:
             mechanism: the mechanism that runs.
-            device: the same as of `metering`.
+            device: whether the run is that of one participant's device, as in `metering`.
         """
         if not self._running and (self.meter is None or self.meter.mechanism is mechanism):
             self._open_meter(mechanism, device=device)
@@ -190,13 +198,14 @@ class Noise(ABC):
     def discrete_laplace(
         self, scale: float | Fraction, size: int | tuple[int, ...], *, stream: Stream, center: Integers | None = None
     ) -> NDArray[np.int64]:
-        """Draw center + integers k with P(k) prop. to exp(-|k|/scale).
+        """Draw center + independent integers k with P(k) proportional to exp(-|k|/scale).
 
         Args:
-            scale: the scale in (0, 2^55], taken exactly; variance about 2 scale^2.
+            scale: the noise scale in (0, 2^55], taken exactly; the variance is about 2 scale^2.
             size: a number, or a shape.
-            stream: the draw's name.
-            center: whole numbers in that shape; zeros if left out. A sum beyond 64 bits becomes the nearest end.
+            stream: the name of the draw.
+            center: whole numbers in that shape; zeros if left out. A sum beyond 64 bits becomes the nearest 64-bit
+                integer.
 
         Raises:
             InvalidInput: an argument out of range, or the stream was drawn before.
@@ -212,13 +221,14 @@ class Noise(ABC):
         self, noise_std: float | Fraction, size: int | tuple[int, ...], *, stream: Stream,
         center: Integers | None = None,
     ) -> NDArray[np.int64]:
-        """Draw center + integers k with P(k) prop. to exp(-k^2/(2 noise_std^2)).
+        """Draw center + independent integers k with P(k) proportional to exp(-k^2/(2 noise_std^2)).
 
         Args:
             noise_std: the standard deviation in (0, 2^55], taken exactly; the variance is at most noise_std^2.
             size: a number, or a shape.
-            stream: the draw's name.
-            center: whole numbers in that shape; zeros if left out. A sum beyond 64 bits becomes the nearest end.
+            stream: the name of the draw.
+            center: whole numbers in that shape; zeros if left out. A sum beyond 64 bits becomes the nearest 64-bit
+                integer.
 
         Raises:
             InvalidInput: an argument out of range, or the stream was drawn before.
@@ -238,12 +248,13 @@ class Noise(ABC):
         center: Center | None = None,
         grid: int = 30,
     ) -> NDArray[np.float64]:
-        """Draw center + independent Laplace(scale), density exp(-|z|/scale)/(2 scale), rounded to multiples of 2^-grid.
+        """Draw center + independent Laplace(scale) noise with density exp(-|z|/scale)/(2 scale), rounded to multiples
+        of 2^-grid.
 
         Args:
-            scale: > 0, taken exactly.
+            scale: noise scale, > 0, taken exactly.
             size: a number, or a shape.
-            stream: the draw's name.
+            stream: the name of the draw.
             center: doubles or Fractions in that shape, taken exactly; zeros if left out.
             grid: the exponent of the grid 2^-grid, in 0..60.
 
@@ -264,12 +275,12 @@ class Noise(ABC):
         center: Center | None = None,
         grid: int = 30,
     ) -> NDArray[np.float64]:
-        """Draw center + independent N(0, noise_std^2), rounded to multiples of 2^-grid.
+        """Draw center + independent N(0, noise_std^2) noise, rounded to multiples of 2^-grid.
 
         Args:
             noise_std: standard deviation, > 0, taken exactly.
             size: a number, or a shape.
-            stream: the draw's name.
+            stream: the name of the draw.
             center: doubles or Fractions in that shape, taken exactly; zeros if left out.
             grid: the exponent of the grid 2^-grid, in 0..60.
 
@@ -290,16 +301,16 @@ class Noise(ABC):
         stretch: ArrayLike | None = None,
         grid: int = 30,
     ) -> NDArray[np.float64]:
-        """Draw center_k + stretch_k v_k, rounded to multiples of 2^-grid; v has density prop. to exp(-||v||_2/scale) in
-        R^d.
+        """Draw a vector with coordinates center_k + stretch_k v_k, rounded to multiples of 2^-grid. The noise v has
+        density proportional to exp(-||v||_2/scale) in R^d.
 
-        ||v|| is Gamma(d, scale) and the direction uniform; each coordinate has variance (d+1) scale^2. It is neither d
-        independent Laplace draws nor a radius Exp(scale).
+        The length ||v|| is Gamma(d, scale) and the direction is uniform, so each coordinate has variance (d+1) scale^2.
+        The law differs from d independent Laplace draws, and from a uniform direction with a radius Exp(scale).
 
         Args:
-            scale: > 0, taken exactly.
-            dimension: d >= 1.
-            stream: the draw's name.
+            scale: noise scale, > 0, taken exactly.
+            dimension: the dimension d >= 1.
+            stream: the name of the draw.
             center: d doubles or Fractions, taken exactly; zeros if left out.
             stretch: d positive doubles, public; ones if left out.
             grid: the exponent of the grid 2^-grid, in 0..60.
@@ -318,15 +329,16 @@ class Noise(ABC):
         return self._vector(exact, points, factors, fine, self._claim(stream))
 
     def channel(self, table: ArrayLike, inputs: ArrayLike, *, stream: Stream) -> NDArray[np.int64]:
-        """Outputs of a finite channel: j for input i with probability table[i, j] / row sum, exactly, independently.
+        """Draw independent outputs of a finite channel: input i gives output j with probability exactly table[i, j] /
+        (row sum).
 
         Args:
-            table: (m, k) public weights, whole numbers >= 0, every row with the same sum in [1, 2^62].
-            inputs: (n,) rows of the table; they may be private.
-            stream: the draw's name.
+            table: (m, k) public weights, whole numbers >= 0, where every row has the same sum in [1, 2^62].
+            inputs: (n,) row numbers of the table; they may be private.
+            stream: the name of the draw.
 
         Returns:
-            (n,) columns of the table.
+            (n,) column numbers of the table.
 
         Raises:
             InvalidInput: an argument out of range, or the stream was drawn before.
@@ -342,16 +354,18 @@ class Noise(ABC):
         return self._channel(weights, rows, self._claim(stream))
 
     def selection(self, logits: ArrayLike, size: int = 1, *, stream: Stream) -> NDArray[np.int64]:
-        """Independent positions j with probability in proportion to exp(logit_j), exactly: an exponential mechanism.
+        """Draw independent positions j with probability proportional to exp(logit_j), the law of an exponential
+        mechanism.
 
-        Logits are doubles, taken down to 700 below the largest. The law is that of the doubles exp(logit - largest),
-        as the exact numbers that they are; it is off by a relative 2^-40 at most. Use `exponential_mechanism`, which
-        turns scores into logits and leaves room for that.
+        Logits are doubles; a logit more than 700 below the largest counts as 700 below it. The weights are the doubles
+        exp(logit - largest), taken as exact numbers. These double weights differ from the ideal weights by a relative
+        2^-40 at most. The function `exponential_mechanism` converts scores to logits and keeps a margin for that error,
+        so use it instead.
 
         Args:
             logits: (k,) finite, 1 <= k <= 2^24; they may be private.
             size: number of draws.
-            stream: the draw's name.
+            stream: the name of the draw.
 
         Returns:
             (size,) positions.
@@ -365,11 +379,12 @@ class Noise(ABC):
         return self._selection(checked, count, self._claim(stream))
 
     def split(self, people: int, *, stream: Stream) -> NDArray[np.bool_]:
-        """A uniformly random balanced partition: floor(people/2) times False, True for the others.
+        """Draw a uniformly random balanced partition, as an array with floor(people/2) entries False and the others
+        True.
 
         Args:
-            people: >= 0.
-            stream: the draw's name.
+            people: the number of people, >= 0.
+            stream: the name of the draw.
 
         Raises:
             InvalidInput: an argument out of range, or the stream was drawn before.
@@ -380,15 +395,17 @@ class Noise(ABC):
         return self._split(people, self._claim(stream))
 
     def exponential(self, size: int | tuple[int, ...], *, stream: Stream) -> NDArray[np.float64]:
-        """Independent standard exponentials, density exp(-x) on x > 0: raw material of orders, not of released numbers.
+        """Draw independent standard exponentials, density exp(-x) on x > 0, as raw material for random orders and not
+        for released numbers.
 
-        Secure draws are within a relative 2^-50 of ideal real ones, the smallest included. That protects an order,
-        whose law such errors move by a known amount (`confide.search` charges for it). It does not protect a number
-        that is released: a double's low bits would tell what was added to it. For that there are `laplace` and its kin.
+        Secure draws are within a relative 2^-50 of ideal real ones, even the smallest. Such precision is enough for a
+        random order, whose law the errors change by a known amount (`confide.search` charges for that amount). An
+        exponential draw does not protect a released number, because its low bits as a double would reveal the number to
+        which it was added. For a released number use `laplace`, `gaussian` or a discrete law.
 
         Args:
             size: a number, or a shape.
-            stream: the draw's name.
+            stream: the name of the draw.
 
         Raises:
             InvalidInput: an argument out of range, or the stream was drawn before.
@@ -403,11 +420,11 @@ class Noise(ABC):
         return self._exponential(shape, self._claim(stream))
 
     def words(self, size: int | tuple[int, ...], *, stream: Stream) -> NDArray[np.uint64]:
-        """Independent uniform integers in [0, 2^64).
+        """Draw independent uniform integers in [0, 2^64).
 
         Args:
             size: a number, or a shape.
-            stream: the draw's name.
+            stream: the name of the draw.
 
         Raises:
             InvalidInput: an argument out of range, or the stream was drawn before.
@@ -420,7 +437,9 @@ class Noise(ABC):
         return self._words(shape, self._claim(stream))
 
     def _claim(self, stream: Stream) -> StreamName:
-        """Mark a stream as drawn. Arguments are checked before, so that a refused call uses nothing up."""
+        """Mark a stream as drawn. All other arguments are checked before the call, so a refused draw does not use up
+        its stream.
+        """
         name = as_stream(stream)
         with self._lock:
             if name in self._drawn:
@@ -433,7 +452,9 @@ class Noise(ABC):
         return self._named(name)
 
     def _named(self, stream: StreamName) -> StreamName:
-        """Under which name a draw is asked for further on: its own, but for noise that many devices share."""
+        """The name under which a draw is requested from the source: the stream's own name, except in noise that many
+        devices share.
+        """
         return stream
 
     def _lattice(
@@ -480,7 +501,7 @@ class Noise(ABC):
 
 
 def as_noise(noise: object) -> Noise:
-    """A source of noise, or a refusal that says where to get one."""
+    """The given source of noise, after a check; any other object is refused with a hint how to get one."""
     if not isinstance(noise, Noise):
         raise InvalidInput("noise", f"{type(noise).__name__} is not a Noise", "use Noise.secure(), or .simulated(seed)")
     return noise

@@ -1,12 +1,14 @@
-"""Exact draws from finite laws: outputs of a channel with integer weights, and positions in proportion to exp(logit).
+"""Exact draws from finite laws: outputs of a channel with integer weights, and positions with probability proportional
+to exp(logit).
 
-Neither touches a floating-point uniform. A channel's rows have one public total, so that what is rejected on the way
-says nothing of the inputs. Logits become doubles exp(logit), and these are taken as the exact numbers that they are:
-only the rounding of the logits and of the exponential function moves the law, by a relative 2^-40 at the most.
+No floating-point uniform is used. All rows of a channel have the same public sum, so rejected draws say nothing about
+the inputs. The doubles exp(logit) are taken as exact numbers. So only the rounding of the logits and of the exponential
+function changes the law, by a relative 2^-40 at most.
+
+The module also draws random balanced partitions, which are public or post-processed. No privacy claim depends on a
+partition.
 
 Source: spec query_release A3 (exact draws), privacy_notions section 4 (exact coding).
-
-Random balanced partitions. They are public or post-processed, and never what privacy rests on.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ __all__ = ["LEAST_LOGIT", "balanced", "channel_outputs", "relative_weights", "se
 
 
 def balanced(people: int, generator: np.random.Generator) -> NDArray[np.bool_]:
-    """A uniformly random arrangement of floor(people/2) False and the rest True.
+    """A uniformly random arrangement of floor(people/2) entries False and all other entries True.
 
     Args:
         people: the number of people, >= 0.
@@ -39,7 +41,9 @@ def balanced(people: int, generator: np.random.Generator) -> NDArray[np.bool_]:
 # ---- choices
 
 LEAST_LOGIT = -700.0
-"""Logits are followed down to this distance from the largest one, where exp is still a normal double."""
+"""The smallest difference between a logit and the largest logit that is not cut off. The exponential function of this
+difference is still a normal double.
+"""
 
 _FINE = 40  # bits of the integer weights below the largest
 _BLOCK = 2**20  # inputs of a channel that are worked on together
@@ -55,7 +59,7 @@ def uniform_below(total: int, count: int, entropy: Entropy) -> NDArray[np.int64]
     """Independent uniform integers in [0, total), by rejection from the next power of two.
 
     Args:
-        total: public, in [1, 2^62].
+        total: public number of possible values, in [1, 2^62].
         count: the number of draws.
         entropy: the source of the bits.
     """
@@ -70,12 +74,13 @@ def uniform_below(total: int, count: int, entropy: Entropy) -> NDArray[np.int64]
 def channel_outputs(
     table: NDArray[np.int64], inputs: NDArray[np.int64], uniforms: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """The output that each uniform integer stands for: a binary search that takes the same steps for every input.
+    """The output of the channel that each uniform integer selects, by a binary search that takes the same number of
+    steps for every input.
 
     Args:
-        table: (m, k) weights with one sum for all rows.
-        inputs: (n,) rows of the table.
-        uniforms: (n,) in [0, sum).
+        table: (m, k) weights, where all rows have the same sum.
+        inputs: (n,) row numbers of the table.
+        uniforms: (n,) uniform integers below the row sum.
     """
     rows, outputs = table.shape
     width = 1 << (outputs - 1).bit_length()
@@ -96,7 +101,7 @@ def channel_outputs(
 
 
 def relative_weights(logits: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The weights exp(logit - largest logit), from 1 down to exp(-700); a larger gap counts as 700."""
+    """The weights exp(logit - largest logit), between exp(-700) and 1; a larger difference counts as 700."""
     weights: NDArray[np.float64] = np.empty(logits.shape)
     largest = logits.max()
     for start in range(0, len(logits), _ROOM):
@@ -108,11 +113,12 @@ def relative_weights(logits: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def select(logits: NDArray[np.float64], count: int, entropy: Entropy) -> NDArray[np.int64]:
-    """Independent positions j with probability exactly in proportion to `relative_weights(logits)[j]`.
+    """Independent positions j with probability exactly proportional to `relative_weights(logits)[j]`.
 
-    Weights in units of 2^-h are rounded up to integers. A uniform integer below their sum picks a position and a place
-    r within it; together with a uniform u in [0, 1) the place is r + u, uniform in [0, integer weight), and it is kept
-    if it lies below the weight itself. Only in the last unit of a weight does u matter; its bits are drawn as needed.
+    Each weight, in units of 2^-h, is rounded up to an integer. A uniform integer below the sum of these integers
+    selects a position and a place r within its integer weight. With a uniform u in [0, 1), r + u is uniform in [0,
+    integer weight). The position is kept if r + u is below the exact weight. So u matters only in the last unit of a
+    weight, and its bits are drawn as needed.
 
     Args:
         logits: (k,) finite, 1 <= k <= 2^24.
@@ -148,12 +154,12 @@ def select(logits: NDArray[np.float64], count: int, entropy: Entropy) -> NDArray
 def _located(
     exact: NDArray[np.float64], ends: NDArray[np.int64], places: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Which item each place belongs to, and how far into its integer weight it lies.
+    """The item to which each place belongs, and the distance of the place from the start of the item's integer weight.
 
     Args:
-        exact: (k,) weights; they count rounded up.
-        ends: sums of the rounded weights up to the end of each block.
-        places: in [0, ends[-1]).
+        exact: (k,) exact weights; the integer weight of an item is its exact weight rounded up.
+        ends: (number of blocks,) cumulative sums of the integer weights at the end of each block.
+        places: whole numbers in [0, ends[-1]).
     """
     blocks = np.searchsorted(ends, places, side="right")
     order = np.argsort(blocks, kind="stable")
@@ -170,7 +176,9 @@ def _located(
 
 
 def _below(total: int, count: int, entropy: Entropy) -> list[int]:
-    """Uniform integers below a private total: products of 128 random bits, redrawn with probability below 2^-64."""
+    """Uniform integers below a private total, from products of the total with 128 random bits. A draw is repeated with
+    probability below 2^-64.
+    """
     drawn: list[int] = []
     most = (1 << 128) % total
     while len(drawn) < count:

@@ -1,8 +1,10 @@
-"""Noise on the integers: discrete Laplace, P(k) prop. to exp(-|k|/scale), and discrete Gaussian, exp(-k^2/(2 sigma^2)).
+"""Noise on the integers: discrete Laplace, P(k) proportional to exp(-|k|/scale), and discrete Gaussian, P(k)
+proportional to exp(-k^2/(2 sigma^2)).
 
-Where the scale is a double, OpenDP draws (it reads its own operating-system randomness, and takes doubles as the exact
-numbers that they are). A scale that is no double, such as Fraction(2, 3), is drawn here, exactly: the floor of an
-exponential with mean s is geometric with ratio exp(-1/s), and `balls` decides floors of ideal real numbers.
+If the scale is a double, the library OpenDP draws. OpenDP reads the operating system's randomness itself, and takes
+doubles as the exact numbers that they are. For a scale that is no double, such as Fraction(2, 3), this module draws
+exactly. The floor of an exponential with mean s is geometric with ratio exp(-1/s), and `balls` computes floors of ideal
+real numbers.
 
 Source: spec query_release A3; Canonne, Kamath and Steinke 2020, Algorithms 2 and 3.
 """
@@ -26,20 +28,22 @@ __all__ = ["LARGEST_SCALE", "DiscreteLaw", "ball_gaussian", "ball_laplace", "dra
 DiscreteLaw = Literal["discrete_laplace", "discrete_gaussian"]
 
 LARGEST_SCALE = 2.0**55
-"""Headroom: OpenDP's 64-bit integers saturate silently at 2^63. At this scale |noise| >= 2^62 has probability e^-128
-< 2^-184, so that neither the noise nor a sum with a count below 2^62 ever comes near the end."""
+"""The largest allowed scale. OpenDP's 64-bit integers saturate silently at 2^63. At the largest scale |noise| >= 2^62
+has probability e^-128 < 2^-184, so neither the noise nor its sum with a count below 2^62 comes near the limit.
+"""
 
 _FLOOR = (-1, 0.5)  # the integer nearest to x - 1/2 is the floor of x
 
 
 def draw(law: DiscreteLaw, scale: Fraction, count: int, entropy: Entropy) -> NDArray[np.int64]:
-    """Independent draws, exact in the scale that is given.
+    """Independent draws from a discrete law, exact for the given scale.
 
     Args:
         law: the law of the draws.
         scale: the scale of the law (sigma of the Gaussian), in (0, LARGEST_SCALE].
         count: the number of draws.
-        entropy: the source of the bits of non-double scales; OpenDP reads the operating system itself.
+        entropy: the source of the bits for scales that are no double; OpenDP reads the operating system's randomness
+            itself.
     """
     if count == 0:
         return np.zeros(0, dtype=np.int64)
@@ -50,13 +54,15 @@ def draw(law: DiscreteLaw, scale: Fraction, count: int, entropy: Entropy) -> NDA
 
 
 def library(law: DiscreteLaw, scale: float, count: int) -> NDArray[np.int64]:
-    """Draws by OpenDP, all in one call: a call costs 50 us, a draw 8 us."""
+    """Draws by OpenDP, all in one call, because a call costs 50 us and each draw 8 us."""
     return np.asarray(_measurement(law, scale)(np.zeros(count, dtype=np.int64)), dtype=np.int64)
 
 
 @lru_cache(maxsize=256)
 def _measurement(law: DiscreteLaw, scale: float) -> Any:
-    """OpenDP's mechanism for a law; making one takes ten times as long as a draw. It holds no state."""
+    """OpenDP's mechanism for a law. The mechanism is cached, because it holds no state, and creating one takes ten
+    times as long as a draw.
+    """
     from opendp.domains import atom_domain, vector_domain  # its prelude imports scikit-learn and polars, where they are
     from opendp.measurements import make_gaussian, make_laplace
     from opendp.metrics import l1_distance, l2_distance
@@ -71,7 +77,7 @@ def _measurement(law: DiscreteLaw, scale: float) -> Any:
 
 
 def _floors_of_exponentials(scale: Fraction, points: Sequence[Offset], entropy: Entropy) -> list[int]:
-    """Integers nearest to point + Exponential(scale), exactly."""
+    """The integers nearest to point + Exponential(scale), exactly."""
     from flint import fmpq
 
     factor = fmpq(-scale.numerator, scale.denominator)
@@ -84,16 +90,17 @@ def _floors_of_exponentials(scale: Fraction, points: Sequence[Offset], entropy: 
 
 
 def ball_laplace(scale: Fraction, count: int, entropy: Entropy) -> list[int]:
-    """Discrete Laplace as the difference of two geometric draws."""
+    """Discrete Laplace noise as the difference of two geometric draws."""
     geometric = _floors_of_exponentials(scale, [_FLOOR] * (2 * count), entropy)
     return [first - second for first, second in zip(geometric[::2], geometric[1::2], strict=True)]
 
 
 def ball_gaussian(sigma: Fraction, count: int, entropy: Entropy) -> list[int]:
-    """Discrete Gaussian by rejection from a discrete Laplace law.
+    """Discrete Gaussian noise by rejection from a discrete Laplace law.
 
-    A candidate y of scale t = floor(sigma) + 1 is kept with probability exp(-x), x = (|y| - sigma^2/t)^2/(2 sigma^2):
-    exactly when an exponential exceeds x. The number of rounds depends on the noise and on sigma alone.
+    A candidate y of scale t = floor(sigma) + 1 is kept with probability exp(-x), where x = (|y| - sigma^2/t)^2/(2
+    sigma^2). The candidate is kept exactly when a standard exponential draw exceeds x, which has that probability. The
+    number of rounds depends on the noise and on sigma alone.
     """
     from flint import fmpq
 

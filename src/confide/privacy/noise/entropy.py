@@ -1,7 +1,7 @@
-"""The operating system's randomness. This is the only module of confide that reads it.
+"""The operating system's randomness, which no other module of confide reads.
 
-Samplers take an `Entropy`, so that a test can inject bytes that it knows. `Noise.secure()` always passes
-`OPERATING_SYSTEM` and offers no way to pass another: whatever is marked fit for release was drawn from the system.
+Samplers take an `Entropy`, so that a test can inject known bytes. `Noise.secure()` always passes `OPERATING_SYSTEM` and
+offers no way to pass another source. So all noise that is marked fit for release comes from the operating system.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Entropy(ABC):
 
     @abstractmethod
     def random_bytes(self, count: int) -> bytes:
-        """The next `count` bytes, never handed out again."""
+        """The next `count` bytes; no byte is handed out twice."""
 
     def random_bits(self, count: int) -> int:
         """A uniformly random integer in [0, 2^count)."""
@@ -28,7 +28,9 @@ class Entropy(ABC):
 
 
 class OperatingSystem(Entropy):
-    """The system's cryptographic generator. Nothing is buffered, so a forked process repeats nothing."""
+    """The operating system's cryptographic generator. Nothing is buffered, so a forked process never repeats the bytes
+    of its parent.
+    """
 
     def random_bytes(self, count: int) -> bytes:
         return secrets.token_bytes(whole("count", count))
@@ -38,7 +40,7 @@ OPERATING_SYSTEM = OperatingSystem()
 
 
 def random_bytes(count: int) -> bytes:
-    """`count` bytes from the operating system.
+    """`count` random bytes from the operating system.
 
     Example:
         >>> len(random_bytes(16))

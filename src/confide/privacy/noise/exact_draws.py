@@ -1,18 +1,20 @@
-"""Exact draws with rational parameters, from bytes: what a participant's own device draws, bit for bit.
+"""Exact draws with rational parameters from random bytes, bit for bit as a participant's own device makes them.
 
-The same samplers stand in `browser/noise.ts`; the same bytes give the same draws there and here. No logarithm, no
-double and no rounding is in them: each law is exactly the one that is named.
+`browser/noise.ts` implements the same samplers: the same bytes give the same draws in the browser and in Python. No
+logarithm, no double and no rounding is used, so each law is exactly the named one.
 
-How bytes become draws:
+Bytes become draws as follows:
 
-- A uniform number below n takes the least number of whole bytes that hold n - 1, reads them as one number, the highest
-  byte first, and keeps its lowest bits, as many as n - 1 has. A result of n or more is thrown away, and new bytes are
-  taken. n = 1 takes none.
-- All other laws are made of such numbers alone, in the order in which the functions below ask for them.
+- A uniform number below n takes the least number of whole bytes that can hold n - 1. The bytes are read as one number,
+  the highest byte first, and only its lowest bits are kept, as many as n - 1 has. A result of n or more is discarded,
+  and new bytes are taken. n = 1 takes no bytes.
+- All other laws are built from such uniform numbers alone, in the order in which the functions of this module request
+  them.
 
-The time and the number of bytes that a draw takes depend on the noise drawn, never on a private value: whoever calls
-these adds their value, or compares with their answer, afterwards. Who saw both the noise's exact time and the report
-could still conclude something, so a report is drawn first and sent when they say so.
+The time and the number of bytes of a draw depend on the drawn noise, and never on a private value. A caller adds the
+private value, or compares the noise with the answer, only afterwards. An observer who sees both the exact time of the
+noise and the report could still infer something. So a report is drawn first, and sent later, when the participant
+chooses to send the report.
 
 Source: Canonne, Kamath and Steinke 2020, Algorithms 1 to 3.
 """
@@ -31,10 +33,12 @@ __all__ = [
 ]
 
 ByteSource = Callable[[int], bytes]
-"""The next bytes, as many as are asked for: independent and uniform. `entropy.random_bytes` is one."""
+"""Function that returns the requested number of independent, uniformly random bytes. `entropy.random_bytes` is one."""
 
 _STUCK = 2000
-"""Rounds in a row that each fail with probability 0.65 at most: no honest source does that once in 2^1000 draws."""
+"""Number of consecutive failed rounds after which a byte source counts as broken. Each round fails with probability at
+most 0.65, so an honest source reaches this number less than once in 2^1000 draws.
+"""
 
 
 def uniform_below(limit: int, source: ByteSource) -> int:
@@ -45,8 +49,8 @@ def uniform_below(limit: int, source: ByteSource) -> int:
         source: the source of the bytes.
 
     Raises:
-        InvalidInput: no such limit.
-        SolverFailed: the source is broken: it gives another number of bytes, or nothing that can be used.
+        InvalidInput: the limit is below 1, or no whole number.
+        SolverFailed: the source is broken: it returns a wrong number of bytes, or never a usable result.
 
     Example:
         >>> given = [b"\x0c", b"\x0f"]
@@ -69,7 +73,7 @@ def uniform_below(limit: int, source: ByteSource) -> int:
 
 
 def bernoulli(numerator: int, denominator: int, source: ByteSource) -> bool:
-    r"""True with probability numerator/denominator.
+    r"""A random boolean that is True with probability numerator/denominator.
 
     Args:
         numerator: a whole number in 0..denominator.
@@ -77,7 +81,7 @@ def bernoulli(numerator: int, denominator: int, source: ByteSource) -> bool:
         source: the source of the bytes.
 
     Raises:
-        InvalidInput: no such probability.
+        InvalidInput: the two numbers form no probability.
 
     Example:
         >>> bernoulli(1, 4, lambda count: b"\x00" * count), bernoulli(1, 4, lambda count: b"\x01" * count)
@@ -90,7 +94,7 @@ def bernoulli(numerator: int, denominator: int, source: ByteSource) -> bool:
 
 
 def bernoulli_exp(numerator: int, denominator: int, source: ByteSource) -> bool:
-    r"""True with probability exp(-numerator/denominator).
+    r"""A random boolean that is True with probability exp(-numerator/denominator).
 
     Args:
         numerator: a whole number, at least 0.
@@ -98,7 +102,7 @@ def bernoulli_exp(numerator: int, denominator: int, source: ByteSource) -> bool:
         source: the source of the bytes.
 
     Raises:
-        InvalidInput: no such number.
+        InvalidInput: an argument out of range.
 
     Example:
         >>> bernoulli_exp(1, 2, lambda count: b"\xff" * count)  # the first coin fails
@@ -113,7 +117,9 @@ def bernoulli_exp(numerator: int, denominator: int, source: ByteSource) -> bool:
 
 
 def _within_one(numerator: int, denominator: int, source: ByteSource) -> bool:
-    """exp(-x) for x in [0, 1]: of coins with probabilities x, x/2, x/3, ..., the first that fails is an odd one."""
+    """A random boolean that is True with probability exp(-x), for x in [0, 1]. Coins with success probabilities x, x/2,
+    x/3, ... are tossed until one fails, and the result is True if the number of tosses is odd.
+    """
     for k in range(1, _STUCK):
         if not bernoulli(numerator, denominator * k, source):
             return k % 2 == 1
@@ -121,10 +127,10 @@ def _within_one(numerator: int, denominator: int, source: ByteSource) -> bool:
 
 
 def shift_with_keep(numerator: int, denominator: int, categories: int, source: ByteSource) -> int:
-    r"""Draw the number to add to an answer, modulo k, in k-ary randomised response: 0 (the truth) with the given
-    probability.
+    r"""Draw the shift of an answer modulo k in k-ary randomised response. The shift is 0, so that the true answer is
+    kept, with the given probability.
 
-    Each other shift has the same share of the rest.
+    All other shifts are equally likely.
 
     Args:
         numerator: the numerator of the probability that the answer is kept.
@@ -147,14 +153,14 @@ def shift_with_keep(numerator: int, denominator: int, categories: int, source: B
 
 
 def shift_at_level(numerator: int, denominator: int, categories: int, source: ByteSource) -> int:
-    r"""Draw the number to add in k-ary randomised response at a rational level: 0 has the odds e^level against each
-    other shift, exactly.
+    r"""Draw the shift of an answer modulo k in k-ary randomised response at a rational level epsilon. The shift 0,
+    which keeps the true answer, has odds of exactly e^epsilon against each other shift.
 
-    A uniform shift is proposed; another than 0 is taken with probability e^-level. The coin is tossed for 0 as well, so
-    that a round takes the same steps.
+    Each round proposes a uniform shift. A shift other than 0 is accepted with probability e^-epsilon, and the shift 0
+    always. A coin with probability e^-epsilon is tossed even for the shift 0, so that every round takes the same steps.
 
     Args:
-        numerator: the numerator of the level in nats.
+        numerator: the numerator of the level epsilon in nats.
         denominator: the denominator of the level.
         categories: the number k of possible answers, >= 2.
         source: the source of the bytes.
@@ -177,7 +183,7 @@ def shift_at_level(numerator: int, denominator: int, categories: int, source: By
 
 
 def discrete_laplace(numerator: int, denominator: int, source: ByteSource) -> int:
-    """A whole number y with probability proportional to exp(-|y|/scale).
+    """A random whole number y with probability proportional to exp(-|y|/scale).
 
     Args:
         numerator: the numerator of the scale, at least 1.
@@ -185,7 +191,7 @@ def discrete_laplace(numerator: int, denominator: int, source: ByteSource) -> in
         source: the source of the bytes.
 
     Raises:
-        InvalidInput: no such scale.
+        InvalidInput: the scale is not a positive rational number.
 
     Example:
         >>> from confide.privacy.noise.entropy import random_bytes
@@ -208,16 +214,16 @@ def discrete_laplace(numerator: int, denominator: int, source: ByteSource) -> in
 
 
 def discrete_gaussian(numerator: int, denominator: int, source: ByteSource) -> int:
-    """A whole number y with probability proportional to exp(-y^2/(2 variance)).
+    """A random whole number y with probability proportional to exp(-y^2/(2 variance)), where `variance` is the
+    parameter. For a small parameter, the variance of the law is a little smaller than the parameter.
 
     Args:
-        numerator: the numerator of the variance (the parameter, which is a little above the law's own where it is
-            small), at least 1.
-        denominator: the denominator of the variance.
+        numerator: the numerator of the parameter `variance`, at least 1.
+        denominator: the denominator of that parameter.
         source: the source of the bytes.
 
     Raises:
-        InvalidInput: no such variance.
+        InvalidInput: the parameter is not a positive rational number.
 
     Example:
         >>> from confide.privacy.noise.entropy import random_bytes

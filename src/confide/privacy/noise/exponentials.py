@@ -1,9 +1,9 @@
-"""Standard exponentials from random bits, each near an ideal real one in relative terms.
+"""Standard exponentials from random bits, each with a small relative error against an ideal real one.
 
-A uniform real number of 53 bits has an absolute precision only: an exponential made from it loses its digits where it
-is small, and orders that hang on small differences lose their law. So a uniform W in (0, 1/2) is known by its leading
-zeros and 53 further bits, and one bit more says which half it stands for: E = -ln(1 - W) or E = -ln(W). Both are
-evaluated where neither loses digits.
+A uniform number of 53 bits has absolute precision only, so a small exponential made from it loses digits. Without those
+digits, random orders that depend on small differences would lose their law. So this module represents a uniform W in
+(0, 1/2) by its number of leading zeros and 53 further bits. One more bit selects the half of (0, 1): E = -ln(1 - W) or
+E = -ln(W). Neither of the two formulas loses digits where it is used.
 
 Source: spec targeted_search 3.2 (floating point).
 """
@@ -32,7 +32,7 @@ def exponentials(count: int, entropy: Entropy) -> NDArray[np.float64]:
 
     Args:
         count: the number of draws.
-        entropy: the source of the bits: eight bytes a draw, and eight more for about one in 1024.
+        entropy: the source of the bits. A draw takes eight bytes, and about one draw in 1024 takes eight more.
 
     Raises:
         SolverFailed: the source of randomness is broken (it gives zeros for ever).
@@ -53,11 +53,13 @@ def exponentials(count: int, entropy: Entropy) -> NDArray[np.float64]:
 
 @kernel
 def _standard(drawn: NDArray[np.uint64], runs: NDArray[np.int64], result: NDArray[np.float64]) -> None:
-    """Highest bit: which half. Lowest 53 bits f: W = 2^-(run + 2) (1 + f 2^-53), with a fresh tail below f.
+    """Compute exponentials from random words: the highest bit selects the half of (0, 1), and the lowest 53 bits f give
+    W = 2^-(run + 2) (1 + f 2^-53), where `run` is the number of leading zeros.
 
-    2 (2^53 + f) + 1 is the middle of where the ideal number lies; as a double it is off by one at most, so that W is
-    within a relative 2^-53 of the ideal one, and E within 1.45 times that and the rounding of one logarithm, a double's
-    last place: 2^-51 together.
+    The ideal W has further bits below f. The number 2 (2^53 + f) + 1 is the middle of the interval in which the ideal W
+    lies, in its units. As a double that number is off by one at most, so W is within a relative 2^-53 of the ideal one.
+    E is within 1.45 times that, plus the rounding of one logarithm, which is a double's last place. The relative errors
+    together are below 2^-51.
     """
     for k in range(len(drawn)):
         mantissa = (drawn[k] & np.uint64((1 << 53) - 1)) | np.uint64(1 << 53)

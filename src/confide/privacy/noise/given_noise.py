@@ -1,8 +1,8 @@
-"""The noise that a run receives: one class of it, wherever the noise comes from.
+"""The noise that a run receives, which always has the same class, whatever its source.
 
-Whether secure noise is drawn, kept in a journal, written down by an audit or forced by it: a run that looked at what it
-was given would do one thing in the audit and another in the release. So `Noise.secure()` is of this class, settlement
-gives nothing else, and the audit of any mechanism puts its own noise behind it.
+Secure noise may be drawn directly, kept in a journal, or recorded or forced by an audit. A run that could see which of
+these it gets might behave differently in an audit and in a release. So `Noise.secure()` is of the class `GivenNoise`,
+settlement passes no other class, and the audit of any mechanism wraps its own noise in a `GivenNoise`.
 """
 
 from __future__ import annotations
@@ -28,10 +28,11 @@ __all__ = ["GivenNoise", "anew", "given"]
 
 
 def given(source: Noise) -> Noise:
-    """The noise that a run receives. It says of itself what its source says, but not whether an audit listens.
+    """The noise that a run receives. The noise of a run reports the properties of its source, except whether an audit
+    records the draws.
 
     Args:
-        source: the source of the answers, and who hears what is asked for.
+        source: the noise to which every request is passed on, and which gives the answers.
 
     Example:
         >>> from confide.privacy.noise import RecordingNoise
@@ -46,12 +47,12 @@ def given(source: Noise) -> Noise:
 
 
 def anew(noise: Noise) -> Noise:
-    """Noise of the same kind for another run: secure noise, or simulated noise of the same seed.
+    """Noise of the same kind for another run: secure noise, or simulated noise with the same seed.
 
-    Noise of any other kind, such as given draws, serves one run, and comes back as it is.
+    Noise of any other kind, such as replayed draws, serves one run only, and is returned unchanged.
 
     Args:
-        noise: perhaps drawn from already; it stays as it is.
+        noise: noise that may have been drawn from already; it is not changed.
 
     Example:
         >>> once = Noise.simulated(1)
@@ -69,7 +70,7 @@ def anew(noise: Noise) -> Noise:
 
 
 class GivenNoise(Noise):
-    """Noise that passes every request on as it is, and every answer back. See `given`."""
+    """Noise that passes every request on to its source, and returns every answer unchanged. See `given`."""
 
     def __init__(self, source: Noise) -> None:
         super().__init__()

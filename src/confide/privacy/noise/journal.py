@@ -1,7 +1,9 @@
-"""Noise that survives a crash: every draw is on disk before anybody gets it, and a restart hands out the same ones.
+"""Noise that survives a crash: every draw is written to disk before it is handed out, and a restart hands out the same
+draws.
 
-A run whose output leaves step by step must not draw its noise again after a crash: two draws of one step tell more than
-one. The journal is as secret as the data: a file of its owner's alone, which is destroyed when the run has ended.
+A run that publishes its output step by step must not draw its noise again after a crash, because two draws for one step
+reveal more than one. The journal is as secret as the data. The journal's file is readable by its owner only, and is
+destroyed when the run has ended.
 """
 
 from __future__ import annotations
@@ -47,26 +49,30 @@ class _Kept:
 
 
 class JournalNoise(PassingNoise):
-    """Noise from another source, written down before it is handed out; opened again, it hands out the same draws.
+    """Noise from another source that is written to a journal before it is handed out. A journal that is opened again
+    hands out the same draws.
 
-    A draw is found again by its stream. The request must be the same, its center included: a request that has changed
-    is refused, because the stored answer does not fit it and a second answer would tell more than one.
+    A stored draw is found by its stream. The request must be the same as before, including its center. A changed
+    request is refused, because the stored answer does not fit it, and a second answer would reveal more than one.
 
-    A draw is two writes, each waited for: the draw itself, then the end of its line. A line without its end belongs to
-    a draw that nobody got, and is dropped when the journal is opened; a line with its end was whole on disk before, so
-    that one which does not add up is damage, and is refused. One process at a time holds a journal.
+    A draw takes two writes, each of which is synchronised to disk: first the draw itself, then the end of its line. A
+    line without an end belongs to a draw that was never handed out, and is dropped when the journal is opened. A line
+    with an end was complete on disk before, so a wrong checksum on it means damage, and the journal is refused. Only
+    one process at a time can hold a journal.
 
     Args:
-        path: the path of the journal; a folder that is not there is made, for its owner alone.
+        path: the path of the journal. A missing folder is created, with access for its owner only.
         source: the source of new draws. A journal that was begun with another kind of source is refused.
-        existing: True: it must be there (a run that goes on); False: it must not; None: either.
-        sealed: an earlier `seal` of this journal, kept elsewhere: one that does not go on from there is refused.
+        existing: True if the journal must exist (a run that goes on), False if it must not exist, None if either is
+            allowed.
+        sealed: an earlier `seal` of this journal, kept elsewhere. A journal that does not continue from that seal is
+            refused.
 
     Raises:
-        InvalidInput: a source that is no noise; a file that others can read, that was begun with another kind of
-            source or is no journal; one that is there, or is not, against `existing`; or one that was cut back, or is
-            an older copy, against `sealed`.
-        StoreFailed: another process holds it; what is on disk is damaged, or nothing can be written. The draw is not
+        InvalidInput: the source is no noise; the file is readable by others, is no journal, or was begun with another
+            kind of source; the file exists, or is missing, contrary to `existing`; or the journal is cut off, or is an
+            older copy, contrary to `sealed`.
+        StoreFailed: another process holds the journal, the file is damaged, or nothing can be written. The draw is not
             handed out.
 
     Source: spec targeted_search 9 (service), trap 3; design 10.4.
@@ -116,21 +122,23 @@ class JournalNoise(PassingNoise):
 
     @property
     def seal(self) -> tuple[int, str]:
-        """The pair (lines, digest of them all): a journal that is opened later must go on from it."""
+        """The number of lines and the digest of all lines, from which a journal that is opened later must continue."""
         return self._lines, self._chain
 
     def note(self, stream: Stream, text: str) -> None:
-        """Write down the purpose of the draws of a stream and of the streams below it, before the first draw.
+        """Write down the purpose of a stream's draws, and of all streams whose names begin with its name, before the
+        first draw.
 
-        Raw material (exponentials, words) bears no parameters, so that only a note keeps it from serving another run.
+        Raw material such as exponentials and words is requested without parameters. So only a note keeps stored draws
+        from serving another run.
 
         Args:
             stream: first words of the draws' names.
-            text: the text of the note, such as a digest. It is private, like the journal.
+            text: the text of the note, such as a digest; private, like the journal.
 
         Raises:
-            InvalidInput: something else was noted, or something was drawn before a restart without this note.
-            StoreFailed: as for a draw.
+            InvalidInput: another text was noted, or draws were made before a restart without this note.
+            StoreFailed: the note cannot be written, as for a draw.
         """
         name = as_stream(stream)
         with self._writing:
@@ -146,15 +154,15 @@ class JournalNoise(PassingNoise):
                                    "noise serves one run: continue the run of this journal, or begin a new journal")
 
     def noted(self, stream: Stream) -> str | None:
-        """The note of a stream; None where there is none.
+        """The note of a stream; None if it has none.
 
         Args:
-            stream: the same as in `note`.
+            stream: first words of the draws' names, as in `note`.
         """
         return self._notes.get(as_stream(stream))
 
     def close(self) -> None:
-        """Let go of the file; no draw is handed out afterwards. The journal stays for a restart."""
+        """Close the file. No draw is handed out afterwards, and the journal remains on disk for a restart."""
         with self._writing:
             if self._file >= 0:
                 os.close(self._file)
@@ -162,13 +170,13 @@ class JournalNoise(PassingNoise):
             self._kept.clear()
 
     def destroy(self) -> None:
-        """Overwrite the journal and remove it, when the run has ended and nothing of it will be asked again.
+        """Overwrite the journal and remove it, when the run has ended and none of its draws will be needed again.
 
-        Overwriting reaches what the file occupies now. Copies that a file system, a disk or a backup kept elsewhere are
-        out of reach: keep journals on an encrypted disk, and out of backups.
+        Overwriting reaches only the place that the file occupies now. Overwriting does not reach copies that a file
+        system, a disk or a backup keeps elsewhere. So keep journals on an encrypted disk, and out of backups.
 
         Raises:
-            StoreFailed: it could not be removed.
+            StoreFailed: the journal could not be removed.
         """
         self._need_open()
         with self._writing:
@@ -200,7 +208,7 @@ class JournalNoise(PassingNoise):
             raise InvalidInput("noise", f"the journal {self._path} is closed", "open it again")
 
     def _opened(self, existing: bool | None) -> int:
-        """The locked file. Whoever waits in vain for the lock learns so at once."""
+        """The opened and locked file. If another process holds the lock, the call fails at once instead of waiting."""
         new = {True: 0, False: os.O_CREAT | os.O_EXCL, None: os.O_CREAT}[existing]
         file = -1
         try:
@@ -226,7 +234,9 @@ class JournalNoise(PassingNoise):
         return file
 
     def _read(self, sealed: tuple[int, str] | None) -> None:
-        """All whole lines; what follows the last one belongs to a draw that nobody got, and is cut off."""
+        """Read all complete lines. The rest after the last complete line belongs to a draw that was never handed out,
+        and is cut off.
+        """
         with os.fdopen(os.dup(self._file), "rb") as file:
             lines = file.read().split(b"\n")
         torn = lines.pop()
@@ -281,7 +291,9 @@ class JournalNoise(PassingNoise):
                                "go on with the kind of source that it was begun with")
 
     def _write(self, entry: str) -> None:
-        """The line, on disk; then its end, on disk. If either fails nobody gets the draw, and the journal is closed."""
+        """Write a line to disk, and then its end. If either write fails, the draw is not handed out and the journal is
+        closed.
+        """
         line = _line(self._lines, entry.encode())
         try:
             for part in (line, b"\n"):
@@ -297,7 +309,7 @@ class JournalNoise(PassingNoise):
         self._lines, self._chain = self._lines + 1, _chained(self._chain, line)
 
     def _answer(self, stream: StreamName, request: tuple[object, ...], ask: Callable[[Noise], _Answer]) -> _Answer:
-        """What is kept for this stream, or a new draw that is now kept."""
+        """The stored answer for this stream, or a new draw that is stored first."""
         asked = _fingerprint(stream, request)
         with self._writing:
             self._need_open()
@@ -364,7 +376,9 @@ class JournalNoise(PassingNoise):
 
 
 def _line(number: int, body: bytes) -> bytes:
-    """Without its end. The digest is of its place too: a line that is lost or out of place does not add up either."""
+    """A line of the journal without its end. The digest covers the line's number too, so a missing or misplaced line is
+    detected.
+    """
     return hashlib.sha256(number.to_bytes(8, "little") + body).hexdigest().encode() + b" " + body
 
 
@@ -373,7 +387,9 @@ def _chained(before: str, line: bytes) -> str:
 
 
 def _fingerprint(stream: StreamName, request: tuple[object, ...]) -> str:
-    """256 bits that no two requests share. It is of private data, and stays in the journal."""
+    """A digest of 256 bits that no two requests share. The digest is computed from private data, and stays in the
+    journal.
+    """
     found = hashlib.sha256(repr(stream).encode())
     for part in request:
         if isinstance(part, np.ndarray):

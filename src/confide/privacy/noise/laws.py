@@ -1,8 +1,10 @@
-"""Real-valued noise, rounded exactly to a grid: Laplace, Gaussian, and vectors with density prop. to exp(-||v||/s).
+"""Real-valued noise, rounded exactly to a grid: Laplace, Gaussian, and vectors with density proportional to
+exp(-||v||/scale).
 
-Each law is a formula in independent uniforms, evaluated in balls; see `balls` for how the rounding is decided.
+Each law is a formula in independent uniforms, evaluated in balls; `balls` explains how the rounding is decided.
 
-Rounding of given noise, a double, to the grid. For simulated and replayed noise; secure noise never is a double.
+The module also rounds noise that is given as doubles to the grid, for simulated and replayed noise. Secure noise is
+never a double.
 """
 
 from __future__ import annotations
@@ -27,9 +29,9 @@ __all__ = ["from_grid", "gaussian", "laplace", "onto_grid", "vector_laplace"]
 
 
 def from_grid(integers: Sequence[int], grid: int) -> NDArray[np.float64]:
-    """Multiples of 2^-grid as doubles: exact below 2^53 multiples, the nearest double above.
+    """Multiples of 2^-grid as doubles: exact up to 2^53 multiples, and the nearest double above.
 
-    What overflows becomes the largest double; an error would tell where the center lies.
+    A number that overflows becomes the largest double, because an error would reveal where the center lies.
     """
     unit = 1 << grid
 
@@ -53,7 +55,7 @@ def _pairs(uniforms: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
 
 
 def _normals(uniforms: Sequence[Any]) -> list[Any]:
-    """As many independent standard normals as uniforms, an even number (Box and Muller)."""
+    """As many independent standard normals as the given uniforms, an even number (Box and Muller)."""
     normals = []
     for first, second in _pairs(uniforms):
         radius = (-2 * first.log()).sqrt()
@@ -63,7 +65,7 @@ def _normals(uniforms: Sequence[Any]) -> list[Any]:
 
 
 def laplace(scale: Fraction, points: Points, grid: int, entropy: Entropy) -> NDArray[np.float64]:
-    """Exact roundings of point + Laplace(scale): the difference of two exponentials, scale * ln(u1/u2)."""
+    """Exact roundings of point + Laplace(scale). The noise is the difference of two exponentials, scale * ln(u1/u2)."""
     factor = _rational(scale * 2**grid)
 
     def law(uniforms: Sequence[Any]) -> list[Any]:
@@ -89,10 +91,10 @@ def gaussian(sigma: Fraction, points: Points, grid: int, entropy: Entropy) -> ND
 def vector_laplace(
     scale: Fraction, points: Points, stretch: NDArray[np.float64], grid: int, entropy: Entropy
 ) -> NDArray[np.float64]:
-    """Exact roundings of point_k + stretch_k v_k, where v has density prop. to exp(-||v||_2/scale).
+    """Exact roundings of point_k + stretch_k v_k, where the vector v has density proportional to exp(-||v||_2/scale).
 
-    The radius ||v|| is Gamma(d, scale): -scale times the log of a product of d uniforms. The direction is uniform: a
-    standard normal vector over its length.
+    The radius ||v|| is Gamma(d, scale), drawn as -scale times the log of a product of d uniforms. The direction is
+    uniform: a standard normal vector divided by its length.
 
     Source: spec truthful_regression 4.4.
     """
@@ -119,12 +121,12 @@ def vector_laplace(
 
 
 def onto_grid(points: Points, noise: NDArray[np.float64], grid: int) -> NDArray[np.float64]:
-    """The sum point + noise, rounded to the nearest multiple of 2^-grid; exactly where the points are fractions.
+    """The sum point + noise, rounded to the nearest multiple of 2^-grid. The sum is exact if the points are fractions.
 
     Args:
         points: flattened center.
-        noise: one number for each.
-        grid: exponent of the grid.
+        noise: one number for each point.
+        grid: exponent of the grid 2^-grid.
     """
     largest = sys.float_info.max
     noise = np.minimum(np.maximum(noise, -largest), largest)  # half the time of `clip`, which is long for a few

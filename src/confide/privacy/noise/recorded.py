@@ -1,14 +1,16 @@
-"""Transcripts: the requests of a run to its noise and the answers; and the same answers given to a run on other data.
+"""Transcripts, which hold a run's requests for noise and the answers, and noise that gives the same answers to a run on
+other data.
 
-`RecordingNoise` passes every draw through and writes it down. `ForcedNoise` answers with a transcript's values,
-whatever the centers are, and writes down what was asked. So a mechanism can be walked through on a neighbouring data
-set along one and the same public history: what differs is in the centers, and what it publishes must not differ.
+`RecordingNoise` passes every draw through and records it. `ForcedNoise` answers with the values of a transcript,
+whatever the centers are, and records the requests. So an audit can run a mechanism on a neighbouring data set with the
+same public history. The two runs differ in their centers, and must not differ in their published output.
 
-Both say of themselves what secure noise says: a run that does another thing in an audit than in a release shows it
-there. What is made with them is no release all the same (`Noise.audited`). `given` puts noise before them that tells
-nothing of them at all.
+Recording and forced noise both report the properties of secure noise. So a mechanism that adapts to the properties of
+its noise behaves in an audit as it does in a release. An outcome made with such noise counts as a study, not as a
+release (`Noise.audited`). `given` wraps recording and forced noise so that a run cannot tell it from secure noise.
 
-Noise that passes requests on to other noise: the base of transcripts and of sources broken on purpose.
+`PassingNoise` is the base class of noise that passes requests on to other noise, such as transcripts and sources that
+are broken on purpose.
 """
 
 from __future__ import annotations
@@ -37,10 +39,10 @@ __all__ = ["Draw", "ForcedNoise", "PassingNoise", "RecordingNoise"]
 
 
 class PassingNoise(Noise):
-    """Base of noise that keeps the centers of requests on the way: subclasses override `_lattice`, for all noise on the
-    integers.
+    """Base class of noise that passes on the centers of requests. Subclasses override `_lattice`, which serves all
+    noise on the integers.
 
-    Those that are put around noise within a run, as `_source`, are metered as that is.
+    A subclass that wraps noise within a run keeps that noise as `_source`, and uses its meter.
     """
 
     @property
@@ -66,7 +68,7 @@ class PassingNoise(Noise):
 
 @dataclass(frozen=True, eq=False)
 class Draw:
-    """One request and its answer.
+    """One request for noise, and its answer.
 
     Args:
         law: "laplace", "gaussian", "vector_laplace", "discrete_laplace", "discrete_gaussian", "channel", "selection",
@@ -74,15 +76,15 @@ class Draw:
         stream: the name of the stream.
         scale: exact scale or standard deviation; 1 for exponentials, 0 for a channel, a selection, a split and words.
         shape: the shape of the answer.
-        grid: exponent of the grid that the answer was rounded to; -1 where there is none.
+        grid: exponent of the grid to which the answer was rounded; -1 if there is no grid.
         stretch: (d,) factors of a vector draw; empty for the other laws.
-        center: the numbers that the noise was added to, exactly, flattened; the inputs of a channel, the logits of a
-            selection; empty for a split, exponentials and words.
+        center: the exact numbers, flattened, to which the noise was added. The center of a channel is its inputs, and
+            that of a selection its logits; a split, exponentials and words have an empty center.
         value: the answer.
         table: rows of a channel's weights; empty for the other laws.
-        centered: False where the noise could have been asked for with a `center` and was not: what it is added to
-            afterwards, nobody hears.
-        payment: the payment to the run's meter for it; None where nothing was paid, or no meter ran.
+        centered: False if the law allows a `center` and none was passed, so that the record does not show which numbers
+            the noise is added to later.
+        payment: the payment to the run's meter for the draw; None if nothing was paid, or no meter ran.
     """
 
     law: str
@@ -99,14 +101,16 @@ class Draw:
 
     @property
     def line(self) -> str | None:
-        """The line of the charge that paid for it; "" for public randomness, None where none did or no meter ran."""
+        """The name of the charge's line that paid for the draw; "" for public randomness, None if nothing was paid or
+        no meter ran.
+        """
         if self.payment is None:
             return None
         return "" if self.payment.line is None else self.payment.line.name
 
     @property
     def request(self) -> tuple[object, ...]:
-        """The part of a draw that must be public: two runs on neighbouring data must ask for the same."""
+        """The part of a request that must be public: two runs on neighbouring data must make the same request."""
         size = len(self.center)  # of a selection: how many items there are
         return (self.law, self.stream, self.scale, self.shape, self.grid, self.table, size, *self.stretch.tolist())
 
@@ -117,7 +121,7 @@ Answer = NDArray[Any]
 
 
 class _Transcribed(PassingNoise):
-    """Writes down every draw; subclasses say where the answers come from."""
+    """Base class of noise that records every draw; subclasses define the source of the answers."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -142,9 +146,9 @@ class _Transcribed(PassingNoise):
         """The value of one draw.
 
         Args:
-            stream: its name.
-            ask: puts the same request to another source.
-            bare: the center itself, which is no noise at all.
+            stream: the name of the draw.
+            ask: function that puts the same request to another source.
+            bare: the answer without noise: the center itself, or a fixed value for a law without a center.
         """
 
     def _open_meter(self, mechanism: Any, *, device: bool) -> None:
@@ -158,11 +162,15 @@ class _Transcribed(PassingNoise):
 
     @property
     def unmetered(self) -> list[StreamName]:
-        """Draws that the meter never heard of with which the run began: it was taken away or changed, or passed by."""
+        """Streams drawn without the knowledge of the meter with which the run began. A draw unknown to the meter shows
+        that the meter was removed, changed or bypassed.
+        """
         return [draw.stream for draw in self.draws if not self.meters[0].observed(draw.stream)] if self.meters else []
 
     def _asked(self, stream: Stream, center: Center | None) -> None:
-        """Of real noise, a center that was left out looks like zeros further on."""
+        """Remember that a real-valued draw was requested without a center, because a missing center is later replaced
+        by zeros.
+        """
         if center is None:
             self._alone.add(as_stream(stream))
 
@@ -260,10 +268,11 @@ class _Transcribed(PassingNoise):
 
 
 class RecordingNoise(_Transcribed):
-    """Noise that passes every draw through to another source and writes it down.
+    """Noise that passes every draw through to another source and records it.
 
     Args:
-        source: the source of the answers, secure noise included; the outcome is a study all the same.
+        source: the source of the answers. Even with secure noise as the source, the outcome of the run counts as a
+            study.
 
     Example:
         >>> noise = RecordingNoise(Noise.simulated(1))
@@ -286,7 +295,8 @@ class RecordingNoise(_Transcribed):
 
 
 class ForcedNoise(_Transcribed):
-    """Noise that answers with a transcript's values; a request that the transcript does not hold gets its bare center.
+    """Noise that answers with the values of a transcript. A request that the transcript does not hold gets its center
+    without noise, or a fixed value for a law without a center.
 
     Args:
         draws: the transcript.

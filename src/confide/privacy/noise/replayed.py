@@ -1,4 +1,6 @@
-"""Replayed noise: draws that are given, for tests and for stepping through a run; never fit for release."""
+"""Replayed noise, whose draws are given in advance, for tests and for stepping through a run. Replayed noise must not
+be used for a release.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ __all__ = ["ReplayedNoise"]
 
 
 class ReplayedNoise(Noise):
-    """See `Noise.replayed`. Scales are checked and otherwise ignored: what is stored is the noise itself."""
+    """Noise that replays given draws; see `Noise.replayed`. Scales are checked but otherwise ignored, because the
+    stored numbers are the noise itself.
+    """
 
     def __init__(self, draws: Mapping[Stream, ArrayLike]) -> None:
         super().__init__()

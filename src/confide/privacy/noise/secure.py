@@ -1,4 +1,4 @@
-"""Secure noise: exact draws from the operating system's randomness. The default for settling, and it takes no seed."""
+"""Secure noise: exact draws from the operating system's randomness, without a seed, as settlement uses them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["SecureNoise"]
 
 
 class SecureNoise(Noise):
-    """See `Noise.secure`. Streams are names only: every draw reads fresh randomness."""
+    """Secure noise; see `Noise.secure`. The streams are only names: every draw reads fresh randomness."""
 
     @property
     def kind(self) -> str:

@@ -1,4 +1,6 @@
-"""Simulated noise: reproducible, fast, in doubles. For studies and tests; never fit for release."""
+"""Simulated noise: reproducible and fast draws in doubles, for studies and tests. Simulated noise must not be used for
+a release.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +23,16 @@ __all__ = ["SimulatedNoise", "study_generator"]
 
 
 def _words(stream: StreamName) -> tuple[int, ...]:
-    """256 bits that no two names share, the same in every process (Python's own hash is not)."""
+    """A seed of 256 bits that no two stream names share, and that is the same in every process, unlike Python's own
+    hash.
+    """
     text = "\n".join(f"i{part}" if isinstance(part, int) else f"s{part}" for part in stream)  # names hold no newline
     return struct.unpack("<8I", hashlib.sha256(text.encode()).digest())
 
 
 def study_generator(seed: int, *stream: str | int) -> np.random.Generator:
-    """The generator of numpy for a study of made-up people, by a seed and the name of a stream; never for noise.
+    """A numpy random generator for a study of simulated people, derived from a seed and the name of a stream; never for
+    noise.
 
     Example:
         >>> int(study_generator(3, "people").integers(100)) == int(study_generator(3, "people").integers(100))
@@ -37,7 +42,9 @@ def study_generator(seed: int, *stream: str | int) -> np.random.Generator:
 
 
 class SimulatedNoise(Noise):
-    """See `Noise.simulated`. The same seed and stream give the same draw with the same version of numpy."""
+    """Simulated noise; see `Noise.simulated`. The same seed and stream give the same draw with the same version of
+    numpy.
+    """
 
     def __init__(self, seed: int) -> None:
         super().__init__()
@@ -48,7 +55,7 @@ class SimulatedNoise(Noise):
         return "simulated"
 
     def __reduce__(self) -> tuple[type[SimulatedNoise], tuple[int]]:
-        """A copy begins anew with the same seed."""
+        """A pickled copy keeps the seed, and starts with no stream drawn."""
         return type(self), (self._seed,)
 
     def _generator(self, stream: StreamName) -> np.random.Generator:
@@ -101,7 +108,7 @@ class SimulatedNoise(Noise):
 
 
 def _vectors(scale: float, dimension: int, count: int, generator: np.random.Generator) -> NDArray[np.float64]:
-    """`count` independent vectors with density prop. to exp(-||v||/scale), one per row."""
+    """`count` independent vectors with density proportional to exp(-||v||/scale), one per row."""
     radii = scale * generator.standard_gamma(dimension, (count, 1))
     normals = generator.standard_normal((count, dimension))
     vectors: NDArray[np.float64] = radii * (normals / np.linalg.norm(normals, axis=1, keepdims=True))
@@ -109,14 +116,16 @@ def _vectors(scale: float, dimension: int, count: int, generator: np.random.Gene
 
 
 def _discrete_laplace(scale: float, count: int, generator: np.random.Generator) -> NDArray[np.int64]:
-    """The difference of two geometric draws, each the floor of an exponential."""
+    """Discrete Laplace noise as the difference of two geometric draws, each the floor of an exponential."""
     geometric: NDArray[np.int64] = np.floor(scale * generator.standard_exponential((2, count))).astype(np.int64)
     difference: NDArray[np.int64] = geometric[0] - geometric[1]
     return difference
 
 
 def _discrete_gaussian(sigma: float, count: int, generator: np.random.Generator) -> NDArray[np.int64]:
-    """Rejection from the discrete Laplace law (Canonne, Kamath and Steinke 2020, Algorithm 3)."""
+    """Discrete Gaussian noise by rejection from the discrete Laplace law (Canonne, Kamath and Steinke 2020, Algorithm
+    3).
+    """
     width = float(math.floor(sigma) + 1)
     kept = np.zeros(0, dtype=np.int64)
     while len(kept) < count:

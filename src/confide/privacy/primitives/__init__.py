@@ -1,7 +1,8 @@
 """Primitives: the only functions through which a mechanism draws noise that protects somebody.
 
-Each knows how far one neighbour step moves what it adds noise to, and pays for the draw on a line of the run's meter
-before it draws (`confide.privacy.meter`). Under noise that no run meters, such as in a notebook, nothing is paid.
+Each primitive knows how far one neighbour step moves the number to which it adds noise. So the primitive knows the cost
+of the draw, and deducts the cost from a line of the run's meter before it draws (`confide.privacy.meter`). Nothing is
+paid for noise outside a metered run, such as in a notebook.
 """
 
 from confide._lazy import doors

@@ -1,8 +1,9 @@
-"""Noise that is added to numbers: Laplace and Gaussian, on the integers and on the line, and of vectors.
+"""Primitives that add noise to numbers: Laplace and Gaussian noise, on the integers and on the real line, and vector
+Laplace noise.
 
-Each function pays for the draw on a line of the run's meter, at what the declared sensitivity and the noise cost, and
-then draws. Sources: Dwork and Roth 2014, Theorem 3.6; Bun and Steinke 2016, Proposition 1.6; Canonne, Kamath and
-Steinke 2020, Theorem 4; spec truthful_regression 4.4 (vectors).
+Each function computes the cost of the draw from the declared sensitivity and the noise scale, pays it on a line of the
+run's meter, and then draws. Sources: Dwork and Roth 2014, Theorem 3.6; Bun and Steinke 2016, Proposition 1.6; Canonne,
+Kamath and Steinke 2020, Theorem 4; spec truthful_regression 4.4 (vectors).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ __all__ = ["add_discrete_gaussian", "add_discrete_laplace", "add_gaussian", "add
            "add_vector_laplace"]
 
 Sensitivity = int | float | Fraction
-"""How far one neighbour step moves all numbers of a draw together; taken exactly."""
+"""The largest distance by which one neighbour step can move all numbers of a draw together; taken exactly."""
 
 
 # Rounds ask for the same noise again and again: what it costs is worked out once. True is no number,
@@ -36,19 +37,21 @@ Sensitivity = int | float | Fraction
 
 @lru_cache(maxsize=256, typed=True)
 def _laplace(name: str, scale: float | Fraction, sensitivity: Sensitivity, most: float) -> DrawCost:
-    """What Laplace noise of this scale costs."""
+    """The cost of Laplace noise of this scale for a center of this sensitivity."""
     return DrawCost.laplace(_moved(name, sensitivity) / as_exact("noise_scale", scale, at_most=most))
 
 
 @lru_cache(maxsize=256, typed=True)
 def _gaussian(std: float | Fraction, squared: Sensitivity, most: float, *, lattice: bool) -> DrawCost:
-    """What Gaussian noise costs, on the integers or on the line."""
+    """The cost of Gaussian noise of this standard deviation, on the integers or on the real line, for a center of this
+    squared sensitivity.
+    """
     exact, moved = as_exact("noise_std", std, at_most=most), _moved("l2_sensitivity_squared", squared)
     return DrawCost.concentrated(moved / (2 * exact**2)) if lattice else DrawCost.gaussian(moved / exact**2)
 
 
 def _moved(name: str, sensitivity: Sensitivity) -> Fraction:
-    """A declared sensitivity, exactly; 0 of a public center."""
+    """A declared sensitivity as an exact rational; 0 for a public center."""
     non_negative(name, sensitivity)
     return Fraction(sensitivity)
 
@@ -61,23 +64,23 @@ def add_discrete_laplace(
     noise: Noise, center: Integers, *, noise_scale: float | Fraction, l1_sensitivity: Sensitivity, stream: Stream,
     line: str | None = None, group: str | None = None,
 ) -> NDArray[np.int64]:
-    """Add discrete Laplace noise to whole numbers; epsilon = l1_sensitivity / noise_scale.
+    """Add discrete Laplace noise to whole numbers, at the cost epsilon = l1_sensitivity / noise_scale.
 
     Args:
         noise: the noise of the run.
         center: whole numbers of any shape, private.
-        noise_scale: b in (0, 2^55], taken exactly.
-        l1_sensitivity: the largest distance by which one neighbour step moves all of `center` together, in l1.
+        noise_scale: noise scale in (0, 2^55], taken exactly.
+        l1_sensitivity: the largest l1 distance by which one neighbour step can move `center`.
         stream: name of the draw.
         line: the line of the charge that pays.
-        group: the group of people whose records the numbers are about, on a line of parallel groups.
+        group: for a line of parallel groups, the group of people whose records the numbers are about.
 
     Returns:
         Noisy whole numbers in the shape of `center`.
 
     Raises:
         InvalidInput: an argument out of range, or no such line.
-        Overspent: the line does not pay for it.
+        Overspent: the line has less left than the draw costs.
 
     Example:
         >>> add_discrete_laplace(Noise.simulated(1), [10, 20], noise_scale=1.0, l1_sensitivity=1, stream="counts").shape
@@ -92,23 +95,23 @@ def add_discrete_gaussian(
     noise: Noise, center: Integers, *, noise_std: float | Fraction, l2_sensitivity_squared: Sensitivity,
     stream: Stream, line: str | None = None, group: str | None = None,
 ) -> NDArray[np.int64]:
-    """Add discrete Gaussian noise to whole numbers; rho = l2_sensitivity^2 / (2 noise_std^2).
+    """Add discrete Gaussian noise to whole numbers, at the cost rho = l2_sensitivity^2 / (2 noise_std^2).
 
     Args:
         noise: the noise of the run.
         center: whole numbers of any shape, private.
-        noise_std: sigma in (0, 2^55], taken exactly.
-        l2_sensitivity_squared: the square of how far one neighbour step moves all of `center` together, in l2.
+        noise_std: standard deviation in (0, 2^55], taken exactly.
+        l2_sensitivity_squared: the square of the largest l2 distance by which one neighbour step can move `center`.
         stream: name of the draw.
         line: the line of the charge that pays.
-        group: the group of people whose records the numbers are about, on a line of parallel groups.
+        group: for a line of parallel groups, the group of people whose records the numbers are about.
 
     Returns:
         Noisy whole numbers in the shape of `center`.
 
     Raises:
         InvalidInput: an argument out of range, or no such line.
-        Overspent: the line does not pay for it.
+        Overspent: the line has less left than the draw costs.
     """
     cost = _gaussian(noise_std, l2_sensitivity_squared, LARGEST_SCALE, lattice=True)
     source = pay(noise, cost, stream=stream, line=line, group=group)
@@ -119,21 +122,22 @@ def add_laplace(
     noise: Noise, center: Center, *, noise_scale: float | Fraction, l1_sensitivity: Sensitivity, stream: Stream,
     line: str | None = None, group: str | None = None, grid: int = 30,
 ) -> NDArray[np.float64]:
-    """Add Laplace noise to numbers and round to multiples of 2^-grid; epsilon = l1_sensitivity / noise_scale.
+    """Add Laplace noise to numbers and round to multiples of 2^-grid, at the cost epsilon = l1_sensitivity /
+    noise_scale.
 
     Args:
         noise: the noise of the run.
         center: doubles or Fractions of any shape, private, taken exactly.
-        noise_scale: b > 0, taken exactly.
-        l1_sensitivity: the largest distance by which one neighbour step moves all of `center` together, in l1.
+        noise_scale: noise scale, > 0, taken exactly.
+        l1_sensitivity: the largest l1 distance by which one neighbour step can move `center`.
         stream: name of the draw.
         line: the line of the charge that pays.
-        group: the group of people whose records the numbers are about, on a line of parallel groups.
+        group: for a line of parallel groups, the group of people whose records the numbers are about.
         grid: the exponent of the grid 2^-grid, in 0..60.
 
     Raises:
         InvalidInput: an argument out of range, or no such line.
-        Overspent: the line does not pay for it.
+        Overspent: the line has less left than the draw costs.
     """
     cost = _laplace("l1_sensitivity", noise_scale, l1_sensitivity, math.inf)
     source = pay(noise, cost, stream=stream, line=line, group=group)
@@ -144,21 +148,21 @@ def add_gaussian(
     noise: Noise, center: Center, *, noise_std: float | Fraction, l2_sensitivity_squared: Sensitivity,
     stream: Stream, line: str | None = None, group: str | None = None, grid: int = 30,
 ) -> NDArray[np.float64]:
-    """Add Gaussian noise to numbers and round to multiples of 2^-grid; mu = l2_sensitivity / noise_std.
+    """Add Gaussian noise to numbers and round to multiples of 2^-grid, at the cost mu = l2_sensitivity / noise_std.
 
     Args:
         noise: the noise of the run.
         center: doubles or Fractions of any shape, private, taken exactly.
-        noise_std: sigma > 0, taken exactly.
-        l2_sensitivity_squared: the square of how far one neighbour step moves all of `center` together, in l2.
+        noise_std: standard deviation, > 0, taken exactly.
+        l2_sensitivity_squared: the square of the largest l2 distance by which one neighbour step can move `center`.
         stream: name of the draw.
         line: the line of the charge that pays.
-        group: the group of people whose records the numbers are about, on a line of parallel groups.
+        group: for a line of parallel groups, the group of people whose records the numbers are about.
         grid: the exponent of the grid 2^-grid, in 0..60.
 
     Raises:
         InvalidInput: an argument out of range, or no such line.
-        Overspent: the line does not pay for it.
+        Overspent: the line has less left than the draw costs.
     """
     cost = _gaussian(noise_std, l2_sensitivity_squared, math.inf, lattice=False)
     source = pay(noise, cost, stream=stream, line=line, group=group)
@@ -168,20 +172,20 @@ def add_gaussian(
 def add_missing_noise(
     noise: Noise, total: int, noise_std: int, *, missing_variance: int, stream: Stream = "absentees"
 ) -> int:
-    """Add discrete Gaussian noise to a sum in the place of what participants who vanished would have added.
+    """Add discrete Gaussian noise to a sum, in place of the noise that absent participants would have added.
 
-    The records in the sum were protected on the devices of those who sent them, so nothing more is charged, as long as
-    the noise is as wide as what is missing.
+    The records in the sum are protected by noise from the devices of their senders. So nothing more is charged, as long
+    as the added variance is at least the missing variance.
 
     Args:
         noise: the noise of the run.
-        total: the total of the messages that came.
-        noise_std: sigma.
-        missing_variance: the missing variance of the planned noise, what did not come.
+        total: the sum of the messages that arrived.
+        noise_std: standard deviation of the added noise.
+        missing_variance: variance of the planned noise that did not arrive.
         stream: name of the draw.
 
     Raises:
-        Overspent: noise that covers less than what is missing.
+        Overspent: the added variance is below the missing variance.
     """
     if noise_std**2 < missing_variance:
         raise Overspent(stream if isinstance(stream, str) else str(stream[0]), f"a variance of {noise_std**2}",
@@ -194,22 +198,23 @@ def add_vector_laplace(
     noise: Noise, center: Center, *, noise_scale: float | Fraction, l2_sensitivity: Sensitivity, stream: Stream,
     line: str | None = None, group: str | None = None, stretch: ArrayLike | None = None, grid: int = 30,
 ) -> NDArray[np.float64]:
-    """Add stretch * v to a vector, v with density prop. to exp(-||v||_2 / noise_scale); epsilon = l2_sensitivity / b.
+    """Add the noise stretch * v to a vector, where v has density proportional to exp(-||v||_2 / noise_scale). The cost
+    is epsilon = l2_sensitivity / noise_scale.
 
     Args:
         noise: the noise of the run.
         center: (d,) doubles or Fractions, private, taken exactly.
-        noise_scale: b > 0, taken exactly.
-        l2_sensitivity: the largest distance by which one neighbour step moves `center / stretch`, in l2.
+        noise_scale: noise scale, > 0, taken exactly.
+        l2_sensitivity: the largest l2 distance by which one neighbour step can move `center / stretch`.
         stream: name of the draw.
         line: the line of the charge that pays.
-        group: the group of people whose records the numbers are about, on a line of parallel groups.
+        group: for a line of parallel groups, the group of people whose records the numbers are about.
         stretch: (d,) positive doubles, public; ones if left out.
         grid: the exponent of the grid 2^-grid, in 0..60.
 
     Raises:
         InvalidInput: an argument out of range, or no such line.
-        Overspent: the line does not pay for it.
+        Overspent: the line has less left than the draw costs.
     """
     cost = _laplace("l2_sensitivity", noise_scale, l2_sensitivity, math.inf)
     source = pay(noise, cost, stream=stream, line=line, group=group)

@@ -1,4 +1,4 @@
-"""Draws that name one of several things: by exponential weights, or through a table of odds."""
+"""Primitives that select one of several items: with exponential weights, or through a table of probabilities."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ _BITS = 192  # of a logarithm
 
 
 def law_cost(epsilon: Fraction | float) -> DrawCost:
-    """The cost of a law with a known largest log ratio; nothing that a line pays for, where it is infinite.
+    """The cost of a draw with a known largest log ratio between neighbours. An infinite log ratio gives a cost that no
+    line pays for.
 
     Args:
-        epsilon: the loss in nats; a double is the decimal that it is written as, as in events.
+        epsilon: the largest log ratio in nats; a double counts as the decimal that it is written as, as in events.
     """
     return DrawCost() if epsilon == math.inf else DrawCost.laplace(written(epsilon))
 
@@ -34,23 +35,23 @@ def draw_by_logits(
     noise: Noise, logits: ArrayLike, *, bounded_range: Fraction, stream: Stream, count: int = 1,
     line: str | None = None,
 ) -> NDArray[np.int64]:
-    """Draw positions with probability in proportion to exp(logit), each a draw of bounded range.
+    """Draw positions with probability proportional to exp(logit), where each draw is of bounded range.
 
     Args:
         noise: the noise of the run.
-        logits: (k,) finite, private, less the largest one.
-        bounded_range: the largest variation of the log ratio of the laws of neighbours over all positions, in nats;
-            with the room that the rounding of logits needs.
+        logits: (k,) finite, private, relative to the largest one.
+        bounded_range: the largest variation, over all positions, of the log ratio of two neighbouring laws, in nats,
+            with a margin for the rounding of the logits.
         stream: name of the draws.
         count: the number of draws.
-        line: the line of the charge that pays for each of them.
+        line: the line of the charge that pays for each draw.
 
     Returns:
         (count,) positions.
 
     Raises:
         InvalidInput: an argument out of range, or no such line.
-        Overspent: the line does not pay for so many.
+        Overspent: the line has less left than the draws cost.
 
     Source: McSherry and Talwar 2007; spec query_release A2 and A3.
     """
@@ -62,19 +63,20 @@ def draw_by_logits(
 def draw_digits(
     noise: Noise, base: int, count: int, *, epsilon: Fraction | float, stream: Stream, line: str | None = None
 ) -> NDArray[np.int64]:
-    """Draw uniform digits, the raw material of a coded law.
+    """Draw uniform digits, which the caller turns into a draw from another law.
 
     Args:
         noise: the noise of the run.
-        base: digits are below it, in 1..2^16.
+        base: the number of possible digits, in 1..2^16; a digit is below it.
         count: the number of digits.
-        epsilon: the cost of the law that the digits are turned into, in nats, rounded up; 0 where that was paid before.
+        epsilon: the cost of the law that the digits are turned into, in nats, rounded up; 0 if that law was paid for
+            before.
         stream: name of the draws.
         line: the line of the charge that pays.
 
     Raises:
         InvalidInput: an argument out of range, or no such line.
-        Overspent: the line does not pay for it.
+        Overspent: the line has less left than the draw costs.
     """
     source = pay(noise, law_cost(epsilon), stream=stream, line=line)
     return source.channel(np.ones((1, base), dtype=np.int64), np.zeros(count, dtype=np.int64), stream=stream)
@@ -84,30 +86,33 @@ def draw_through(
     noise: Noise, table: ArrayLike, inputs: ArrayLike, *, stream: Stream, epsilon: Fraction | float | None = None,
     line: str | None = None,
 ) -> NDArray[np.int64]:
-    """Draw an output for each private input of a table of odds; each is about another person.
+    """Draw an output for each private input through a table of probabilities. The inputs must be about different
+    people.
 
     Args:
         noise: the noise of the run, or of a device.
-        table: (m, k) public weights in whole numbers, all rows with the same sum.
-        inputs: (n,) rows, private.
-        epsilon: the largest log ratio between two rows of neighbours, in nats, rounded up; default between any two,
-            which is worked out from the table.
+        table: (m, k) public weights in whole numbers, where all rows have the same sum.
+        inputs: (n,) row numbers, private.
+        epsilon: the largest log ratio between the rows of two neighbours, in nats, rounded up. The default is computed
+            from the table, over all pairs of rows.
         stream: name of the draws.
         line: the line of the charge that pays.
 
     Returns:
-        (n,) columns of the table.
+        (n,) column numbers of the table.
 
     Raises:
         InvalidInput: an argument out of range, or no such line.
-        Overspent: the line does not pay for it.
+        Overspent: the line has less left than the draw costs.
     """
     source = pay(noise, law_cost(_log_ratio(table) if epsilon is None else epsilon), stream=stream, line=line)
     return source.channel(table, inputs, stream=stream)
 
 
 def _log_ratio(table: ArrayLike) -> Fraction | float:
-    """The largest log ratio between two rows of a table, above the exact one by less than 2^-150; or infinity."""
+    """The largest log ratio between two rows of a table, rounded up by less than 2^-150; infinity if a weight is 0 in
+    one row and positive in another.
+    """
     from flint import arb
 
     weights = as_table(table)

@@ -1,10 +1,11 @@
-"""Sessions: one event pays for all draws of a primitive that works step by step.
+"""Sessions, in which one event pays for all draws of a primitive that works step by step.
 
-A tree counter, a sparse vector and flags draw many numbers of a few laws. What they cost together is a theorem of
-theirs. So a session is paid for when it is opened, with all that it may draw declared: each part's law, scale and
-number. The theorem is given the scales that are drawn. Draws take no scale, and end where the declared number does.
+A tree counter or a sparse vector draws many numbers from a few laws, and a theorem about the primitive gives their
+joint cost. So a session is paid for when it is opened, and declares all draws that it may make: the law, the scale and
+the number of draws of each part. The theorem is evaluated at the scales that are later drawn. A draw cannot choose
+another scale, and is refused once the declared number is used up.
 
-Paying for a draw on the meter of the run whose noise it is.
+The module also contains `pay`, which pays for single draws on the meter of a run.
 """
 
 from __future__ import annotations
@@ -33,19 +34,19 @@ __all__ = ["NoiseSession", "Part", "SessionLaw", "open_session", "pay"]
 def pay(
     noise: Noise, cost: DrawCost, *, stream: Stream, line: str | None = None, count: int = 1, group: str | None = None
 ) -> Noise:
-    """Pay for draws of one stream; the result is the noise to draw them from.
+    """Pay for the draws of one stream, and return the noise from which to draw them.
 
     Args:
         noise: the noise of the run.
         cost: the cost of one draw.
-        stream: the name under which they are drawn next.
-        line: the line of the charge that pays; None where the charge has one line only.
-        count: the number of draws that cost so much each.
-        group: the group of people whose records they are about, on a line of parallel groups.
+        stream: the name of the stream that is drawn next.
+        line: the line of the charge that pays; None if the charge has one line only.
+        count: the number of draws that cost that much each.
+        group: for a line of parallel groups, the group of people whose records the draws are about.
 
     Raises:
         InvalidInput: no noise, or no such line.
-        Overspent: the line does not pay for it. Nothing was drawn.
+        Overspent: the line has less left than the draws cost. Nothing was drawn.
     """
     source = as_noise(noise)
     meter = source.meter
@@ -65,13 +66,13 @@ SessionLaw = Literal["discrete_laplace", "discrete_gaussian", "laplace", "gaussi
 
 @dataclass(frozen=True)
 class Part:
-    """The draws of one law that a session may make.
+    """The draws from one law that a session may make.
 
     Args:
-        law: "exponential" and "words" are raw material of an order, and have no scale.
-        scale: b of Laplace noise, sigma of Gaussian noise; exactly.
-        draws: numbers at most; None where the cost does not depend on how many.
-        grid: the grid of noise on the line.
+        law: the law of the draws; "exponential" and "words" are raw material for random orders, and have no scale.
+        scale: scale of Laplace noise, or standard deviation of Gaussian noise; taken exactly.
+        draws: largest number of draws; None if the cost does not depend on their number.
+        grid: exponent of the grid 2^-grid, for noise on the real line.
     """
 
     law: SessionLaw
@@ -88,14 +89,14 @@ def open_session(
 
     Args:
         noise: the noise of the run.
-        theorem: the cost of all draws of `parts` together, from each part's name and its scale exactly as it is drawn.
-        parts: name -> what may be drawn.
-        stream: first words of the names of its draws.
+        theorem: function from the exact scales, by name of part, to the cost of all draws of `parts` together.
+        parts: mapping from a name to the draws that may be made under it.
+        stream: the first words of the names of all draws of the session.
         line: the line of the charge that pays.
 
     Raises:
         InvalidInput: no noise, or no such line.
-        Overspent: the line does not pay for it. Nothing was drawn.
+        Overspent: the line has less left than the session costs. Nothing was drawn.
     """
     source = as_noise(noise)
     meter: Meter | None = source.meter
@@ -108,7 +109,7 @@ def open_session(
 
 
 class NoiseSession:
-    """Noise that was paid for. `open_session` makes it."""
+    """The noise of a session that is paid for; `open_session` creates it."""
 
     def __init__(
         self, noise: Noise, meter: Meter | None, opening: Stream, line: str, parts: dict[str, Part]
@@ -123,7 +124,7 @@ class NoiseSession:
     def draw(
         self, part: str, size: int | tuple[int, ...], *, stream: Stream, center: Any = None
     ) -> NDArray[Any]:
-        """Draw numbers of one part, added to a center where one is given.
+        """Draw numbers of one part, and add them to a center if one is given.
 
         Args:
             part: the name of the part.
@@ -132,7 +133,7 @@ class NoiseSession:
             center: the private center of that shape; zeros if left out.
 
         Raises:
-            Overspent: more numbers than were declared.
+            Overspent: more numbers than were declared for the part.
         """
         declared, shape = self._parts[part], as_shape(size)
         with self._lock:

@@ -1,4 +1,6 @@
-"""Release estimators: how the public coefficients are made; each states its own privacy and error."""
+"""Release estimators: the ways in which the public coefficients are computed. Each estimator states its own privacy
+loss and error.
+"""
 
 from confide._lazy import doors
 

@@ -1,7 +1,8 @@
-"""AdaSSP: noisy second moments with a ridge chosen from a noisy smallest eigenvalue, under approximate privacy.
+"""AdaSSP: noisy second moments, and a ridge weight chosen from a noisy smallest eigenvalue, under approximate privacy.
 
-Discrete Gaussian noise on the exact integer moments, a third of the zCDP budget each for the smallest eigenvalue, the
-Gram matrix and the cross moments. The published constants are for records added or removed; these are for replacement.
+Discrete Gaussian noise is added to the exact integer moments. The smallest eigenvalue, the Gram matrix and the cross
+moments each use a third of the zCDP budget. The published constants are for records that are added or removed; the
+constants in this module are for records that are replaced.
 
 Source: Wang 2018, Algorithm 2; accounting by zCDP (ours), spec truthful_regression 8.
 """
@@ -51,27 +52,34 @@ _FAILURE = 0.05  # the ridge covers the spectrum of the noise with this failure 
 @renamed(deviation="noise_std", gram_deviation="gram_noise_std", cross_deviation="cross_noise_std")
 @dataclass(frozen=True, kw_only=True)
 class AdaSSP(Release):
-    """Noisy moments under approximate privacy, and a ridge estimate whose weight fits their spectrum."""
+    """A release of noisy moments under approximate privacy, and of a ridge estimate with a weight that fits their
+    spectrum.
+    """
 
     epsilon: Annotated[float, Parameter("privacy loss of this release", unit="nats", above=0)]
     delta: Annotated[float, Parameter("probability that the loss may exceed epsilon", above=0, below=1)]
 
     @property
     def rho(self) -> float:
-        """The zCDP budget that (epsilon, delta) allows, rounded down."""
+        """The zCDP budget rho that (epsilon, delta) allows, rounded down."""
         return ZCDP.within(self.epsilon, self.delta).rho
 
     def noise_std(self, sensitivity: float) -> float:
-        """Noise for a third of the budget, rounded up."""
+        """The noise's standard deviation for a statistic of given l2 sensitivity, at a third of the zCDP budget,
+        rounded up.
+        """
         return sensitivity / math.sqrt(2 * self.rho / 3) * ROOM
 
     @property
     def gram_noise_std(self) -> float:
-        """On the diagonal of A, in Frobenius sensitivity sqrt(2); off the diagonal smaller by sqrt(2)."""
+        """The noise's standard deviation for a diagonal entry of A = X'X, whose Frobenius sensitivity is sqrt(2).
+
+        Off the diagonal the standard deviation is smaller by a factor sqrt(2).
+        """
         return self.noise_std(math.nextafter(math.sqrt(2.0), 2.0))
 
     def cross_noise_std(self, setting: Setting) -> float:
-        """On an entry of u, sensitivity 2Y."""
+        """The noise's standard deviation for an entry of u = X'y, whose sensitivity is 2Y."""
         return self.noise_std(2.0 * setting.response)
 
     def events(self) -> tuple[Event, ...]:
@@ -104,7 +112,9 @@ class AdaSSP(Release):
         return self._fitted(setting, gram64, cross64, ridge)
 
     def _noisy_gram(self, total: Moments, noise: Noise) -> tuple[np.ndarray, np.ndarray]:
-        """Diagonal and upper triangle of A with noise, one release: diagonal^2 + 2 upper^2 moves by 2 at most."""
+        """The diagonal and the upper triangle of A with noise, as one release in which diagonal^2 + 2 upper^2 changes
+        by at most 2.
+        """
         rows, columns = np.triu_indices(len(total.cross), 1)
         # Off the diagonal every change appears twice in the Frobenius norm, so 1/sqrt(2) of the noise is enough.
         on, off = self.gram_noise_std, math.nextafter(self.gram_noise_std * math.sqrt(0.5), math.inf)
@@ -133,7 +143,9 @@ class AdaSSP(Release):
         return Released(estimate=estimate, gram=gram, cross=cross, ridge=ridge)
 
     def _ridge(self, features: int, eigenvalue: float) -> float:
-        """As published: from a lower confidence bound on the eigenvalue, the ridge that tames the noise's spectrum."""
+        """The ridge weight as published: it dominates the spectrum of the noise beyond a lower confidence bound on the
+        smallest eigenvalue.
+        """
         lower = max(0.0, eigenvalue - self.noise_std(1.0) * math.sqrt(2 * math.log(1 / _FAILURE)))
         return max(0.0, self.gram_noise_std * math.sqrt(features * math.log(2 * features**2 / _FAILURE)) - lower)
 

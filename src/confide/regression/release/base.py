@@ -1,12 +1,14 @@
-"""The interface of all release estimators, so that the mechanism and the planner need not know which one it is.
+"""The common interface of all release estimators, on which the mechanism and the planner rely.
 
-A release turns the exact moments into a public estimate. It states its own privacy loss, the law of its error, and the
-error that the public parameters predict.
+A release turns the exact moments into a public estimate. A release states its own privacy loss, the law of its error,
+and the error that is predicted from public parameters.
 
-How far the privacy noise can have moved a released number: quantiles of one coordinate of vector Laplace noise.
+The module also computes quantiles of the effect of privacy noise on a released number, which is one coordinate of
+vector Laplace noise.
 
-If v has density proportional to exp(-||v||) in d dimensions, u'v for a unit vector u is R*T with R ~ Gamma(d) and T a
-coordinate of a uniform direction, independent: P[|u'v| > x] = E[P(|T| > x/R)].
+If a noise vector v has density proportional to exp(-||v||) in d dimensions, then u'v for a unit vector u is the product
+R*T of independent variables: R ~ Gamma(d), and T is a coordinate of a uniform direction. The tail probability of u'v is
+therefore P[|u'v| > x] = E[P(|T| > x/R)].
 """
 
 from __future__ import annotations
@@ -48,13 +50,13 @@ __all__ = [
 
 @cache
 def _rule() -> tuple[np.ndarray, np.ndarray]:
-    """Nodes in [-1, 1] and weights of a Gauss-Legendre rule."""
+    """The nodes in [-1, 1] and the weights of a Gauss-Legendre rule."""
     nodes, weights = scipy.special.roots_legendre(160)
     return nodes, weights
 
 
 def _tails(x: np.ndarray, dimension: int) -> np.ndarray:
-    """P[|u'v| > x] for an array of x >= 0, shape (k,)."""
+    """The tail P[|u'v| > x] for an array of x >= 0, shape (k,)."""
     if dimension == 1:
         return np.asarray(np.exp(-x))
     # Only radii above x count; r = x + t^2 makes the integrand smooth at its lower end, whatever the dimension.
@@ -71,17 +73,19 @@ def _tails(x: np.ndarray, dimension: int) -> np.ndarray:
 
 
 def laplace_marginal_tail(x: float, dimension: int) -> float:
-    """P[|u'v| > x] for vector Laplace noise of scale 1 in `dimension` dimensions, u a unit vector, x >= 0."""
+    """The tail P[|u'v| > x] for vector Laplace noise v of scale 1 in `dimension` dimensions, a unit vector u, and x >=
+    0.
+    """
     return float(_tails(np.array([x], dtype=np.float64), whole("dimension", dimension, at_least=1))[0])
 
 
 @cache
 def laplace_marginal_quantile(level: float, dimension: int) -> float:
-    """The x with P[|u'v| <= x] = level, for scale 1.
+    """The number x with P[|u'v| <= x] = level, for vector Laplace noise v of scale 1 and a unit vector u.
 
     Args:
         level: coverage in (0, 1).
-        dimension: d >= 1.
+        dimension: dimension d of the noise, >= 1.
 
     Example:
         >>> round(laplace_marginal_quantile(0.95, 1), 6)  # one dimension: ln 20
@@ -96,7 +100,10 @@ def laplace_marginal_quantile(level: float, dimension: int) -> float:
 
 @cache
 def mean_of_two_quantile(level: float, dimension: int) -> float:
-    """The x with P[|u'(v0+v1)/2| <= x] = level for two independent draws of scale 1 (the averaged release)."""
+    """The number x with P[|u'(v0+v1)/2| <= x] = level, for two independent draws v0, v1 of scale 1 and a unit vector u.
+
+    The averaged release uses this quantile.
+    """
     fraction("level", level)
     half = 1.5 * laplace_marginal_quantile(1 - 1e-9, dimension)
     edges = np.linspace(0.0, half, 2049)
@@ -112,22 +119,23 @@ def mean_of_two_quantile(level: float, dimension: int) -> float:
 
 
 def normal_quantile(level: float) -> float:
-    """The x with P[|Z| <= x] = level for a standard normal Z."""
+    """The number x with P[|Z| <= x] = level, for a standard normal variable Z."""
     return float(scipy.special.ndtri(0.5 + fraction("level", level) / 2))
 
 
 # ---- base
 
 ROOM = 1.0 + 2.0**-49
-"""Factor on every noise scale: more than the rounding of its computation and of a decimal epsilon, both upwards."""
+"""Factor on every noise scale, larger than the rounding errors of the scale's computation and of a decimal epsilon."""
 
 
 def in_ball(estimate: np.ndarray, radius: float) -> np.ndarray:
-    """The nearest point to an estimate in the ball of this radius; no further from a parameter that lies in it.
+    """The point of the ball that is nearest to an estimate, which is no further than the estimate from any parameter in
+    the ball.
 
     Args:
-        estimate: (d,).
-        radius: > 0.
+        estimate: (d,) coefficients.
+        radius: radius of the ball, > 0.
     """
     norm = float(np.linalg.norm(estimate))
     return estimate if norm == 0 else np.asarray(estimate * min(1.0, radius / norm))
@@ -139,10 +147,13 @@ class ProvedError:
     """A bound on ||coefficients - theta||^2, from public parameters.
 
     Args:
-        bound: in the scale of the records; infinity where the sizes are too small for any.
-        expected: True where it bounds the expectation over the noise, False where it holds with high probability.
-        failure_probability: that it fails, on top of the spectrum's event and the tolerated misreports.
-        source: statement that it comes from.
+        bound: bound on the squared error, in the scale of the records; infinity where the sizes are too small for any
+            bound.
+        expected: whether the bound is on the expectation over the noise. If not, the error is below the bound with high
+            probability.
+        failure_probability: probability that the bound fails, in addition to failures of the spectrum's bounds and of
+            the tolerated misreports.
+        source: theorem from which the bound comes.
     """
 
     bound: float
@@ -153,13 +164,13 @@ class ProvedError:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Released:
-    """Published numbers of a release.
+    """The published numbers of a release.
 
     Args:
-        estimate: (d,) the estimate, before projection to the ball of radius R0.
+        estimate: (d,) coefficients before projection to the ball of radius R0.
         gram: (d, d) noisy second moments; (0, 0) where the release publishes none.
-        cross: (d,) noisy cross moments; (0,) where it publishes none.
-        ridge: ridge weight that the release chose from its own noisy outputs; 0 where it chooses none.
+        cross: (d,) noisy cross moments; (0,) where the release publishes none.
+        ridge: ridge weight that the release chose from its own noisy outputs; 0 where the release chooses none.
     """
 
     estimate: np.ndarray
@@ -170,17 +181,20 @@ class Released:
 
 @dataclass(frozen=True, kw_only=True)
 class Interval:
-    """How far a released number may be from the truth, part by part; each part says what it covers.
+    """A confidence interval around a released number, with a separate half-width for each source of error.
 
     Args:
-        value: the released number.
+        value: released number at the centre of the interval.
         noise: half-width that covers the privacy noise with probability `level`.
-        sampling: half-width that covers the participants' own residuals, of the public variance, at `level` (normal).
-        bias: largest shrinkage bias over all parameters that the public bound allows; deterministic.
-        projection: how far the projection to the ball moved the number; the other parts are about where it was before.
-        level: coverage of `noise` and of `sampling`, each alone.
+        sampling: half-width that covers the participants' residuals with probability `level`, for normal residuals of
+            the public variance.
+        bias: largest shrinkage bias over all parameters that the public bound allows, a deterministic bound.
+        projection: distance by which the projection to the ball moved the number; the other parts refer to the number
+            before projection.
+        level: coverage of `noise` alone, and of `sampling` alone.
         total_level: coverage of all parts together.
-        exact: False where the noise part is a first-order approximation (its coverage is measured in the tests).
+        exact: whether the noise part is exact. If not, it is a first-order approximation, whose coverage the tests
+            measure.
     """
 
     value: float
@@ -193,109 +207,114 @@ class Interval:
 
     @property
     def total(self) -> float:
-        """Half-width that covers all parts with probability at least 2*level - 1 (union bound)."""
+        """The half-width of all parts together, which covers with probability at least 2*level - 1 by a union bound."""
         return self.noise + self.sampling + self.bias + self.projection
 
     @property
     def total_level(self) -> float:
-        """Coverage of `total` by the union bound."""
+        """The coverage of `total`, by a union bound."""
         return 2 * self.level - 1
 
     @property
     def lower(self) -> float:
-        """The lower end of all parts together."""
+        """The lower end of the interval with all parts together."""
         return self.value - self.total
 
     @property
     def upper(self) -> float:
-        """The upper end of all parts together."""
+        """The upper end of the interval with all parts together."""
         return self.value + self.total
 
 
 class Release(Declared, ABC):
-    """Base of the release estimators: frozen, keyword-only dataclasses of public numbers."""
+    """Base of the release estimators, which are frozen, keyword-only dataclasses of public numbers."""
 
     @abstractmethod
     def events(self) -> tuple[Event, ...]:
-        """Events that the release spends on top of the payment estimates."""
+        """The privacy events of the release, in addition to those of the payment estimates."""
 
     def lines(self) -> tuple[Line, ...]:
-        """The events as lines of a charge, which its draws are paid on."""
+        """The events as lines of a privacy charge, against which the release's draws are counted."""
         return lines_of(self.events())
 
     @abstractmethod
     def privacy(self) -> tuple[PureDP | ApproxDP, Source, str]:
-        """Privacy loss of the release alone, the source of its proof, and the formula for the scale of its noise."""
+        """The privacy loss of the release alone, the source of its proof, and the formula for the scale of
+        its noise.
+        """
 
     @abstractmethod
     def run(self, setting: Setting, total: Moments, peers: np.ndarray, noise: Noise) -> Released:
-        """The public estimate.
+        """Compute the public estimate from the exact moments.
 
         Args:
-            setting: the public facts.
-            total: exact moments of everybody.
-            peers: (2, d) the noisy payment estimates, already public.
-            noise: where the noise comes from.
+            setting: public facts of the regression.
+            total: exact moments of all records.
+            peers: (2, d) noisy payment estimates, which are already public.
+            noise: source of the noise.
         """
 
     def again(self, setting: Setting, released: Released, peers: np.ndarray) -> Released:
-        """Published numbers of the release, computed anew from those of them that are noisy, taken as they are.
+        """The published numbers, recomputed from the noisy ones among them, which are taken as they are.
 
         Args:
-            setting: the public facts.
+            setting: public facts of the regression.
             released: published numbers of the release.
-            peers: (2, d) payment estimates published with it.
+            peers: (2, d) payment estimates that were published with the release.
         """
         return Released(estimate=released.estimate, gram=np.zeros((0, 0)), cross=np.zeros(0))
 
     @abstractmethod
     def interval(self, setting: Setting, released: Released, direction: np.ndarray, level: float) -> Interval:
-        """The interval for direction'theta, from public values alone."""
+        """The interval of direction'theta around the estimate before projection, from public values alone."""
 
     def interval_of(
         self, setting: Setting, released: Released, coef: np.ndarray, direction: np.ndarray, level: float
     ) -> Interval:
-        """The interval of `interval`, about the projected coefficients.
+        """The interval of direction'theta around the projected coefficients.
 
         Args:
-            setting: the public facts.
+            setting: public facts of the regression.
             released: published numbers of the release.
-            coef: (d,) estimate, in the ball.
-            direction: (d,).
-            level: coverage of the noise part and of the sampling part.
+            coef: (d,) estimate after projection to the ball.
+            direction: (d,) direction.
+            level: coverage of the noise part of the interval, and of its sampling part.
         """
         found, value = self.interval(setting, released, direction, level), float(direction @ coef)
         return replace(found, value=value, projection=abs(value - found.value))
 
     @abstractmethod
     def expected_errors(self, setting: Setting) -> np.ndarray:
-        """Predicted squared errors along each eigenvector of E[x x'], for truthful people, shape (d,); typical, no
-        bound.
+        """The predicted squared errors along each eigenvector of E[x x'] for truthful people, shape (d,); typical
+        values, no bounds.
 
-        In the order of `Setting.eigenvalues`, from public numbers alone.
+        The errors are in the order of `Setting.eigenvalues`, and are computed from public numbers alone.
         """
 
     def expected_error(self, setting: Setting) -> float:
-        """Predicted E||estimate - theta||^2 for truthful people; typical, no bound."""
+        """The predicted E||estimate - theta||^2 for truthful people; a typical value, no bound."""
         return float(self.expected_errors(setting).sum())
 
     def prediction_error(self, setting: Setting) -> float:
-        """Predicted E(x'estimate - x'theta)^2 for somebody new; typical, no bound.
+        """The predicted E(x'estimate - x'theta)^2 for a new person's features x; a typical value, no bound.
 
-        A direction in which people hardly differ counts for little: this is what releases are compared by.
+        A direction in which people hardly differ has little weight in this error. Release estimators are compared by
+        this error.
         """
         return _prediction_error(self, setting)
 
     @abstractmethod
     def proved_error(self, setting: Setting, misreports: float) -> ProvedError:
-        """A bound on the squared error that is proved beforehand, for at most misreports * n lies and absences."""
+        """A bound on the squared error that is proved before the run, for at most misreports * n lies and absences."""
 
     @abstractmethod
     def describe(self) -> str:
-        """How the estimate is made, in one sentence."""
+        """A description of the estimate's computation in one sentence."""
 
 
 @lru_cache(maxsize=1024)
 def _prediction_error(release: Release, setting: Setting) -> float:
-    """A plan, its picture and its pages ask for the same numbers, and some releases simulate them."""
+    """The predicted error of a prediction, cached, because a plan, its picture and its pages ask for it and some
+    releases simulate it.
+    """
     return float(release.expected_errors(setting) @ setting.eigenvalues)

@@ -1,4 +1,5 @@
-"""Output perturbation: the constrained ridge estimate plus vector Laplace noise, and the free average of two of them.
+"""Output perturbation: the constrained ridge estimate plus vector Laplace noise, and the average of two such estimates
+at no privacy cost.
 
 Source: Cummings et al. 2015, Algorithm 2 (after Chaudhuri, Monteleoni and Sarwate 2011); corrected as in spec
 truthful_regression 4.2 to 4.5.
@@ -57,16 +58,23 @@ RIDGE_FORMULA = ("vector Laplace noise of scale D(R,Y)/(gamma epsilon), D(R,Y) =
                  "R sin 2phi + 2Y sin phi: replacing one record moves the estimate by at most D(R,Y)/gamma")
 
 SOLVER_SHARE = 2.0**-16
-"""tau_fp in units of D/gamma: how far a certified solution may be from the true minimiser. Public, never from data."""
+"""The solver's tolerance tau_fp in units of D/gamma: largest distance of a certified solution from the true minimiser.
+
+The tolerance is a public constant and never depends on data.
+"""
 
 
 def noise_scale(setting: Setting, ridge: float, epsilon: float) -> float:
-    """Scale of the vector Laplace noise: D(R,Y)/(ridge epsilon), with room for two certified solutions, rounded up."""
+    """The scale of the vector Laplace noise: D(R,Y)/(ridge epsilon), enlarged by the tolerance of two certified
+    solutions, rounded up.
+    """
     return ridge_sensitivity(setting, ridge) / epsilon * ROOM
 
 
 def ridge_sensitivity(setting: Setting, ridge: float) -> float:
-    """How far replacing one record moves a certified estimate, in l2: D(R,Y)/ridge, and twice the solver's room."""
+    """The l2 sensitivity of a certified estimate to the replacement of one record: D(R,Y)/ridge plus twice the solver's
+    tolerance.
+    """
     return setting.diameter / ridge * (1.0 + 2.0 * SOLVER_SHARE)
 
 
@@ -74,7 +82,7 @@ def perturbed_ridge(
     setting: Setting, sums: Moments, ridge: float, epsilon: float, noise: Noise, stream: Stream, *,
     line: str | None = None, group: str | None = None,
 ) -> np.ndarray:
-    """One epsilon-DP ridge estimate, (d,): the exact rounding of a certified solution plus vector Laplace noise."""
+    """One epsilon-DP ridge estimate, shape (d,): a certified solution plus vector Laplace noise, rounded exactly."""
     tolerance = SOLVER_SHARE * setting.diameter / ridge * (1.0 - 2.0**-50)
     center = certified_ridge(sums, ridge, setting.ball, tolerance)
     scale = noise_scale(setting, ridge, epsilon)
@@ -83,7 +91,7 @@ def perturbed_ridge(
 
 
 def ridge_bounds(setting: Setting, rows: int, ridge: float, misreports: float) -> RidgeBounds:
-    """Error bounds of a certified, quantised estimate of this many rows."""
+    """The error bounds of a certified, quantised ridge estimate from `rows` rows."""
     return RidgeBounds(
         spectrum=setting.spectrum(rows), ridge=ridge, prior_radius=setting.parameter_bound,
         noise_bound=setting.noise_bound, noise_variance=setting.noise.variance, radius=setting.ball,
@@ -92,19 +100,23 @@ def ridge_bounds(setting: Setting, rows: int, ridge: float, misreports: float) -
 
 
 def _shrinkage(setting: Setting, rows: int, ridge: float) -> float:
-    """Largest ridge bias of a unit direction on the spectrum's event: ridge R0 / (ridge + lo)."""
+    """The largest ridge bias along a unit direction, if the bounds on the spectrum hold: ridge R0 / (ridge + lo)."""
     return ridge * setting.parameter_bound / (ridge + setting.spectrum(rows).lower)
 
 
 def _sampling(setting: Setting, rows: int, ridge: float) -> float:
-    """Largest standard deviation of a unit direction from the residuals: sigma max over w of sqrt(w)/(ridge + w)."""
+    """The largest standard deviation that residuals cause along a unit direction: sigma max over w of sqrt(w)/(ridge +
+    w).
+    """
     spectrum = setting.spectrum(rows)
     w = min(max(ridge, spectrum.lower), spectrum.upper)
     return math.sqrt(setting.noise.variance * w) / (ridge + w)
 
 
 def _expected_errors(setting: Setting, rows: int, ridge: float, scale: float, variance: float) -> np.ndarray:
-    """Noise, shrinkage of a theta with equal coordinates, and sampling, along each eigenvector (spec section 8)."""
+    """The squared errors from noise, shrinkage and sampling along each eigenvector, for a theta with equal coordinates
+    (spec section 8).
+    """
     d = setting.features
     return np.array([
         typical_release_error(rows, 1, float(mu), ridge, scale * math.sqrt((d + 1) / 2),
@@ -117,7 +129,7 @@ def _expected_errors(setting: Setting, rows: int, ridge: float, scale: float, va
 @renamed(scale="noise_scale")
 @dataclass(frozen=True, kw_only=True)
 class RidgeRelease(Release):
-    """The constrained ridge estimate of all records, with its own noise."""
+    """A release of the constrained ridge estimate of all records, with its own noise."""
 
     epsilon: Annotated[float, Parameter("privacy loss of this release, pure", unit="nats", above=0)]
     ridge: Annotated[float, Parameter("ridge weight", symbol="gamma_r", above=0)]
@@ -129,11 +141,11 @@ class RidgeRelease(Release):
         return PureDP(self.epsilon), PRIVACY, RIDGE_FORMULA
 
     def noise_scale(self, setting: Setting) -> float:
-        """Scale of the vector Laplace noise."""
+        """The scale of the vector Laplace noise on the estimate."""
         return noise_scale(setting, self.ridge, self.epsilon)
 
     def bounds(self, setting: Setting, misreports: float) -> RidgeBounds:
-        """Error bounds of the estimate without its noise."""
+        """The error bounds of the estimate without its noise."""
         return ridge_bounds(setting, setting.people, self.ridge, misreports)
 
     def run(self, setting: Setting, total: Moments, peers: np.ndarray, noise: Noise) -> Released:
@@ -166,7 +178,7 @@ class RidgeRelease(Release):
 @wire("Averaged", "epsilon_payment ridge_payment")
 @dataclass(frozen=True, kw_only=True)
 class Averaged(Release):
-    """The mean of the two payment estimates: no privacy on top of theirs."""
+    """A release of the mean of the two payment estimates, which has no privacy loss in addition to theirs."""
 
     epsilon_payment: Annotated[float, Parameter("privacy loss of the payment estimates", unit="nats", above=0)]
     ridge_payment: Annotated[float, Parameter("ridge weight of the payment estimates", symbol="gamma_p", above=0)]

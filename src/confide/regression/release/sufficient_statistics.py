@@ -1,14 +1,15 @@
-"""Sufficient-statistics perturbation: release noisy second moments once, then regress on them.
+"""Sufficient-statistics perturbation: noisy second moments are released once, and the regression is computed from them.
 
-One draw of vector Laplace noise on (A, u/Y), off-diagonal entries of A weighted by sqrt(2), protects all d(d+3)/2
-moments under pure differential privacy. Better than output perturbation once n*epsilon exceeds about 1.4 d^3.
+One draw of vector Laplace noise on (A, u/Y), with off-diagonal entries of A weighted by sqrt(2), protects all d(d+3)/2
+moments under pure differential privacy. The method is more accurate than output perturbation if n*epsilon is above
+about 1.4 d^3.
 
 Source: Vu and Slavkovic 2009; Foulds et al. 2016 (the idea); spec truthful_regression 8 (this form, sensitivity).
 
-Regression from noisy second moments: the common part of both sufficient-statistics releases.
+The module also has the regression from noisy second moments, which both sufficient-statistics releases share.
 
-The released pair (A~, u~) is public, so everything here is post-processing: the shrinkage that fits the known noise,
-the first-order law of the error, and the error that public parameters predict.
+The released pair (A~, u~) is public, so all computations from it are post-processing: the shrinkage that fits the known
+noise, the first-order law of the error, and the error that is predicted from public parameters.
 """
 
 from __future__ import annotations
@@ -58,19 +59,19 @@ __all__ = [
 # ---- released moments
 
 FAILURE = 1e-6
-"""Probability with which the noise, or the residuals, may exceed what a proved error bound allows for them."""
+"""Probability with which the noise, or the residuals, may exceed the size that a proved error bound assumes."""
 
 _UNIT = Fraction(1, 2 ** (2 * GRID_BITS))
 
 
 def exact_moments(sums: Moments) -> list[Fraction]:
-    """The moments as one exact list: diagonal, strict upper triangle row by row, then the cross moments."""
+    """The moments as one exact list: diagonal of A, strict upper triangle row by row, and the cross moments."""
     rows, columns = np.triu_indices(sums.dimension, 1)
     return [int(v) * _UNIT for v in (*np.diagonal(sums.gram), *sums.gram[rows, columns], *sums.cross)]
 
 
 def symmetric(flat: np.ndarray, dimension: int) -> tuple[np.ndarray, np.ndarray]:
-    """The inverse of `exact_moments` for floats: A (d, d) and u (d,)."""
+    """The inverse of `exact_moments` for floats: the matrix A, shape (d, d), and the vector u, shape (d,)."""
     d = dimension
     gram = np.zeros((d, d))
     rows, columns = np.triu_indices(d, 1)
@@ -81,27 +82,27 @@ def symmetric(flat: np.ndarray, dimension: int) -> tuple[np.ndarray, np.ndarray]
 
 
 def mirrored(gram: np.ndarray) -> np.ndarray:
-    """The symmetric matrix with the lower triangle of a square one."""
+    """The symmetric matrix with the same lower triangle as a square matrix."""
     lower = np.tril(gram)
     return np.asarray(lower + np.tril(lower, -1).T)
 
 
 def shrink(gram: np.ndarray, setting: Setting, *, gram_noise_std: float, cross_noise_std: float) -> np.ndarray:
-    """The linear map F with estimate F u~ that shrinks each direction as much as the noise in it requires.
+    """The linear map F such that the estimate F u~ shrinks each direction by as much as its noise requires.
 
-    With u~ = A~ theta + noise, noise variance v_k = cross_noise_std^2 + gram_noise_std^2 R0^2/2 + sigma^2 w_k in the
-    eigendirection k of A~ (eigenvalue w_k), and variance R0^2/(d+2) of a coordinate of theta (uniform in the ball), the
-    best linear estimate has coordinates w_k u_k / (w_k^2 + v_k (d+2)/R0^2). Directions that the noise made negative are
-    shrunk like all others, never inverted blindly.
+    The model is u~ = A~ theta + noise. In the eigendirection k of A~ with eigenvalue w_k, the noise has variance v_k =
+    cross_noise_std^2 + gram_noise_std^2 R0^2/2 + sigma^2 w_k. A coordinate of theta, which is uniform in the ball, has
+    variance R0^2/(d+2). The best linear estimate then has coordinates w_k u_k / (w_k^2 + v_k (d+2)/R0^2). Directions
+    with an eigenvalue that the noise made negative are shrunk in the same way, and never inverted.
 
     Args:
-        gram: (d, d) released A~.
-        setting: the public facts.
+        gram: (d, d) released matrix A~.
+        setting: public facts of the regression.
         gram_noise_std: standard deviation of the noise in a diagonal entry of A.
         cross_noise_std: standard deviation of the noise in an entry of u.
 
     Returns:
-        F, (d, d).
+        The matrix of F, shape (d, d).
     """
     values, vectors = np.linalg.eigh(gram)
     bound = setting.parameter_bound**2
@@ -114,17 +115,19 @@ def moment_interval(
     setting: Setting, released: Released, linear: np.ndarray, direction: np.ndarray, level: float,
     *, gram_unit: float, cross_unit: float, quantile: float,
 ) -> Interval:
-    """First-order interval of direction'theta: the error is F(noise in u - noise in A times theta), theta as released.
+    """The first-order interval of direction'theta: the error is F(noise in u - noise in A times theta), at the released
+    theta.
 
     Args:
-        setting: the public facts.
-        released: the noisy moments and the estimate F u~.
-        linear: F.
-        direction: (d,).
-        level: coverage of the noise part and of the sampling part.
-        gram_unit: scale of the noise in a diagonal entry of A; off-diagonal entries carry gram_unit/sqrt(2).
+        setting: public facts of the regression.
+        released: noisy moments, and the estimate F u~.
+        linear: matrix of the linear map F.
+        direction: (d,) direction.
+        level: coverage of the noise part of the interval, and of its sampling part.
+        gram_unit: scale of the noise in a diagonal entry of A; off-diagonal entries have noise of scale
+            gram_unit/sqrt(2).
         cross_unit: scale of the noise in an entry of u.
-        quantile: two-sided quantile at `level` of one coordinate of that noise, at unit scale.
+        quantile: two-sided quantile, at `level`, of one coordinate of the noise at scale 1.
     """
     g = linear.T @ direction
     theta = released.estimate
@@ -145,22 +148,22 @@ def moment_error_bound(
     setting: Setting, misreports: float, *, gram_noise: float, cross_noise: float,
     gram_noise_std: float = 0.0, cross_noise_std: float = 0.0, ridge: float = 0.0,
 ) -> ProvedError:
-    """Bound on ||coefficients - theta||^2 with high probability, for noisy moments (A~, u~).
+    """A bound on ||coefficients - theta||^2 that holds with high probability, for a release of noisy moments (A~, u~).
 
-    Let w = lo - |noise in A| - absences be what the smallest eigenvalue of A~ still reaches. A linear estimate with
-    filters f(w) <= 1/w that shrinks by 1 - w f(w) is off by at most (|u~ - A~ theta|)/w + R0 (1 - w f(w)), and
-    |u~ - A~ theta| <= noise in u + R0 noise in A + |X'z| + max(2Y, M) misreports + truncation. |X'z| by Bernstein's
-    inequality in Hilbert space (Pinelis 1994): at most u with 2 exp(-u^2/(2(n sigma^2 + M u/3))) = failure. The
-    projection to the ball never adds error.
+    Let w = lo - |noise in A| - absences, a lower bound on the smallest eigenvalue of A~. Consider a linear estimate
+    with filters f(w) <= 1/w that shrinks by 1 - w f(w). Its error is at most (|u~ - A~ theta|)/w + R0 (1 - w f(w)). In
+    this bound, the norm |u~ - A~ theta| is at most noise in u + R0 noise in A + |X'z| + max(2Y, M) misreports +
+    truncation. By Bernstein's inequality in Hilbert space (Pinelis 1994), the norm |X'z| is at most u, except with the
+    failure probability 2 exp(-u^2/(2(n sigma^2 + M u/3))). The projection to the ball never adds error.
 
     Args:
-        setting: the public facts.
-        misreports: alpha.
-        gram_noise: bound on the Frobenius norm of the noise in A, failing with probability at most FAILURE.
+        setting: public facts of the regression.
+        misreports: tolerated share alpha of lies and absences.
+        gram_noise: bound on the Frobenius norm of the noise in A, which fails with probability at most FAILURE.
         cross_noise: bound on the norm of the noise in u, on the same event.
-        gram_noise_std: as in `shrink`, where that filter is used.
-        cross_noise_std: as in `shrink`.
-        ridge: the largest ridge weight, where f(w) = 1/(w + ridge) is used instead.
+        gram_noise_std: standard deviation as in `shrink`, where the filter of `shrink` is used; else 0.
+        cross_noise_std: standard deviation as in `shrink`, where the filter of `shrink` is used; else 0.
+        ridge: largest ridge weight, where the filter f(w) = 1/(w + ridge) is used.
 
     Source: ours; spec truthful_regression 6 for the spectrum.
     """
@@ -190,15 +193,14 @@ def predicted_errors(
     setting: Setting, fit: Callable[[np.ndarray, np.ndarray], np.ndarray], *, gram_noise_std: float,
     cross_noise_std: float, draws: int = 24,
 ) -> np.ndarray:
-    """Mean squared errors in a public stand-in population, shape (d,): A = n diag(mu), theta of length R0, Gaussian
-    noise. A = n diag(mu), theta of length R0, Gaussian noise.
+    """The mean squared errors of the coefficients in a public simulated population, shape (d,).
 
     Args:
-        setting: the public facts.
+        setting: public facts of the regression.
         fit: function from noisy (A, u) to the release's estimate, shape (d,).
         gram_noise_std: standard deviation of the noise in a diagonal entry of A.
         cross_noise_std: standard deviation of the noise in an entry of u.
-        draws: number of stand-in data sets; a fixed public seed makes the plan reproducible.
+        draws: number of simulated data sets; their fixed public seed makes the plan reproducible.
     """
     d = setting.features
     weights = setting.people * setting.eigenvalues
@@ -221,24 +223,26 @@ def predicted_errors(
 # ---- sufficient statistics
 
 SENSITIVITY = math.nextafter(math.sqrt(4.5), math.inf)
-"""L2 distance that replacing one record moves (A, u/Y): max over cos c of sqrt(4 + 2c - 2c^2), at c = 1/2."""
+"""The l2 sensitivity of (A, u/Y) to the replacement of one record: the maximum of sqrt(4 + 2c - 2c^2) over cosines c,
+at c = 1/2.
+"""
 
 
 @wire("SufficientStatistics", "epsilon")
 @renamed(scale="noise_scale", deviation="noise_std")
 @dataclass(frozen=True, kw_only=True)
 class SufficientStatistics(Release):
-    """Noisy moments under pure privacy, and the linear estimate that fits their noise."""
+    """A release of noisy moments under pure privacy, and of the linear estimate that fits their noise."""
 
     epsilon: Annotated[float, Parameter("privacy loss of this release, pure", unit="nats", above=0)]
 
     @property
     def noise_scale(self) -> float:
-        """Scale of the vector Laplace noise, rounded up."""
+        """The scale of the vector Laplace noise, rounded up."""
         return SENSITIVITY / self.epsilon * ROOM
 
     def noise_std(self, features: int) -> float:
-        """Standard deviation of one coordinate of that noise."""
+        """The standard deviation of one coordinate of the vector Laplace noise."""
         return self.noise_scale * math.sqrt(features * (features + 3) // 2 + 1)
 
     def events(self) -> tuple[Event, ...]:

@@ -1,5 +1,5 @@
-"""Log-ins and sessions: operators identify themselves by a password or through a provider, participants by a code; both
-then by a token.
+"""Log-ins and sessions. Operators identify themselves by a password or through a provider, and participants by a code.
+After that, both use a token.
 """
 
 from confide._lazy import doors

@@ -1,4 +1,4 @@
-"""Addresses of another service: over TLS, or on this machine."""
+"""Addresses of another service, which must be reached over TLS or on this machine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LONGEST_SUBJECT = 255  # letters, as OpenID Connect has it
 
 
 def is_safe(url: object) -> bool:
-    """Whether something is an address that nobody on the way can read or answer for.
+    """Whether a value is an address such that nobody between the two ends can read or forge an answer.
 
     Example:
         >>> is_safe("https://id.example/token"), is_safe("http://id.example/token"), is_safe("http://localhost:80/")
@@ -32,7 +32,7 @@ def is_safe(url: object) -> bool:
 
 
 def is_issuer(url: str) -> bool:
-    """Whether an address may name an issuer: it has no query.
+    """Whether an address may name an issuer: it must be safe and have no query.
 
     Example:
         >>> is_issuer("https://id.example/realms/study"), is_issuer("https://id.example/?realm=study")
@@ -42,7 +42,7 @@ def is_issuer(url: str) -> bool:
 
 
 def is_subject(name: object) -> bool:
-    """Whether an issuer may call somebody so.
+    """Whether a value is a valid identifier of a person at an issuer.
 
     Example:
         >>> is_subject("auth0|17"), is_subject(""), is_subject(17)

@@ -1,7 +1,8 @@
-"""Attempts: how often somebody has failed at something in the last minutes, counted over all workers.
+"""Attempts: the number of recent failures of a caller at some action, counted over all workers.
 
-Who tries is kept as a hash under a random key, which is thrown away with the counts after minutes: then nobody can tell
-who tried, the owner of the installation's keys included. Of an attempt that succeeds nothing is kept.
+The caller is stored as a hash under a random key, and the key is deleted with the counts after a few minutes. After
+that nobody can find out who tried, not even the owner of the installation's keys. Nothing is stored about an attempt
+that succeeds.
 """
 
 from __future__ import annotations
@@ -23,19 +24,19 @@ from confide.privacy.noise.entropy import random_bytes
 __all__ = ["WINDOW", "Attempts", "Counted"]
 
 WINDOW = 300
-"""Seconds in which failures are counted together."""
+"""Length, in seconds, of the period in which failures are counted together."""
 
 _KEY_BYTES = 32
 
 
 @dataclass(frozen=True, repr=False)
 class Counted:
-    """An attempt that was counted as if it had failed.
+    """An attempt that was counted as a failure in advance.
 
     Args:
-        window: the first second of those minutes.
-        keys: under which it was counted.
-        counts: how often it was counted under each, this time included.
+        window: start of the counting period, in seconds since 1970.
+        keys: hashes under which the attempt was counted.
+        counts: number of counted attempts under each hash, including this one.
     """
 
     window: int
@@ -47,18 +48,19 @@ class Attempts:
     """The attempts of a store.
 
     Args:
-        store: where they are counted.
-        clock: seconds since 1970.
+        store: store in which the attempts are counted.
+        clock: clock that gives seconds since 1970.
     """
 
     def __init__(self, store: Store, *, clock: Callable[[], float] = time.time) -> None:
         self._database, self._clock = store.database, clock
 
     def begin(self, tried: Sequence[str]) -> Counted:
-        """Count an attempt before it is made, as a failure: of many that are made at once, none is overlooked.
+        """Count an attempt as a failure before it is made, so that many simultaneous attempts are all counted.
 
         Args:
-            tried: counted things, such as "log in" with a name, or with an address; each by itself.
+            tried: names under which the attempt is counted, such as "log in" with a name, or "log in" with an address;
+                each is counted separately.
         """
         window = int(self._clock()) // WINDOW * WINDOW
         with self._database.writing() as connection:
@@ -67,14 +69,16 @@ class Attempts:
             return Counted(window, keys, tuple(self._count(connection, key, window) for key in keys))
 
     def forgive(self, counted: Counted) -> None:
-        """Take an attempt back, since it has succeeded: of one that nobody else failed at, no row is left."""
+        """Take back the count of an attempt that succeeded. If no other attempt failed under the same hash, no row is
+        left.
+        """
         mine = (t.attempt.c.window == counted.window) & t.attempt.c.key.in_(counted.keys)
         with self._database.writing() as connection:
             connection.execute(update(t.attempt).where(mine).values(count=t.attempt.c.count - 1))
             connection.execute(delete(t.attempt).where(mine, t.attempt.c.count <= 0))
 
     def sweep(self) -> None:
-        """Forget the minutes that are over, with their keys."""
+        """Delete the counts and keys of periods that are over."""
         over = int(self._clock()) - WINDOW
         with self._database.writing() as connection:
             for table in (t.attempt, t.attempt_key):

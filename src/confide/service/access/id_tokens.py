@@ -1,4 +1,4 @@
-"""A provider's word on who somebody is: a signed token, of which nothing is believed before all of it was checked."""
+"""A provider's signed token that identifies a person. No part of the token is used before all of it was checked."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from confide.service.access.addresses import is_subject
 __all__ = ["ALGORITHMS", "ProviderFailed", "UnknownKey", "checked_subject", "signing_keys"]
 
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512")
-"""How a provider may sign: with a key of which it publishes one half alone."""
+"""Algorithms with which a provider may sign. All use a key pair of which the provider publishes only the public half.
+"""
 
 _LEEWAY = 60  # seconds that two clocks may differ
 _MODULUS = 342  # letters of an RSA key of 2048 bits
@@ -26,10 +27,10 @@ _LONGEST = 64 << 10  # letters of a token
 
 
 class ProviderFailed(ConfideError):
-    """Another service did not say, in a way that can be believed, who somebody is.
+    """Error: another service gave no trustworthy identification of a person.
 
     Args:
-        reason: why, in words of ours: nothing that was sent is in it.
+        reason: reason in this service's own words, without any data that the other service sent.
     """
 
     def __init__(self, reason: str) -> None:
@@ -38,19 +39,19 @@ class ProviderFailed(ConfideError):
 
 
 class UnknownKey(ProviderFailed):
-    """The signature fits none of the keys that are known: perhaps there are new ones."""
+    """Error: the signature fits none of the known keys; the provider may have new keys."""
 
 
 def signing_keys(published: Mapping[str, Any]) -> KeySet:
-    """The keys with which a provider signs, of those that it publishes.
+    """The keys among a provider's published keys with which it signs.
 
-    Shared secrets, keys for encryption, short ones and those that cannot be read are passed over.
+    Shared secrets, encryption keys, keys that are too short and unreadable keys are skipped.
 
     Args:
-        published: its JSON Web Key Set (RFC 7517).
+        published: the provider's JSON Web Key Set (RFC 7517).
 
     Raises:
-        ProviderFailed: none is left.
+        ProviderFailed: no signing key is left.
     """
     found = []
     listed = published.get("keys")
@@ -72,7 +73,7 @@ def checked_subject(
     token: object, keys: KeySet, *, issuer: str, client: str, nonce: str, begun: int, now: int,
     algorithms: Collection[str] = ALGORITHMS
 ) -> str:
-    """The subject that a token names, once its signature and its claims were checked.
+    """The subject that a token names, after its signature and its claims were checked.
 
     Args:
         token: the provider's ID token.
@@ -80,13 +81,13 @@ def checked_subject(
         issuer: address of the provider.
         client: name of this service at the provider.
         nonce: value that the token must repeat.
-        begun: start of the log-in, in seconds since 1970: no token is older.
+        begun: start of the log-in, in seconds since 1970; an older token is refused.
         now: present time, in seconds since 1970.
-        algorithms: algorithms with which the provider may sign; only those of `ALGORITHMS` count.
+        algorithms: algorithms with which the provider may sign; algorithms outside `ALGORITHMS` are ignored.
 
     Raises:
         UnknownKey: the signature fits none of the keys.
-        ProviderFailed: anything else is wrong.
+        ProviderFailed: any other check fails.
     """
     allowed = [each for each in ALGORITHMS if each in algorithms]
     if not allowed:  # an empty list would allow what the library recommends

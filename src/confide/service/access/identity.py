@@ -1,6 +1,6 @@
 """Identities: an operator with a role, or the participant who has one slot of one campaign.
 
-A secret identifies its owner, who alone knows it; a store keeps its digest.
+A secret identifies its owner, and only the owner knows it. The store keeps a digest of the secret.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ __all__ = ["Operator", "Participant", "Role", "csrf_of", "digest_of", "new_code"
 
 
 class Role(StrEnum):
-    """The rights of an operator; each role includes the rights of the one before."""
+    """The rights of an operator. Each role includes the rights of the role before it."""
 
     VIEWER = "viewer"
-    """look at campaigns, their progress and the ledger; no person's share, payment or name"""
+    """right to see campaigns, their progress and the ledger, but no participant's share, payment or name"""
     OPERATOR = "operator"
-    """make campaigns, invite, close, settle, pay"""
+    """right to make campaigns, invite people, close collections, settle and pay"""
     ADMIN = "admin"
-    """say who else is an operator"""
+    """right to add operators and to change their rights"""
 
     def covers(self, other: Role) -> bool:
-        """Whether whoever has this role may do what the other may.
+        """Whether this role includes all rights of the other role.
 
         Example:
             >>> Role.ADMIN.covers(Role.VIEWER), Role.VIEWER.covers(Role.OPERATOR)
@@ -39,14 +39,14 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Operator:
-    """Somebody who runs campaigns.
+    """A person who runs campaigns.
 
     Args:
         number: number in the store.
         name: name with which the operator logs in.
         role: rights of the operator.
-        active: whether the operator may do anything at all.
-        issuer: address of the service that identifies the operator; empty where a password does.
+        active: whether the operator has any rights at present.
+        issuer: address of the service that identifies the operator; empty if a password does.
     """
 
     number: int
@@ -85,7 +85,7 @@ def new_token() -> str:
 
 
 def new_code() -> str:
-    """A code that somebody can type: 160 bits as eight groups of four letters or digits.
+    """A code that a person can type: 160 bits as eight groups of four letters or digits.
 
     Example:
         >>> [len(group) for group in new_code().split("-")]
@@ -96,9 +96,9 @@ def new_code() -> str:
 
 
 def digest_of(secret: str) -> bytes:
-    """The (32,) digest that a store keeps of a token, or of a code in any spelling.
+    """The digest that a store keeps of a token, or of a code in any spelling: 32 bytes.
 
-    No salt and no slow hash: a secret of 160 bits or more cannot be guessed.
+    The digest needs neither a salt nor a slow hash, because a secret of 160 bits or more cannot be guessed.
 
     Example:
         >>> digest_of("ABCD-2345") == digest_of(" abcd2345 ")
@@ -110,5 +110,7 @@ def digest_of(secret: str) -> bytes:
 
 
 def csrf_of(token: str) -> str:
-    """The word that a form of this session must send along, 64 hexadecimal digits; a stranger's page cannot know it."""
+    """The word, 64 hexadecimal digits, that a form of this session must send along. A page of another site cannot know
+    this word.
+    """
     return hmac.digest(token.encode(), b"confide form", "sha256").hex()

@@ -1,7 +1,8 @@
-"""Invitations: a code for each slot, which works once. Whoever joins with it has the slot, and a session of their own.
+"""Invitations: a code for each slot, which works once. The person who joins with a code gets the slot, and a session of
+their own.
 
-The operator hands codes out, and may make new ones: the earlier code of a slot is dead then, and so are sessions that
-began with it. A slot's answer is one, whoever has joined for it.
+The operator hands the codes out, and may make new ones. A new code invalidates the slot's earlier code, and ends all
+sessions that began with it. A slot has only one answer, whichever person has joined for it.
 """
 
 from __future__ import annotations
@@ -28,23 +29,23 @@ class Invitations:
     """The invitations of a store.
 
     Args:
-        store: where they are kept.
+        store: store in which the invitations are kept.
     """
 
     def __init__(self, store: Store) -> None:
         self._database = store.database
 
     def invite(self, campaign: int, slots: Iterable[int]) -> list[tuple[int, str]]:
-        """New codes for some slots: (slot, code), which nobody can read again from the store.
+        """New codes for some slots, as pairs (slot, code). The codes cannot be read from the store later.
 
-        Earlier codes of these slots are dead, and sessions that somebody has for them end.
+        Earlier codes of these slots become invalid, and the slots' present sessions end.
 
         Args:
-            campaign: its number.
+            campaign: number of the campaign.
             slots: ranks in the public list of ids, from 0.
 
         Raises:
-            InvalidInput: no such campaign or slot.
+            InvalidInput: there is no such campaign or slot.
             Refused: the campaign is cancelled, or everybody is paid.
         """
         wanted = sorted(set(slots))
@@ -76,7 +77,7 @@ class Invitations:
         return codes
 
     def join(self, code: str) -> tuple[str, Participant] | None:
-        """Use a code: a session's token, and whose it is; None where the code is nobody's, or was used."""
+        """Use a code, and return a session's token and its participant; None if the code is unknown or used."""
         mine = t.invitation.c.digest == digest_of(code)
         with self._database.writing() as connection:
             row = connection.execute(delete(t.invitation).where(mine).returning(
@@ -87,7 +88,7 @@ class Invitations:
             return begin_participant(connection, found), found
 
     def waiting(self, campaign: int) -> int:
-        """How many codes were not used yet: the operators' alone."""
+        """Number of codes that were not used yet; only operators may see it."""
         with self._database.reading() as connection:
             return int(connection.execute(select(func.count()).select_from(t.invitation).where(
                 t.invitation.c.campaign_id == campaign)).scalar_one())

@@ -1,8 +1,9 @@
-"""Log-ins that were begun: somebody was sent to another service, and comes back with its statement of who they are.
+"""Log-ins in progress: a person was sent to another service, and returns with that service's statement about their
+identity.
 
-All values of a log-in follow from one secret, which the person's browser alone keeps; the store keeps its digest until
-the person is back or the time is over. So an answer is taken once, in the browser in which the log-in was begun, by any
-worker.
+All values of a log-in follow from one secret, which only the person's browser keeps. The store keeps the secret's
+digest until the person returns or the time limit passes. So an answer is accepted once, only in the browser in which
+the log-in began, and by any worker.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from confide.service.access.identity import digest_of, new_token
 __all__ = ["SECONDS", "Begun", "Logins"]
 
 SECONDS = 600
-"""How long somebody may take to say to another service who she is."""
+"""Time limit for a log-in through another service, in seconds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +32,7 @@ class Begun:
 
     Args:
         secret: secret that the person's browser keeps.
-        at: start, in seconds since 1970.
+        at: start of the log-in, in seconds since 1970.
 
     Example:
         >>> begun = Begun(secret="x" * 43, at=0)
@@ -44,17 +45,23 @@ class Begun:
 
     @property
     def state(self) -> str:
-        """The value that the other service returns; nobody who answers for it in another browser knows it."""
+        """The value that the other service returns. A person who answers for that service in another browser does not
+        know it.
+        """
         return self._part("state")
 
     @property
     def nonce(self) -> str:
-        """The value that the other service's statement about the person must repeat: an older statement does not."""
+        """The value that the other service's statement about the person must repeat, so that an older statement is
+        refused.
+        """
         return self._part("nonce")
 
     @property
     def verifier(self) -> str:
-        """The verifier that the other service is shown with its code (RFC 7636): a thief of the code lacks it."""
+        """The verifier that this service shows to the other service together with the code (RFC 7636). A thief of the
+        code does not have it.
+        """
         return self._part("verifier")
 
     def _part(self, name: str) -> str:
@@ -63,29 +70,30 @@ class Begun:
 
 
 class Logins:
-    """The log-ins that were begun, over a store.
+    """The log-ins in progress of a store.
 
     Args:
-        store: where they are kept.
-        clock: seconds since 1970.
+        store: store in which the log-ins are kept.
+        clock: clock that gives seconds since 1970.
     """
 
     def __init__(self, store: Store, *, clock: Callable[[], float] = time.time) -> None:
         self._database, self._clock = store.database, clock
 
     def begin(self) -> Begun:
-        """A new one."""
+        """Begin a log-in."""
         found = Begun(secret=new_token(), at=int(self._clock()))
         with self._database.writing() as connection:
             connection.execute(insert(t.begun_login).values(digest=digest_of(found.secret), expires=found.at + SECONDS))
         return found
 
     def take(self, secret: str, state: str) -> Begun | None:
-        """The log-in that somebody comes back from, once; None where there is none, or it took too long.
+        """The log-in from which a person returns; it can be taken once. None if there is no such log-in, or its time
+        limit has passed.
 
         Args:
             secret: secret that the person's browser has kept.
-            state: value that the other service returns; where it belongs to another log-in, nothing is used up.
+            state: value that the other service returns; if it belongs to another log-in, no log-in is used up.
         """
         if not hmac.compare_digest(Begun(secret=secret, at=0).state.encode(), state.encode("utf-8", "replace")):
             return None
@@ -97,6 +105,6 @@ class Logins:
         return Begun(secret=secret, at=expires - SECONDS)
 
     def sweep(self) -> None:
-        """Forget what took too long."""
+        """Delete log-ins past their time limit."""
         with self._database.writing() as connection:
             connection.execute(delete(t.begun_login).where(t.begun_login.c.expires <= int(self._clock())))

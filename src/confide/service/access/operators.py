@@ -1,4 +1,4 @@
-"""Operators: who they are, their passwords, their roles. One who is no longer active has no session any more."""
+"""Operators: their identities, passwords and roles. An operator who is no longer active loses all sessions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Operators:
     """The operators of a store.
 
     Args:
-        store: where they are kept.
+        store: store in which the operators are kept.
 
     Example:
         >>> from pathlib import Path
@@ -49,26 +49,26 @@ class Operators:
         self._database = store.database
 
     def add(self, name: str, password: str, role: Role) -> Operator:
-        """A new operator with a password.
+        """Add an operator with a password.
 
         Raises:
-            InvalidInput: a name that is taken, or is none, or a password that is too short or too long.
+            InvalidInput: the name is taken or not valid, or the password is too short or too long.
         """
         _check_password(password)
         return self._insert(name, role, {"password": _hashes.hash(password)})
 
     def admit(self, name: str, role: Role, *, issuer: str, subject: str) -> Operator:
-        """Add an operator whom another service identifies; they have no password here.
+        """Add an operator with an identity at another service. Such an operator has no password at this service.
 
         Args:
-            name: name of the operator in this service.
+            name: name of the operator at this service.
             role: rights of the operator.
-            issuer: address of that service, as it names itself.
-            subject: identifier of the operator at that service: never an e-mail address, which may be somebody else's
-                tomorrow.
+            issuer: address of the other service, in its own spelling.
+            subject: identifier of the operator at the other service. An e-mail address is unsuitable, because it may
+                belong to another person later.
 
         Raises:
-            InvalidInput: the name is taken or not valid; the address is not valid; or the operator is known already.
+            InvalidInput: the name is taken or not valid, the address is not valid, or the operator was added before.
         """
         if not is_issuer(issuer):
             raise InvalidInput("issuer", "is no address of an issuer",
@@ -82,8 +82,8 @@ class Operators:
         return self._insert(name, role, {"issuer": issuer, "subject": subject})
 
     def check(self, name: str, password: str) -> Operator | None:
-        """The operator with this name and password; None where there is none. The check takes as long for names that
-        nobody has.
+        """The operator with this name and password; None if there is none. The check takes equally long for unknown
+        names.
         """
         with self._database.reading() as connection:
             row = connection.execute(select(t.operator).where(t.operator.c.name == name)).first()
@@ -92,10 +92,10 @@ class Operators:
         return _operator(row) if right and known is not None and row is not None and row.active else None
 
     def get(self, number: int) -> Operator:
-        """An operator by their number.
+        """The operator with this number.
 
         Raises:
-            InvalidInput: there is none.
+            InvalidInput: there is no operator with this number.
         """
         found = self._one(t.operator.c.id == number)
         if found is None:
@@ -103,10 +103,10 @@ class Operators:
         return found
 
     def named(self, name: str) -> Operator:
-        """An operator by their name.
+        """The operator with this name.
 
         Raises:
-            InvalidInput: there is none.
+            InvalidInput: there is no operator with this name.
         """
         found = self._one(t.operator.c.name == name)
         if found is None:
@@ -114,7 +114,7 @@ class Operators:
         return found
 
     def by_identity(self, issuer: str, subject: str) -> Operator | None:
-        """The operator with this identity at another service; None where there is none."""
+        """The operator with this identity at another service; None if there is none."""
         return self._one((t.operator.c.issuer == issuer) & (t.operator.c.subject == subject))
 
     def all(self) -> tuple[Operator, ...]:
@@ -125,12 +125,12 @@ class Operators:
     def change(
         self, number: int, *, role: Role | None = None, active: bool | None = None, password: str | None = None
     ) -> Operator:
-        """Change what somebody may do, or their password; their sessions end.
+        """Change an operator's rights or password. All sessions of the operator end.
 
         Raises:
-            Refused: no administrator would be left; or another service identifies the operator, who has no password
-                here.
-            InvalidInput: there is no such operator, or a password of wrong length.
+            Refused: no administrator would be left, or a password is given for an operator whom another service
+                identifies.
+            InvalidInput: there is no such operator, or the password is too short or too long.
         """
         values: dict[str, Any] = {}
         if password is not None:

@@ -1,7 +1,7 @@
 """A provider: another service that identifies operators by OpenID Connect.
 
-Its addresses and keys are those that it publishes, and are kept for a while. All else that it gives besides the
-identity, such as a token for its own interface, is thrown away.
+The provider's addresses and keys are read from its own publication, and kept for a limited time. Anything else that the
+provider sends besides the identity, such as a token for its own interface, is discarded.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _SCOPE = "openid"  # who she is, and nothing of hers besides
 
 @dataclass(frozen=True, kw_only=True)
 class _Published:
-    """What a provider says of itself."""
+    """The provider's published description of itself."""
 
     authorization: str
     token: str
@@ -52,14 +52,14 @@ class _Published:
 
 
 class Provider:
-    """A provider, as this service knows it.
+    """A provider, with the settings that this service has for it.
 
     Args:
-        issuer: address of the provider; its statements count for its own operators alone.
+        issuer: address of the provider; its statements are accepted only for operators of this issuer.
         client: name of this service at the provider.
-        secret: secret by which the provider knows this service.
+        secret: secret by which the provider recognises this service.
         back: address to which the provider sends people back.
-        seconds: time limit of one step of an answer, in seconds, and half of that of a whole answer.
+        seconds: time limit for one step of an answer, in seconds; a whole answer may take twice as long.
         clock: clock that gives seconds since 1970.
     """
 
@@ -71,7 +71,7 @@ class Provider:
         self._kept: dict[str, tuple[float, Any]] = {}
 
     def address(self, begun: Begun) -> str:
-        """The address to which somebody is sent to identify themselves.
+        """The address to which a person is sent for identification.
 
         Raises:
             ProviderFailed: the provider does not publish the address.
@@ -82,15 +82,15 @@ class Provider:
         return str(url)
 
     def subject(self, begun: Begun, code: str, named: str | None = None) -> str:
-        """The provider's identifier of the person who came back with a code.
+        """The provider's identifier of the person who returned with a code.
 
         Args:
             begun: the log-in that was begun.
-            code: code with which the person came back.
-            named: issuer from which the person came back, where the answer names it (RFC 9207).
+            code: code with which the person returned.
+            named: issuer that the person's return names (RFC 9207); None if it names no issuer.
 
         Raises:
-            ProviderFailed: the provider does not give it, or a check of its answer fails.
+            ProviderFailed: the provider does not give the identifier, or a check of its answer fails.
         """
         with self._talking() as client:
             published = self._published(client)
@@ -110,12 +110,14 @@ class Provider:
                 return named_by(self._keys(client, published, _ANEW))
 
     def _basic(self) -> httpx2.BasicAuth:
-        """RFC 6749, 2.3.1: both are encoded as in a form first."""
+        """Basic authentication by RFC 6749, 2.3.1: name and secret are first encoded as in a form."""
         return httpx2.BasicAuth(quote_plus(self._client), quote_plus(self._secret))
 
     @contextmanager
     def _talking(self) -> Iterator[Any]:
-        """A client for one conversation; whatever goes wrong is told in words of ours."""
+        """Client for one conversation with the provider. Every error becomes a `ProviderFailed` with a reason in this
+        service's own words.
+        """
         if not self._free.acquire(blocking=False):
             raise ProviderFailed("it is asked too much at once")
         end = time.monotonic() + 2 * self.seconds
@@ -166,7 +168,7 @@ class Provider:
         return found
 
     def _once(self, what: str, age: float, get: Callable[[], Any]) -> Any:
-        """What was got less than so many seconds ago, or is got now."""
+        """Value that was fetched less than `age` seconds ago; if it is older, it is fetched again."""
         known = self._kept.get(what)
         if known is None or not 0.0 <= self.clock() - known[0] < age:
             known = self._kept[what] = (self.clock(), get())
@@ -174,7 +176,7 @@ class Provider:
 
 
 class _Bounded(httpx2.SyncByteStream):
-    """An answer's bytes, no more of them and no longer than they may be."""
+    """Bytes of an answer, with limits on their number and on the time that they take."""
 
     def __init__(self, stream: httpx2.SyncByteStream, end: float) -> None:
         self._stream, self._end = stream, end
@@ -201,7 +203,7 @@ def _bound(answer: httpx2.Response, end: float) -> None:
 
 
 def _json(client: Any, url: str) -> dict[str, Any]:
-    """What is published at an address."""
+    """JSON object that is published at an address."""
     answer = client.request("GET", url, withhold_token=True, auth=None)
     answer.raise_for_status()
     found = answer.json()
@@ -211,6 +213,6 @@ def _json(client: Any, url: str) -> dict[str, Any]:
 
 
 def _texts(said: dict[str, Any], name: str, *usual: str) -> list[str]:
-    """A list of texts; the usual ones where there is none."""
+    """List of texts under a name; if there is no list, the usual texts."""
     found = said.get(name)
     return [each for each in found if isinstance(each, str)] if isinstance(found, list) else list(usual)

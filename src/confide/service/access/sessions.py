@@ -1,8 +1,8 @@
-"""Sessions: a token for each browser or program that has logged in, or joined with a code.
+"""Sessions: a token for each browser or program that has logged in, or has joined with a code.
 
-An operator's ends after some hours. A participant's ends on a day that is the same for everybody in the campaign: some
-days after it was settled. So no session reveals when its owner came, and everybody who may still withdraw still has
-one.
+An operator's session ends after some hours. All participants' sessions of a campaign end on the same day, some days
+after the settlement. So no session reveals when its owner joined, and everybody who may still withdraw still has a
+session.
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ class Sessions:
         return token
 
     def who(self, token: str) -> Operator | None:
-        """The operator to whom a session belongs; None where it belongs to nobody any more."""
+        """The operator to whom a session belongs; None if the token belongs to no operator's session, or the session
+        has ended.
+        """
         with self._database.reading() as connection:
             row = connection.execute(
                 select(t.operator).join(t.operator_session, t.operator_session.c.operator_id == t.operator.c.id)
@@ -63,20 +65,24 @@ class Sessions:
                                                  issuer=row.issuer or "")
 
     def participant(self, token: str) -> Participant | None:
-        """The participant to whom a session belongs; None where it belongs to nobody any more."""
+        """The participant to whom a session belongs; None if the token belongs to no participant's session, or the
+        session has ended.
+        """
         with self._database.reading() as connection:
             row = connection.execute(_TAKING_PART, {"digest": digest_of(token),
                                                     "today": self._today()}).first()
         return None if row is None else Participant(row.campaign_id, row.slot)
 
     def end(self, token: str) -> None:
-        """End a session, whoever's; nothing, where it is nobody's."""
+        """End a session of an operator or participant. A token without a session has no effect."""
         with self._database.writing() as connection:
             for table in (t.operator_session, t.participant_session):
                 connection.execute(delete(table).where(table.c.digest == digest_of(token)))
 
     def sweep(self) -> None:
-        """Forget what has ended; say of campaigns that have ended when their participants' sessions will."""
+        """Delete sessions that have ended. For campaigns that have ended, set the day on which their participants'
+        sessions end.
+        """
         last = datetime.fromtimestamp(self._clock(), UTC).date() + timedelta(days=self._days)
         ended = select(s.campaign.c.id).where(s.campaign.c.state.in_(_ENDED))
         over = select(t.draft.c.campaign_id).where(t.draft.c.campaign_id.is_not(None),

@@ -1,1 +1,1 @@
-"""The API, `/api/v1`: a module for each thing that operators, participants and the public may do; `routes` has all."""
+"""The API, `/api/v1`. Each module has the entry points for one subject, and `routes` has all of them."""

@@ -1,4 +1,4 @@
-"""Campaigns as anybody may see them: what is offered, where they stand, and, once settled, all that is public."""
+"""Public view of campaigns: their offers, their states and, after the settlement, all public files."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ class PackModel(BaseModel):
 
 
 def settled_files(parts: Parts, number: int) -> dict[str, bytes]:
-    """The public files of a settled campaign: path -> bytes.
+    """The public files of a settled campaign, as a mapping from path to bytes.
 
     Raises:
-        Refused: it is not settled, or never will be.
+        Refused: the campaign is not settled yet, or never will be.
     """
     check_settled(parts.opened.stored(number).state)
     return parts.store.pack(number)
@@ -61,7 +61,7 @@ def settled_files(parts: Parts, number: int) -> dict[str, bytes]:
 
 @router.get("", responses=answers(422))
 def list_campaigns(parts: PartsOf, after: After = 0, limit: Limit = 50) -> CampaignsModel:
-    """Campaigns that were opened, in order; but those that are cancelled, which are there under their numbers."""
+    """List opened campaigns in order. Cancelled campaigns are left out, but can be read under their numbers."""
     found = parts.opened.all(limit=limit + 1, after=after, states=_SHOWN)
     shown = found[:limit]
     return CampaignsModel(campaigns=[campaign_model(each) for each in shown],
@@ -77,20 +77,20 @@ def show_campaign(parts: PartsOf, number: Number) -> CampaignModel:
 @router.get("/{number}/file", responses={**answers(404, 422), 200: {"content": {"application/toml": {}}}},
             response_class=Response)
 def show_file(parts: PartsOf, number: Number) -> Response:
-    """The campaign file: all of a campaign's parameters are public."""
+    """The campaign file. All parameters of a campaign are public."""
     return Response(parts.opened.get(number).campaign.file.text, media_type="application/toml")
 
 
 @router.get("/{number}/offer", responses=answers(404, 422))
 def show_offer(parts: PartsOf, number: Number) -> SectionsModel:
-    """The plan as a participant reads it."""
+    """The plan in the form that a participant reads."""
     opened = parts.opened.get(number)
     return SectionsModel(sections=[each.to_dict() for each in opened.campaign.offer(home=parts.store.home)])
 
 
 @router.get("/{number}/guarantees", responses=answers(404, 422))
 def show_guarantees(parts: PartsOf, number: Number) -> GuaranteesModel:
-    """Show the guarantees, with their sources, and whether they say anything at this size."""
+    """Show the guarantees with their sources, and whether each of them states anything at this size."""
     plan = parts.opened.get(number).campaign.plan
     promises = plan.guarantees
     return GuaranteesModel(guarantees=promises_json(promises),
@@ -116,7 +116,9 @@ def list_pack(parts: PartsOf, number: Number) -> PackModel:
 @router.get("/{number}/pack.zip", responses={**answers(404, 409, 422), 200: {"content": {"application/zip": {}}}},
             response_class=Response)
 def download_pack(parts: PartsOf, number: Number) -> Response:
-    """All of them, as `confide verify` checks them; the same bytes for everybody."""
+    """All public files of a settled campaign as one archive, in the form that `confide verify` checks. Everybody gets
+    the same bytes.
+    """
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, content in sorted(settled_files(parts, number).items()):
@@ -128,7 +130,7 @@ def download_pack(parts: PartsOf, number: Number) -> Response:
 @router.get("/{number}/pack/{path:path}", response_class=Response, responses={
     **answers(404, 409, 422), 200: {"content": {"application/octet-stream": {}}}})
 def download_file(parts: PartsOf, number: Number, path: str) -> Response:
-    """One of them."""
+    """One of the public files of a settled campaign."""
     files = settled_files(parts, number)
     if path not in files:
         raise HTTPException(404, worded("the pack has no such file"))

@@ -1,6 +1,7 @@
 """Drafts: campaign files that operators write, plan, and open.
 
-What a client asks again under the same idempotency key is not done again, but answered as before: see `once`.
+A request that is repeated under the same idempotency key is not carried out twice. A repeated request gets the earlier
+answer: see `once`.
 """
 
 from __future__ import annotations
@@ -46,19 +47,20 @@ IdempotencyKey = Annotated[str, Header(alias="Idempotency-Key", max_length=200, 
 def once(
     parts: Parts, who: str, key: str, what: str, asked: BaseModel, do: Callable[[], Answer], answer: type[Answer]
 ) -> Answer:
-    """Do something once under a key; of several requests at once one does it, and the others answer as it does.
+    """Carry out an action once under a key. Of several simultaneous requests, one carries it out, and the others get
+    the same answer.
 
     Args:
         parts: parts of the process.
         who: name of the caller.
-        key: key of the caller; empty where they have none.
+        key: key of the caller; empty if the caller gave none.
         what: name of the action.
         asked: body of the request.
-        do: function that does it.
+        do: function that carries out the action.
         answer: type of the answer.
 
     Raises:
-        Refused: the key was used for another request, or the same request is still being done.
+        Refused: the key was used for another request, or the same request is still being carried out.
     """
     if not key:
         return do()
@@ -82,21 +84,21 @@ _WHO = (401, 403, 422)
 
 
 class NewDraft(Strict):
-    """A campaign file; it need not be whole yet."""
+    """A campaign file, which may still be incomplete."""
 
     text: str = Field(max_length=LONGEST_TEXT)
     name: str = Field(default="", max_length=50, description="of the file; default one that follows from its title")
 
 
 class ChangedDraft(Strict):
-    """A campaign file anew."""
+    """A new text of a campaign file."""
 
     text: str = Field(max_length=LONGEST_TEXT)
     version: int = Field(ge=1, le=2**31 - 1, description="the one that was read")
 
 
 class ReadDraft(Strict):
-    """The version of the text that is opened."""
+    """The version of the draft's text that is to be opened."""
 
     version: int | None = Field(default=None, ge=1, le=2**31 - 1,
                                 description="the version that was read; by default the present one")
@@ -143,26 +145,26 @@ def begin_draft(parts: PartsOf, who: Running, new: NewDraft, key: IdempotencyKey
 
 @router.get("/{number}", responses=answers(*_WHO, 404))
 def show_draft(parts: PartsOf, _: Viewer, number: Number) -> DraftModel:
-    """A draft."""
+    """Show a draft."""
     return draft_model(parts.drafts.get(number))
 
 
 @router.put("/{number}", responses=answers(*_WHO, 404, 409, 413))
 def change_draft(parts: PartsOf, _: Running, number: Number, changed: ChangedDraft) -> DraftModel:
-    """Write a draft anew; refused where somebody else has written it since it was read."""
+    """Replace the text of a draft. Refused if another operator has changed the draft since it was read."""
     return draft_model(parts.drafts.change(number, changed.text, changed.version))
 
 
 @router.delete("/{number}", status_code=204, response_class=Response, responses=answers(*_WHO, 404, 409))
 def forget_draft(parts: PartsOf, _: Running, number: Number) -> Response:
-    """Forget a draft."""
+    """Delete a draft."""
     parts.drafts.delete(number)
     return Response(status_code=204)
 
 
 @router.post("/{number}/plan", responses=answers(*_WHO, 404, 409))
 def plan_draft(parts: PartsOf, _: Viewer, number: Number) -> PlanModel:
-    """Show what the campaign would give, from public parameters alone."""
+    """Show the planned outcome of the campaign, from public parameters alone."""
     draft = parts.drafts.get(number)
     campaign = parts.drafts.campaign(draft)
     plan, file = campaign.plan, campaign.file
@@ -184,9 +186,9 @@ def show_trade_off(parts: PartsOf, _: Viewer, number: Number) -> SectionsModel:
 
 @router.post("/{number}/open", responses=answers(*_WHO, 404, 409))
 def open_draft(parts: PartsOf, _: Running, number: Number, read: ReadDraft | None = None) -> OpenedModel:
-    """Make the draft a campaign, and open its collection; asked again, it is the same campaign. Refused where somebody
-    else has written it since the version that was read. Where people's devices draw what they hand in, this charges the
-    ledger, for ever: the plan of the draft says what.
+    """Make the draft a campaign, and open its collection. A repeated request returns the same campaign. Refused if
+    another operator has changed the draft since the given version. If people's devices draw their reports, opening
+    charges the ledger, which cannot be undone; the draft's plan states the charge.
     """
     known = parts.drafts.open(number, None if read is None else read.version)
     return OpenedModel(**campaign_model(known).model_dump(), charged=parts.store.is_charged(known.number))

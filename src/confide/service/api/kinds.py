@@ -1,4 +1,4 @@
-"""Kinds of campaigns: what there is, and a file of each to start from."""
+"""The installed kinds of campaigns, and a template file for each."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class KindsModel(BaseModel):
 
 
 class TemplateModel(BaseModel):
-    """A kind's file to start from, and what it may hold."""
+    """A kind's template file, and the keys that such a file may have."""
 
     name: str
     summary: str
@@ -46,6 +46,6 @@ def list_kinds() -> KindsModel:
 
 @router.get("/{name}", responses=answers(422))
 def show_kind(name: str) -> TemplateModel:
-    """A commented campaign file to start from, and the JSON schema of such files."""
+    """A commented template of a campaign file, and the JSON schema of such files."""
     found = kind(name)
     return TemplateModel(name=name, summary=found.summary, template=found.template, keys=schema(name))

@@ -1,4 +1,4 @@
-"""The ledger: what each data set has been exposed to, by which campaign. Operators alone."""
+"""The ledger: the privacy loss that each data set was charged, by campaign. Only operators can see it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ router = APIRouter(prefix="/ledger", tags=["ledger"])
 
 
 class LedgerModel(BaseModel):
-    """How every data set stands."""
+    """Budget and charges of every data set."""
 
     data_sets: list[str]
     sections: list[dict[str, Any]]
@@ -26,6 +26,6 @@ class LedgerModel(BaseModel):
 
 @router.get("", responses=answers(401, 403, 422))
 def show_ledger(parts: PartsOf, _: Annotated[Operator, Depends(needs(Role.VIEWER))]) -> LedgerModel:
-    """How every data set stands: what was spent of its budget, and by which campaigns."""
+    """Budget and charges of every data set, and the campaigns that were charged."""
     return LedgerModel(data_sets=list(parts.store.data_sets()),
                        sections=[each.to_dict() for each in ledger_sections(parts.store.ledger())])

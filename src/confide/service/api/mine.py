@@ -1,4 +1,6 @@
-"""Taking part: what one participant reads, hands in, takes back and gets; about their own slot alone."""
+"""Entry points for one participant: reading the offer, handing in, withdrawing, and getting a share. Each entry point
+is about the participant's own slot alone.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ _WHO = (401, 403, 422)
 
 
 class Join(Strict):
-    """A code, as somebody got it."""
+    """A code as the participant received it."""
 
     code: str = Field(max_length=200)
 
@@ -32,7 +34,7 @@ class JoinedModel(BaseModel):
 
 
 class MineModel(BaseModel):
-    """The standing of a participant, for them alone."""
+    """The standing of a participant, which only this participant sees."""
 
     campaign: int
     id: str = Field(description="the participant's id on the public list")
@@ -47,7 +49,7 @@ class MineModel(BaseModel):
 
 
 class FormModel(BaseModel):
-    """The fields that a participant is asked for, and the instructions for their device."""
+    """The fields that a participant is asked for, and the instructions for the participant's device."""
 
     fields: list[FieldModel]
     device: dict[str, Any] | None = Field(description="instructions for the participant's device; null if it does "
@@ -55,13 +57,15 @@ class FormModel(BaseModel):
 
 
 class HandedIn(Strict):
-    """The values that a participant hands in: column -> text; where their device draws them, the row that it made."""
+    """The values that a participant hands in, as a mapping from column to text. If the participant's device draws the
+    report, the values are the drawn row.
+    """
 
     values: Values
 
 
 class ShareOf(Strict):
-    """A participant's record, as they handed it in; default the one that is stored."""
+    """A participant's record, as they handed it in; if left out, the stored record."""
 
     values: Values | None = None
 
@@ -95,7 +99,7 @@ async def join(parts: PartsOf, request: Request, given: Join) -> JoinedModel:
 
 @router.post("/leave", status_code=204, response_class=Response, responses=answers(*_WHO))
 def leave(parts: PartsOf, request: Request, _: TakingPart) -> Response:
-    """End the session; what was handed in stays."""
+    """End the session. Stored values stay."""
     parts.sessions.end(token_of(request, PARTICIPANT_COOKIE))
     return Response(status_code=204)
 
@@ -125,20 +129,20 @@ def show_my_form(parts: PartsOf, who: TakingPart) -> FormModel:
 
 @router.put("/mine/report", status_code=204, response_class=Response, responses=answers(*_WHO, 409, 413))
 def hand_in(parts: PartsOf, who: TakingPart, given: HandedIn) -> Response:
-    """Hand in; a later one replaces it, so that trying again does no harm."""
+    """Hand in values. Later values replace earlier ones, so that a repeated request does no harm."""
     parts.participation.submit(who, given.values)
     return Response(status_code=204)
 
 
 @router.post("/mine/withdraw", responses=answers(*_WHO, 409))
 def withdraw(parts: PartsOf, who: TakingPart) -> WithdrawnModel:
-    """Take back all that the participant has handed in, at any time."""
+    """Delete everything that the participant has handed in. A withdrawal is possible at any time."""
     return WithdrawnModel(before_settlement=parts.participation.withdraw(who))
 
 
 @router.get("/mine/contract", responses=answers(*_WHO, 404))
 def show_my_contract(parts: PartsOf, who: TakingPart) -> ContractModel:
-    """Show what the participant is offered for their record, signed."""
+    """Show the signed contract that the participant is offered for their record."""
     found = parts.participation.contract(who)
     if found is None:
         raise HTTPException(404, "no contract was drawn up")
@@ -149,12 +153,12 @@ def show_my_contract(parts: PartsOf, who: TakingPart) -> ContractModel:
 
 @router.post("/mine/decline", status_code=204, response_class=Response, responses=answers(*_WHO, 409))
 def decline(parts: PartsOf, who: TakingPart) -> Response:
-    """Decline the contract: the round is not made final while the participant is in it."""
+    """Decline the contract. A round that includes the participant cannot be made final afterwards."""
     parts.participation.decline(who)
     return Response(status_code=204)
 
 
 @router.post("/mine/share", responses=answers(*_WHO, 409, 413))
 def show_my_share(parts: PartsOf, who: TakingPart, of: ShareOf) -> SectionsModel:
-    """Show what the participant gets and why, from their record and the public result."""
+    """Show the participant's share and its reasons, computed from their record and the public result."""
     return SectionsModel(sections=[each.to_dict() for each in parts.participation.share(who, of.values)])

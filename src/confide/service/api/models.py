@@ -1,4 +1,4 @@
-"""The input and output of the API, as documented in its schema."""
+"""Models of the API's input and output, in the form that its schema documents."""
 
 from __future__ import annotations
 
@@ -43,14 +43,18 @@ class Strict(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _is_unicode(cls, data: Any) -> Any:
-        """JSON can write what no text is, such as half a letter: a database could not store it, nor a hash take it."""
+        """Refuse JSON strings that are not valid Unicode, such as half of a surrogate pair, because they can be neither
+        stored nor hashed.
+        """
         if not _storable(data):
             raise ValueError("has a zero, or half a letter")
         return data
 
 
 class SectionsModel(BaseModel):
-    """A page as sections: each a title and blocks, which are texts, tables, or pictures as Vega-Lite."""
+    """A page as a list of sections. Each section has a title and blocks, which are texts, tables, or pictures as
+    Vega-Lite.
+    """
 
     sections: list[dict[str, Any]]
 
@@ -66,14 +70,14 @@ class DraftModel(BaseModel):
 
 
 class DraftsModel(BaseModel):
-    """Some drafts, and how to see the next ones."""
+    """Some drafts, and the start of the next page of drafts."""
 
     drafts: list[DraftModel]
     after: int | None = Field(description="where the next page begins; null where there is none")
 
 
 class CampaignModel(BaseModel):
-    """A campaign, as anybody may see it."""
+    """A campaign, as everybody may see it."""
 
     number: int
     title: str
@@ -83,7 +87,7 @@ class CampaignModel(BaseModel):
 
 
 class CampaignsModel(BaseModel):
-    """Some campaigns, and how to see the next ones."""
+    """Some campaigns, and the start of the next page of campaigns."""
 
     campaigns: list[CampaignModel]
     after: int | None = Field(description="where the next page begins; null where there is none")
@@ -103,7 +107,7 @@ class JobModel(BaseModel):
 
 
 class OperatorModel(BaseModel):
-    """Somebody who runs campaigns."""
+    """A person who runs campaigns."""
 
     number: int
     name: str
@@ -136,13 +140,13 @@ def draft_model(draft: Draft) -> DraftModel:
 
 
 def campaign_model(known: Stored) -> CampaignModel:
-    """A campaign as the API shows it to anybody."""
+    """A campaign as the API shows it to everybody."""
     return CampaignModel(number=known.number, title=known.title, kind=known.kind, state=known.state.value,
                          slots=known.slots)
 
 
 def job_model(job: Job, who: Operator) -> JobModel:
-    """A job as the API shows it to somebody."""
+    """A job as the API shows it to the given operator."""
     problem = job.problem if who.role.covers(Role.OPERATOR) else job.problem and _UNTOLD
     return JobModel(number=job.number, campaign=job.campaign, task=job.task.value, state=job.state, done=job.done,  # type: ignore[arg-type]
                     steps=job.steps, problem=problem, result=job.result)
@@ -155,17 +159,17 @@ def operator_model(operator: Operator) -> OperatorModel:
 
 
 def field_model(field: AskedField) -> FieldModel:
-    """A field as the API shows it."""
+    """A form's field as the API shows it."""
     return FieldModel.model_validate(field.to_dict())
 
 
 @dataclass(frozen=True, repr=False)
 class Upload:
-    """A file.
+    """An uploaded file.
 
     Args:
-        media: its type, as it was sent.
-        data: its bytes.
+        media: media type that the caller stated.
+        data: bytes of the file.
     """
 
     media: str

@@ -1,4 +1,4 @@
-"""Operators: logging in and out, and who may do what."""
+"""Entry points for operators: logging in and out, and rights."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class SessionModel(BaseModel):
 
 
 class NewOperator(Strict):
-    """Somebody who will run campaigns, known by a password, or by an issuer's word (OpenID Connect)."""
+    """A new operator, identified either by a password or by an issuer (OpenID Connect)."""
 
     name: str = Field(max_length=LONGEST_NAME)
     role: Literal["viewer", "operator", "admin"]
@@ -51,7 +51,7 @@ class NewOperator(Strict):
 
 
 class ChangedOperator(Strict):
-    """The rights of an operator from now on; fields that are left out stay as they are."""
+    """New rights of an operator; fields that are left out stay as they are."""
 
     role: Literal["viewer", "operator", "admin"] | None = None
     active: bool | None = None
@@ -87,7 +87,7 @@ def log_out(parts: PartsOf, request: Request, _: Viewer) -> Response:
 
 @router.get("/me", responses=answers(401, 403, 422))
 def show_myself(_: Viewer) -> OperatorModel:
-    """Show the operator who asks."""
+    """Show the operator who makes the request."""
     return operator_model(_)
 
 
@@ -99,7 +99,7 @@ def list_operators(parts: PartsOf, _: Admin) -> OperatorsModel:
 
 @router.post("/operators", status_code=201, responses=answers(401, 403, 413, 422))
 def add_operator(parts: PartsOf, _: Admin, new: NewOperator) -> OperatorModel:
-    """A new operator, with a password, or with an issuer and its subject."""
+    """Add an operator, with a password or with an issuer and its subject."""
     role = Role(new.role)
     if new.issuer is not None and new.subject is not None and new.password is None:
         return operator_model(parts.operators.admit(new.name, role, issuer=new.issuer, subject=new.subject))
@@ -111,7 +111,7 @@ def add_operator(parts: PartsOf, _: Admin, new: NewOperator) -> OperatorModel:
 
 @router.put("/operators/{number}", responses=answers(401, 403, 409, 413, 422))
 def change_operator(parts: PartsOf, _: Admin, number: Number, changed: ChangedOperator) -> OperatorModel:
-    """Change what somebody may do, or their password; their sessions end."""
+    """Change an operator's rights or password. All sessions of the operator end."""
     return operator_model(parts.operators.change(
         number, role=None if changed.role is None else Role(changed.role), active=changed.active,
         password=None if changed.password is None else changed.password.get_secret_value()))

@@ -1,6 +1,8 @@
-"""Payouts of a settled campaign: what is due, approved, exported, and what the bank says. Operators alone.
+"""Payouts of a settled campaign: due, approved and exported amounts, and the bank's answers. Only operators can see
+payouts.
 
-Amounts are private, since they follow from records: files leave in answers, and lie nowhere.
+Amounts are private, because they follow from records. So files of payouts exist only in requests and answers, and are
+never stored.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ _TYPES = {"csv": "text/csv", "xml": "application/xml"}
 
 
 class QueueModel(BaseModel):
-    """How payouts stand: private."""
+    """Numbers of payouts by state, which are private."""
 
     code: str = Field(description="code of the queued payouts, which approves them")
     sections: list[dict[str, Any]]
@@ -42,13 +44,13 @@ class Approve(Strict):
 
 
 class Changed(BaseModel):
-    """How many payouts were changed."""
+    """Number of payouts that were changed."""
 
     people: int
 
 
 class Export(Strict):
-    """How a file of payouts is written."""
+    """Format of a file of payouts."""
 
     format: Literal["csv", "xml"] = "csv"
     payees: str | None = Field(default=None, max_length=1 << 26, description="CSV of id,name,iban; for xml")
@@ -57,7 +59,7 @@ class Export(Strict):
 
 
 class Answers(BaseModel):
-    """The bank's answers, counted."""
+    """Numbers of the bank's answers by kind."""
 
     paid: int
     failed: int
@@ -66,7 +68,7 @@ class Answers(BaseModel):
 
 @router.get("", responses=answers(*_WHO))
 def show_payouts(parts: PartsOf, _: Running, number: Number) -> QueueModel:
-    """How payouts stand."""
+    """Show the state of the payouts."""
     found = _settled(parts, number).payouts(store=parts.store)
     return QueueModel(code=found.queue.code, sections=[
         each.to_dict() for each in payout_sections(found, listed=True, commands=False)])
@@ -74,19 +76,21 @@ def show_payouts(parts: PartsOf, _: Running, number: Number) -> QueueModel:
 
 @router.post("/approve", responses=answers(*_WHO))
 def approve(parts: PartsOf, _: Running, number: Number, given: Approve) -> Changed:
-    """Approve the queued payouts; nothing is paid without it."""
+    """Approve the queued payouts. Nothing is paid without approval."""
     return Changed(people=_settled(parts, number).approve_payouts(given.code, store=parts.store))
 
 
 @router.post("/batches", response_class=Response, responses={**answers(*_WHO, 413), **_FILES})
 def export(parts: PartsOf, _: Running, number: Number, how: Export) -> Response:
-    """Take what is approved into a new batch, and its file; the answer's header `X-Batch` has its number."""
+    """Put all approved payouts into a new batch, and return the batch's file. The header `X-Batch` of the answer has
+    the batch's number.
+    """
     return _file(parts, number, how, None)
 
 
 @router.post("/batches/{batch}", response_class=Response, responses={**answers(*_WHO, 413), **_FILES})
 def export_again(parts: PartsOf, _: Running, number: Number, batch: Number, how: Export) -> Response:
-    """The file of an earlier batch, which the bank has not answered."""
+    """Return the file of an earlier batch that the bank has not answered."""
     return _file(parts, number, how, batch)
 
 
@@ -94,8 +98,8 @@ def export_again(parts: PartsOf, _: Running, number: Number, batch: Number, how:
     "requestBody": {"required": True, "content": {"text/csv": {"schema": {"type": "string"}},
                                                   "application/xml": {"schema": {"type": "string"}}}}})
 def confirm(parts: PartsOf, _: Running, number: Number, sent: Uploaded) -> Answers:
-    """Take what the bank says: CSV of reference,status, or ISO 20022 pain.002. When all is paid, records, shares and
-    amounts are erased.
+    """Take the bank's answers: CSV of reference,status, or ISO 20022 pain.002. When everything is paid, records, shares
+    and amounts are erased.
     """
     if sent.media not in _TYPES.values():
         raise HTTPException(415, "must be text/csv or application/xml")
@@ -105,7 +109,7 @@ def confirm(parts: PartsOf, _: Running, number: Number, sent: Uploaded) -> Answe
 
 @router.post("/reopen", responses=answers(*_WHO))
 def reopen(parts: PartsOf, _: Running, number: Number) -> Changed:
-    """Queue again what the bank could not pay."""
+    """Queue payouts again that the bank could not pay."""
     return Changed(people=_settled(parts, number).reopen_payouts(store=parts.store))
 
 

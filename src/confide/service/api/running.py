@@ -1,4 +1,6 @@
-"""Running a campaign: who is invited, how many have answered, contracts, settling, auditing. Operators alone."""
+"""Entry points for running a campaign: invitations, numbers of answers, contracts, settlement and audit. Only operators
+can use these entry points.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ _WHO = (401, 403, 404, 422)
 
 
 class ProgressModel(BaseModel):
-    """How far a campaign is: the operators' alone."""
+    """Progress of a campaign, which only operators see."""
 
     state: str
     slots: int
@@ -61,7 +63,7 @@ class Invited(Strict):
 
 
 class Code(BaseModel):
-    """A code, which works once; nobody can read it again."""
+    """A code, which works once and cannot be read again later."""
 
     id: str = Field(description="of the participant, on the public list")
     slot: int
@@ -84,14 +86,16 @@ class Deposits(Strict):
 
 
 class DepositsModel(BaseModel):
-    """The slots whose deposits are noted as received; for the operators alone."""
+    """The slots whose deposits are noted as received; only operators see them."""
 
     slots: list[int]
     deposit: str = Field(description="of each of them, in words")
 
 
 class RoundOf(Strict):
-    """The people who are left out of the next round of contracts, besides those who have declined or withdrawn."""
+    """Participants who are left out of the next round of contracts, in addition to those who have declined or
+    withdrawn.
+    """
 
     without: list[str] = Field(default=[], max_length=1_000_000)
     again: list[str] = Field(default=[], max_length=1_000_000, description="people who take part after all")
@@ -104,7 +108,7 @@ class Confirmed(Strict):
 
 
 class Settling(Confirmed):
-    """How a campaign is settled."""
+    """Options of a settlement."""
 
     accept_unusable: bool = Field(default=False, description=(
         "go on where too many rows of the operator's file cannot be used: a record without a usable row counts as the "
@@ -133,7 +137,9 @@ class KnownModel(BaseModel):
 
 
 def _charged_at(parts: PartsOf, opened: OpenedCampaign, charged: bool) -> When:
-    """With what a campaign was charged, or will be: one that an earlier version opened is charged as it did."""
+    """Step at which a campaign was or will be charged. A campaign that an earlier version opened keeps the step of that
+    version.
+    """
     found = charged_at(opened.campaign.file.kind)
     if found == "opening" and not (charged and parts.store.events(opened.number)[1].data):
         return "settlement"
@@ -142,7 +148,7 @@ def _charged_at(parts: PartsOf, opened: OpenedCampaign, charged: bool) -> When:
 
 @router.get("/progress", responses=answers(*_WHO))
 def show_progress(parts: PartsOf, who: Viewer, number: Number) -> ProgressModel:
-    """How far a campaign is."""
+    """Show the progress of a campaign."""
     known, opened = parts.opened.stored(number), parts.opened.get(number)
     campaign = opened.campaign
     drawn = None if opened.contracts is None else current(parts.store, opened)
@@ -162,8 +168,8 @@ def show_progress(parts: PartsOf, who: Viewer, number: Number) -> ProgressModel:
 
 @router.post("/invitations", responses=answers(*_WHO, 409, 413))
 def invite(parts: PartsOf, _: Running, number: Number, invited: Invited) -> CodesModel:
-    """New codes for participants; their earlier codes, and sessions that began with them, are dead. Whoever has
-    withdrawn gets none.
+    """Make new codes for participants. The participants' earlier codes become invalid, and sessions that began with
+    these codes end. A participant who has withdrawn gets no code.
     """
     opened = parts.opened.get(number)
     if opened.campaign.held:
@@ -180,8 +186,8 @@ def invite(parts: PartsOf, _: Running, number: Number, invited: Invited) -> Code
 
 @router.post("/deposits", responses=answers(*_WHO, 409, 413))
 def note_deposits(parts: PartsOf, _: Running, number: Number, noted: Deposits) -> DepositsModel:
-    """Note whose deposits were received, before the settlement: only these are returned, or set against what somebody
-    owes. The service takes no money itself.
+    """Note before the settlement which participants' deposits were received. Only received deposits are returned, or
+    offset against a participant's debt. The service itself handles no money.
     """
     opened = parts.opened.get(number)
     if not opened.deposit:
@@ -193,7 +199,7 @@ def note_deposits(parts: PartsOf, _: Running, number: Number, noted: Deposits) -
 @router.post("/known", responses=answers(*_WHO, 409, 413, 415), openapi_extra={
     "requestBody": {"required": True, "content": {"text/csv": {"schema": {"type": "string"}}}}})
 def take_known_fields(parts: PartsOf, _: Running, number: Number, sent: Uploaded) -> KnownModel:
-    """Take the operator's knowledge of everybody who is invited: CSV of id and the kind's fields."""
+    """Take the operator's known fields of all invited people: CSV of id and the kind's fields."""
     if sent.media != "text/csv":
         raise HTTPException(415, "must be text/csv")
     try:
@@ -205,7 +211,7 @@ def take_known_fields(parts: PartsOf, _: Running, number: Number, sent: Uploaded
 
 @router.post("/rounds", responses=answers(*_WHO, 409))
 def draw_up_round(parts: PartsOf, _: Running, number: Number, of: RoundOf) -> RoundModel:
-    """Draw up the next round of contracts, from everybody's reports."""
+    """Draw up the next round of contracts, from all reports."""
     opened = parts.opened.get(number)
     found = parts.rounds.draw_up(opened, of.without, again=of.again)
     return RoundModel(round=found.number, final=found.final, without=list(found.without),
@@ -214,8 +220,8 @@ def draw_up_round(parts: PartsOf, _: Running, number: Number, of: RoundOf) -> Ro
 
 @router.post("/rounds/final", responses=answers(*_WHO, 409))
 def finish_round(parts: PartsOf, _: Running, number: Number, meant: FinalRound) -> RoundModel:
-    """Make the round that was read final, and charge the ledger: from now on devices act on it. Refused where another
-    one was drawn up since.
+    """Make the given round final, and charge the ledger. From then on devices use the round's contracts. Refused if
+    another round was drawn up after the operator read the given round.
     """
     opened = parts.opened.get(number)
     found = parts.rounds.finish(opened, meant.round)
@@ -225,7 +231,7 @@ def finish_round(parts: PartsOf, _: Running, number: Number, meant: FinalRound) 
 
 @router.post("/close", responses=answers(*_WHO, 409))
 def close(parts: PartsOf, who: Running, number: Number, _confirmed: Confirmed) -> ProgressModel:
-    """Close the collection: nobody hands anything in any more. Doing it again changes nothing."""
+    """Close the collection, so that nobody can hand anything in. A repeated request changes nothing."""
     if parts.opened.get(number).contracts is not None:
         raise Refused(worded("the contracts close this campaign"),
                       worded("draw up a round and make it final, then settle"))
@@ -236,8 +242,8 @@ def close(parts: PartsOf, who: Running, number: Number, _confirmed: Confirmed) -
 
 @router.post("/settle", status_code=202, responses=answers(*_WHO, 409))
 def settle(parts: PartsOf, who: Running, number: Number, meant: Settling) -> JobModel:
-    """Close the collection, run with secure noise, and publish: by a worker, once. The ledger is charged before the
-    run, where neither the opening nor a final round was: see `charged` and `charged_at` of the progress.
+    """Ask a worker to close the collection, run with secure noise, and publish the result, once. The ledger is charged
+    before the run, unless the opening or a final round charged it: see `charged` and `charged_at` of the progress.
     """
     known, opened = parts.opened.stored(number), parts.opened.get(number)
     if known.state is State.CANCELLED:
@@ -249,14 +255,14 @@ def settle(parts: PartsOf, who: Running, number: Number, meant: Settling) -> Job
 
 @router.post("/audit", status_code=202, responses=answers(*_WHO))
 def audit(parts: PartsOf, who: Running, number: Number) -> JobModel:
-    """Hold promises against measurements, by a worker; no record is used."""
+    """Ask a worker to compare promises with measurements; the audit uses no record."""
     parts.opened.get(number)
     return job_model(parts.jobs.ask(number, Task.AUDIT), who)
 
 
 @router.get("/jobs/{task}", responses=answers(*_WHO))
 def show_job(parts: PartsOf, who: Viewer, number: Number, task: Task) -> JobModel:
-    """How far a settlement or an audit is."""
+    """Show the progress of a settlement or an audit."""
     parts.opened.get(number)
     found = parts.jobs.of(number, task)
     if found is None:

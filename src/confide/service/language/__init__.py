@@ -1,9 +1,9 @@
-"""The pages' languages: what a page says is looked up in a gettext catalogue, and English is complete by itself.
+"""The languages of the pages. Texts of pages are looked up in a gettext catalogue, and English needs no catalogue.
 
-A translation is one file, `catalogues/LANGUAGE.po`, begun as a copy of `catalogues/confide.pot`; nothing has to be
-compiled. `python -m confide.service.language` writes that template anew after a change of the pages.
+A translation is one file, `catalogues/LANGUAGE.po`, which starts as a copy of `catalogues/confide.pot` and need not be
+compiled. After a change of the pages, `python -m confide.service.language` writes that template again.
 
-What a campaign says of itself (its question, its plan, its offer) is its author's and its kind's: not translated.
+The texts of a campaign (its question, its plan, its offer) come from its author and its kind, and are not translated.
 """
 
 from __future__ import annotations

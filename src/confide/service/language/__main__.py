@@ -1,4 +1,4 @@
-"""Write the template of translations anew: `python -m confide.service.language`."""
+"""Command that writes the template of translations again: `python -m confide.service.language`."""
 
 from __future__ import annotations
 

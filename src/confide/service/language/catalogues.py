@@ -1,4 +1,6 @@
-"""Catalogues of what the pages say: which there are, which one a browser asks for, and what stands to be translated."""
+"""Catalogues of the pages' texts: the available languages, the choice of one for a browser, and the texts to be
+translated.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ __all__ = ["TEMPLATE", "as_translations", "chosen", "extracted", "languages", "t
 
 _CATALOGUES = Path(__file__).parent / "catalogues"
 TEMPLATE = _CATALOGUES / "confide.pot"
-"""What a translator begins with: it is copied to `LANGUAGE.po` and filled in."""
+"""Template of a translation: a translator copies it to `LANGUAGE.po` and fills it in."""
 
 _HEAD = """# Texts of the service's pages. A translation is a copy of this file, named LANGUAGE.po, beside it.
 # After a change of the pages: python -m confide.service.language
@@ -39,7 +41,7 @@ msgstr ""
 _PACKAGE = Path(confide.__file__).parent
 _TEMPLATES = _PACKAGE / "service" / "web" / "templates"
 _WORDS = b"confide.contract.worded import"
-"""Modules with this say something that pages show: the texts of their calls of `worded`."""
+"""Mark of modules with texts that pages show: the texts are in the modules' calls of `worded`."""
 _ENGLISH = "en"  # the texts in the templates are English
 _ASKED = re.compile(r"\s*([A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*|\*)\s*(?:;\s*q\s*=\s*([01](?:\.[0-9]{0,3})?))?\s*")
 _LONGEST = 1000  # letters of a header that are read
@@ -47,7 +49,7 @@ _LONGEST = 1000  # letters of a header that are read
 
 @cache
 def languages() -> tuple[str, ...]:
-    """The languages that there are; English first."""
+    """The available languages, English first."""
     return (_ENGLISH, *sorted(path.stem for path in _CATALOGUES.glob("*.po")))
 
 
@@ -55,8 +57,8 @@ def chosen(asked: str, kept: str = "") -> str:
     """The language of a page.
 
     Args:
-        asked: header Accept-Language; parts that cannot be read are skipped.
-        kept: earlier choice, from the cookie; counts where there is such a language.
+        asked: content of the header Accept-Language; unreadable parts are skipped.
+        kept: earlier choice from the cookie; it has precedence if the language is available.
 
     Example:
         >>> chosen("xx, en-GB;q=0.8"), chosen("", "no such")
@@ -77,10 +79,10 @@ def chosen(asked: str, kept: str = "") -> str:
 
 @cache
 def translations(language: str) -> gettext.NullTranslations:
-    """The translations of a language; a text that no catalogue has stays English.
+    """The translations of a language. A text without a translation stays English.
 
     Args:
-        language: one of `languages()`; any other one is English.
+        language: one of `languages()`; any other value stands for English.
     """
     if language == _ENGLISH or language not in languages():
         return gettext.NullTranslations()
@@ -89,7 +91,7 @@ def translations(language: str) -> gettext.NullTranslations:
 
 
 def as_translations(catalogue: Catalog) -> gettext.NullTranslations:
-    """A catalogue as templates look texts up in it."""
+    """A catalogue in the form in which templates look texts up."""
     compiled = io.BytesIO()
     write_mo(compiled, catalogue)
     compiled.seek(0)
@@ -99,9 +101,9 @@ def as_translations(catalogue: Catalog) -> gettext.NullTranslations:
 
 
 def extracted() -> Catalog:
-    """Every text of the pages, with nothing translated yet: what a translator begins with.
+    """Catalogue of all texts of the pages without translations, from which a translator starts.
 
-    These are the texts of their templates, and those of refusals that pages show.
+    The texts come from the pages' templates, and from refusals that pages show.
     """
     found = Catalog(project="confide", charset="utf-8", fuzzy=False)
     options = {"**.html": {"trim_blocks": "true", "lstrip_blocks": "true", "silent": "false"}}
@@ -124,7 +126,9 @@ def _worded(source: bytes) -> Iterator[tuple[str, int]]:
 
 
 def template() -> str:
-    """`extracted` as a file: sorted, and without dates and line numbers, so that it changes where texts change."""
+    """The catalogue of `extracted` as a file. The file is sorted, and has no dates and no line numbers, so that it
+    changes only with the texts.
+    """
     sorted_ = Catalog(charset="utf-8")
     for message in sorted((each for each in extracted() if each.id), key=lambda each: str(each.id)):
         places = sorted({(name, 0) for name, _ in message.locations})

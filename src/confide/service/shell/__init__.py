@@ -1,1 +1,3 @@
-"""The shell around the service's work: settings, who asks, what goes wrong, limits, headers, logs, metrics."""
+"""Everything around the service's work: settings, identification of callers, error reports, limits, headers, logs,
+metrics.
+"""

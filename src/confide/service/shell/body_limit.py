@@ -1,5 +1,5 @@
-"""Limits of what a request may bring, before it is read, by who asks: anybody, whoever has a session, and for files
-operators.
+"""Limits on the size of a request, which apply before the request is read. The limits depend on the caller: anybody,
+callers with a session, and for files operators.
 """
 
 from __future__ import annotations
@@ -19,12 +19,14 @@ class BodyLimit:
 
     Args:
         app: next application.
-        strangers: limit in bytes for a request without a session, as to log in, or to join.
+        strangers: limit in bytes for a request without a session, such as a log-in or a use of a code.
         largest: limit in bytes for any request.
         largest_upload: limit in bytes for a file, on the upload paths, from callers with the right to upload.
         uploads: upload paths.
-        has_session: whether a request has a session; asked before any part of a larger one is read.
-        may_upload: whether a request's session has the right to upload; asked before anything is read.
+        has_session: function that says whether a request has a session; called before any part of a larger request is
+            read.
+        may_upload: function that says whether a request's session has the right to upload; called before anything is
+            read.
     """
 
     def __init__(self, app: ASGIApp, *, strangers: int, largest: int, largest_upload: int, uploads: re.Pattern[str],
@@ -66,7 +68,9 @@ class BodyLimit:
             raise TooLarge(limit)
 
     async def _limit(self, scope: Scope, headers: dict[bytes, bytes], said: bytes) -> int:
-        """Bytes that a request may have, by who sends it; nobody is looked up for a small one that says its length."""
+        """Limit in bytes for a request, by its caller. The caller is not looked up for a small request that states its
+        length.
+        """
         known = b"authorization" in headers or b"cookie" in headers
         if known and self._uploads.fullmatch(scope["path"]) is not None and await self._may_upload(scope):
             return self._largest_upload

@@ -1,5 +1,5 @@
-"""The caller of a request: a program with a bearer token, or a browser with a cookie and, where it changes something,
-its form's word.
+"""The caller of a request: a program with a bearer token, or a browser with a cookie. A browser's request that changes
+something also needs the word of its form.
 
 Every entry point has one of three audiences: anybody, an operator of a role, or the participant.
 """
@@ -26,7 +26,7 @@ _SAFE = ("GET", "HEAD", "OPTIONS")
 
 
 def parts_of(request: Request) -> Parts:
-    """The process's parts."""
+    """The parts of the process that answers a request."""
     found: Parts = request.app.state.parts
     return found
 
@@ -39,31 +39,32 @@ PartsOf = Annotated[Parts, Depends(_parts_of)]
 
 
 def cookie_name(request: Request, cookie: str) -> str:
-    """The name of a cookie. Over TLS browsers accept `__Host-` from this very host alone, not from a neighbouring one.
+    """The name of a cookie. Over TLS the name begins with `__Host-`: browsers accept such a cookie only from this very
+    host, and from no other host of the same site.
 
     Args:
         request: request of the caller.
-        cookie: name without TLS, where any host of the same site may set it, too.
+        cookie: name without TLS, where any host of the same site may also set the cookie.
     """
     return f"__Host-{cookie}" if parts_of(request).settings.secure else cookie
 
 
 def cookie_of(request: Request, cookie: str) -> str:
-    """The content of a cookie; empty where there is none."""
+    """The content of a cookie; empty if the request has none."""
     return request.cookies.get(cookie_name(request, cookie), "")
 
 
 def bearer(request: Request) -> str:
-    """The token in the header; empty where there is none."""
+    """The token in the header; empty if the request has none."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     return token.strip() if scheme.lower() == "bearer" else ""
 
 
 def token_of(request: Request, cookie: str) -> str:
-    """The token of whoever asks: from the header, or from the cookie with what a form brings along.
+    """The caller's token, from the header, or from the cookie together with the word of a form.
 
     Raises:
-        HTTPException: 403, something would change, and the request may come from a stranger's page.
+        HTTPException: status 403: the request would change something, and may come from a page of another site.
     """
     token = bearer(request)
     if token:
@@ -75,10 +76,10 @@ def token_of(request: Request, cookie: str) -> str:
 
 
 def check_form(token: str, word: str) -> None:
-    """Whether a form was made for this session.
+    """Check that a form was made for this session.
 
     Raises:
-        HTTPException: 403, it was not.
+        HTTPException: status 403: the form was not made for this session.
     """
     if not hmac.compare_digest(csrf_of(token).encode(), word.encode("utf-8", "replace")):
         raise HTTPException(403, worded("the form belongs to no session, or to another one; load the page again"))
@@ -103,7 +104,7 @@ def needs(role: Role) -> Callable[[Request], Operator]:
 
 
 async def has_session(scope: Scope) -> bool:
-    """Whether whoever asks is an operator who has logged in, or a participant who has joined."""
+    """Whether the caller is an operator who has logged in, or a participant who has joined."""
     request = Request(scope)
     sessions, token = parts_of(request).sessions, bearer(request)
     operator = token or cookie_of(request, OPERATOR_COOKIE)
@@ -114,7 +115,7 @@ async def has_session(scope: Scope) -> bool:
 
 
 async def may_upload(scope: Scope) -> bool:
-    """Whether the caller is an operator who may upload files; the entry point itself asks for the form's word, too."""
+    """Whether the caller is an operator who may upload files. The entry point also checks the form's word."""
     request = Request(scope)
     token = bearer(request) or cookie_of(request, OPERATOR_COOKIE)
     found = await run_in_threadpool(parts_of(request).sessions.who, token) if token else None
@@ -122,7 +123,7 @@ async def may_upload(scope: Scope) -> bool:
 
 
 def taking_part(request: Request) -> Participant:
-    """The participant who asks: a guard for the participants' entry points."""
+    """Guard for the participants' entry points: it returns the participant who makes the request."""
     found = parts_of(request).sessions.participant(token_of(request, PARTICIPANT_COOKIE))
     if found is None:
         raise HTTPException(401, worded("this is for participants who have joined with their code"),
@@ -136,7 +137,7 @@ TakingPart = Annotated[Participant, Depends(taking_part)]
 
 
 def address_of(request: Request) -> str:
-    """The address from which a request comes, for limits of attempts alone: it is hashed with a key, and kept for
-    minutes.
+    """The address from which a request comes. The address serves only to limit attempts: it is hashed with a key, and
+    kept for minutes.
     """
     return request.client.host if request.client is not None else ""

@@ -1,6 +1,7 @@
-"""Headers of every answer: what a browser may load and tell, and that nobody keeps a private page.
+"""Headers of every answer. The headers restrict the content that a browser may load, and forbid browsers to store
+private pages.
 
-What is no HTTP is refused with them, too: `Protocol` is uvicorn's own way from bytes to requests, but for that.
+Refusals of malformed HTTP have these headers too: `Protocol` is uvicorn's protocol with this change.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
-"""Of every answer."""
+"""Headers of every answer."""
 
 
 class SecurityHeaders:
-    """Set the headers that hold for all answers.
+    """Set the headers of all answers.
 
     Args:
         app: next application.
@@ -59,7 +60,7 @@ class Protocol(_BASE):  # type: ignore[misc] # which one it is depends on what i
     """The protocol of one connection."""
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what the application never sees."""
+        """Refuse a malformed request, which the application never sees."""
         said = {**HEADERS, "Cache-Control": "no-store", "Content-Type": "text/plain; charset=utf-8",
                 "Content-Length": str(len(msg)), "Connection": "close"}
         lines = "".join(f"{name}: {value}\r\n" for name, value in said.items())

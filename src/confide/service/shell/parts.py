@@ -1,4 +1,4 @@
-"""The parts that a process of the service works with: made once, and closed with it."""
+"""The parts of a service process: they are made once, and closed with the process."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _GRACE = 10.0  # seconds that a job may go on when the process ends; another wor
 
 @dataclass(eq=False)
 class Parts:
-    """Everything that a process has.
+    """All parts of a process.
 
     Args:
-        settings: how it is run.
+        settings: settings of the service.
     """
 
     settings: Settings
@@ -60,7 +60,7 @@ class Parts:
         self._worker: Thread | None = None
 
     def start(self) -> None:
-        """Begin to do jobs, and to forget what has ended, or what processes that died have left."""
+        """Begin to do jobs, and to delete expired entries and the remains of processes that died."""
         self.rounds.sweep()
         with suppress(ImportError):  # pyarrow imports it when first needed: two threads at once would meet half of it
             import_module("pandas")
@@ -76,11 +76,11 @@ class Parts:
 
     @property
     def working(self) -> bool:
-        """Whether jobs are done here, where they are to be."""
+        """Whether this process does jobs, if it is meant to."""
         return not self.settings.settling or (self._worker is not None and self._worker.is_alive())
 
     def close(self) -> None:
-        """Store what has come, stop working, and give everything back."""
+        """Store received reports, stop working, and release all resources."""
         self._stop.set()
         self.intake.close()
         for thread in self._threads:
@@ -105,12 +105,16 @@ class Parts:
 
 
 def worker_name() -> str:
-    """A name that no other worker has: hosts may be called alike, and processes in containers have the same number."""
+    """A name that no other worker has. Host names and process numbers do not suffice, because hosts may share a name,
+    and processes in containers may share a number.
+    """
     return f"{socket.gethostname()}-{os.getpid()}-{new_code()[:9]}"
 
 
 def _provider(settings: Settings) -> Provider | None:
-    """Who says, besides passwords, who operators are; it is asked nothing before somebody logs in."""
+    """The provider that identifies operators, besides passwords; None if none is set. The provider receives no request
+    before a person logs in.
+    """
     if settings.oidc is None:
         return None
     from confide.service.access.provider import Provider

@@ -1,7 +1,7 @@
-"""Problems of requests, as RFC 9457's problem+json. They never repeat what somebody sent, except names that the schema
-has.
+"""Problems of requests, in the form of RFC 9457's problem+json. The texts of problems repeat nothing that the caller
+sent, except names from the schema.
 
-Unforeseen faults are answered inside of the headers, the log and the counts, like everything else: see `Faults`.
+Answers to unforeseen faults also pass through the headers, the log and the counts: see `Faults`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ __all__ = ["AWAY", "MEDIA", "Answer", "Faults", "Problem", "Reported", "TooLarge
 _log = logging.getLogger("confide.service")
 MEDIA = "application/problem+json"
 AWAY = (worded("the store cannot do this now"), worded("try again in a moment"))
-"""Told of a store that has failed: what it says of itself is for whoever runs it."""
+"""Problem and remedy that are shown for a store that has failed. The store's own error message is only for the
+service's owner.
+"""
 _TITLES = {400: "bad request", 401: "log in first", 403: "not allowed", 404: "not there", 405: "not done here",
            409: "refused", 413: "too large", 415: "another format", 422: "cannot be used", 429: "too often",
            500: "an internal error", 503: "not now"}
@@ -48,23 +50,23 @@ class Problem(BaseModel):
 
 
 def answers(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Further answers of an entry point, for its documentation."""
+    """Documentation of an entry point's further answers, by HTTP status."""
     return {status: {"model": Problem, "description": _TITLES[status],
                      "content": {MEDIA: {"schema": {"$ref": "#/components/schemas/Problem"}}}} for status in statuses}
 
 
 class Reported(JSONResponse):
-    """A problem as an answer to a program; a page shows the same in its own language."""
+    """Answer to a program that states a problem. A page shows the same problem in its own language."""
 
     detail: str
     limit: str
 
 
 class TooLarge(ConfideError):
-    """A request that is longer than whoever asks may send.
+    """Error: a request is longer than its caller may send.
 
     Args:
-        most: bytes.
+        most: limit in bytes.
     """
 
     def __init__(self, most: int) -> None:
@@ -74,7 +76,7 @@ class TooLarge(ConfideError):
 
 def problem_response(status: int, detail: str, *, field: str | None = None, limit: str | None = None,
                      headers: dict[str, str] | None = None) -> Reported:
-    """A problem as an answer."""
+    """Answer that states a problem."""
     said = Problem(title=_TITLES.get(status, "a problem"), status=status, detail=str(detail), field=field,
                    limit=str(limit) if limit else None)
     answer = Reported(said.model_dump(exclude_none=True), status, headers, media_type=MEDIA)
@@ -126,12 +128,12 @@ Answer = Callable[[Scope, Exception], Awaitable[Response]]
 
 
 def install(app: FastAPI, show: Show = lambda *_: None) -> Answer:
-    """Report every problem in this form; the result answers unforeseen faults, see `Faults`.
+    """Report every problem as problem+json. The result is the function that answers unforeseen faults, see `Faults`.
 
     Args:
         app: the application.
-        show: function that gives a page for a browser, from the request, the status, the problem and the remedy; None
-            otherwise.
+        show: function that returns a page for a browser, from the request, the status, the problem and the remedy; it
+            returns None for a program.
     """
 
     def shown(request: Request, answer: Reported) -> Response:
@@ -188,7 +190,9 @@ def _names(app: FastAPI) -> frozenset[str]:
 
 
 def _unreadable(first: Mapping[str, Any], names: Collection[str]) -> tuple[str, str, str]:
-    """Where a request is wrong, what is wrong, what would be right; no name is repeated that the schema has not."""
+    """Place of an error in a request, description of the error, and a correct value. Names that the schema lacks are
+    not repeated.
+    """
     parts = [part for part in first["loc"][1:] if isinstance(part, int) or part in names]
     place = ".".join(map(str, parts)) or "body"
     match first["type"]:
@@ -221,7 +225,9 @@ def _unreadable(first: Mapping[str, Any], names: Collection[str]) -> tuple[str, 
 
 
 def _unexpected(error: Exception) -> Reported:
-    """A fault of ours: its text may hold private values, so it goes nowhere; a reference goes to both sides."""
+    """Answer to an unforeseen fault. The text of the fault may hold private values, so it is neither sent nor logged;
+    the answer and the log share a reference number.
+    """
     reference = new_code()[:9]
     _log.error("an internal error: %s", type(error).__name__, extra={"reference": reference})
     return problem_response(500, worded("reference %(reference)s", reference=reference),
@@ -229,9 +235,9 @@ def _unexpected(error: Exception) -> Reported:
 
 
 class Faults:
-    """Answer where the next application has failed and has not begun to answer.
+    """Answer requests on which the next application has failed before it began to answer.
 
-    The framework would do this outside of all middleware: such an answer would lack this service's headers.
+    The framework would answer outside of all middleware, and its answer would lack this service's headers.
 
     Args:
         app: next application.

@@ -1,4 +1,4 @@
-"""How a service is run: from its command's options, or from the environment."""
+"""Settings of a service, from the options of its command or from the environment."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from confide.service.work.drafts import MOST_PEOPLE
 __all__ = ["OIDC_SECRET", "OidcSettings", "Settings"]
 
 OIDC_SECRET = "CONFIDE_OIDC_SECRET"  # noqa: S105 # the name of a variable
-"""The environment variable that holds the secret by which a provider knows the service."""
+"""The environment variable with the secret by which a provider recognises the service."""
 
 
 class OidcSettings(BaseModel):
-    """The provider that says, by OpenID Connect, who operators are.
+    """Settings of the provider that identifies operators by OpenID Connect.
 
-    Its secret is no part of it: each process reads it from the file, or from the environment.
+    The secret is not among the settings: each process reads it from a file, or from the environment.
 
     Example:
         >>> OidcSettings(issuer="https://id.example/realms/study", client="confide").shown
@@ -50,10 +50,10 @@ class OidcSettings(BaseModel):
         return self.name or urlsplit(self.issuer).hostname or self.issuer
 
     def secret(self) -> str:
-        """The secret by which the provider knows this service.
+        """The secret by which the provider recognises this service.
 
         Raises:
-            InvalidInput: there is none.
+            InvalidInput: there is no secret.
         """
         if self.secret_file is not None:
             found = read_bytes("oidc-secret-file", self.secret_file, 4096).decode("utf-8", "replace")
@@ -67,7 +67,7 @@ class OidcSettings(BaseModel):
 
 
 class Settings(BaseModel):
-    """How a service is run.
+    """Settings of a service.
 
     Example:
         >>> Settings(base_url="https://study.example").secure
@@ -105,5 +105,5 @@ class Settings(BaseModel):
 
     @property
     def secure(self) -> bool:
-        """Whether cookies go over TLS alone."""
+        """Whether cookies are sent over TLS only."""
         return self.base_url.startswith("https://")

@@ -1,8 +1,9 @@
-"""Trying: to log in, or to join with a code. Whoever fails often from one place has to wait; nobody else does.
+"""Attempts to log in, or to join with a code. A caller who often fails from one place has to wait, and no other caller
+does.
 
-Failures alone are counted. A name from one address is refused after some of them. A name from anywhere, and an address
-with any name, only become slow, after many: whoever guesses at a name cannot keep its owner out, and people behind one
-address do not shut each other out.
+Only failures are counted. After some failures, a name from one address is refused. After many failures, a name from any
+address, or an address with any name, is only slowed down. So a person who guesses passwords of a name cannot lock the
+owner out, and people behind one address do not lock each other out.
 """
 
 from __future__ import annotations
@@ -29,17 +30,17 @@ Found = TypeVar("Found")
 
 
 async def tried(parts: Parts, request: Request, what: str, who: str, do: Callable[[], Found | None]) -> Found | None:
-    """Try something, unless it has failed too often; it may have to wait for its turn, without keeping a thread.
+    """Make an attempt, unless it has failed too often. The attempt may have to wait, and the wait occupies no thread.
 
     Args:
         parts: parts of the process.
-        request: request in which it is tried.
+        request: request that makes the attempt.
         what: name of the attempt, such as "log in".
-        who: name under which it is tried; empty where the attempt has none.
-        do: function that tries it, and gives None where it fails.
+        who: name under which the attempt is made; empty if there is none.
+        do: function that makes the attempt, and returns None if it fails.
 
     Raises:
-        HTTPException: 429, with the time to wait.
+        HTTPException: status 429, with the time to wait.
     """
     place = place_of(address_of(request))
     asked = [f"{what} at {place}", *([f"{what} as {who}", f"{what} at {place} as {who}"] if who else [])]
@@ -57,7 +58,7 @@ async def tried(parts: Parts, request: Request, what: str, who: str, do: Callabl
 
 
 def delay(more: int) -> float:
-    """Seconds to wait after so many failures more than cost nothing.
+    """Seconds to wait, given the number of failures beyond the free ones.
 
     Example:
         >>> delay(-3), delay(2), delay(1000)
@@ -67,7 +68,8 @@ def delay(more: int) -> float:
 
 
 def place_of(address: str) -> str:
-    """The part of an address that is counted together: of IPv6 the network, since its owner has all addresses in it.
+    """The part of an address under which attempts are counted. For IPv6 it is the network, since one owner has all
+    addresses of a network.
 
     Example:
         >>> place_of("192.0.2.7"), place_of("2001:db8::7"), place_of("no address")

@@ -1,10 +1,12 @@
-"""The service's log and counts: a line for each request, and totals. Neither names the caller or the campaign.
+"""The service's log and counts: a line for each request, and totals. Neither the log nor the counts name the caller or
+the campaign.
 
-A request is identified by its method and by the pattern of its path, such as `/campaigns/{number}`: numbers, codes and
-queries are in no log, and its duration is given in classes, since exact times could reveal records.
+A request is described by its method and by the pattern of its path, such as `/campaigns/{number}`. So no log has
+numbers, codes or queries. The duration is logged in classes, since exact times could reveal records.
 
-Requests of participants, and of their pages, are neither logged nor counted: the number of lines in a second would
-reveal who hands in when. Only where the service itself fails, a line says so, without the request.
+Requests of participants, and requests for their pages, are neither logged nor counted. Numbers of lines per second
+would reveal when a participant hands something in. Only if the service itself fails, a log line says so, without the
+request.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 __all__ = ["TOGETHER", "Metrics", "Watched", "log_as_json"]
 
 TOGETHER = "PROMETHEUS_MULTIPROC_DIR"
-"""The environment variable that names the folder in which several processes count together."""
+"""The environment variable that names the folder in which several processes add up their counts."""
 
 _log = logging.getLogger("confide.requests")
 _CLASSES = (0.01, 0.05, 0.25, 1.0, 5.0)
@@ -39,9 +41,10 @@ _SAID = ("method", "route", "status", "took", "reference", "task")
 
 
 class Metrics:
-    """Counts for Prometheus: of a process, or of all that count together, where `TOGETHER` is set before they start.
+    """Counts for Prometheus, of one process, or of all processes that count together if `TOGETHER` is set before they
+    start.
 
-    Of what participants do, failures of the service alone are counted.
+    On requests of participants, only failures of the service are counted.
     """
 
     def __init__(self) -> None:
@@ -57,7 +60,7 @@ class Metrics:
         self._seconds.observe(seconds)
 
     def count_failure(self) -> None:
-        """Count that the service has failed a participant."""
+        """Count a failure of the service on a participant's request."""
         self._requests.labels("any", "participants", "5xx").inc()
 
     def text(self) -> bytes:
@@ -70,7 +73,7 @@ class Metrics:
 
 
 class Watched:
-    """Log and count every request.
+    """Log and count every request, except those of participants.
 
     Args:
         app: next application.
@@ -110,7 +113,7 @@ class Watched:
 
 
 def _pattern(scope: Scope) -> str:
-    """The pattern of the route that answered; none of its parts."""
+    """The pattern of the route that answered, without the values of its parameters."""
     route = scope.get("route")
     path = getattr(route, "path", None)
     if path is not None:
@@ -126,8 +129,9 @@ def _class(seconds: float) -> str:
 
 
 class _Json(logging.Formatter):
-    """Messages of ours, and the server's with nothing but numbers put into them, such as that of a process. Others say
-    what they were given: of theirs there is the name of whoever speaks, how grave it is, and the type of the error.
+    """Formatter for log lines. Messages of this package are logged in full. Messages of the server are logged without
+    inserted values, unless all of them are numbers. Messages of other libraries may contain private values, so only the
+    logger's name, the severity and the type of the error are logged.
     """
 
     def format(self, record: logging.LogRecord) -> str:
@@ -145,7 +149,9 @@ class _Json(logging.Formatter):
 
 
 def _servers(record: logging.LogRecord) -> str:
-    """A message of the server: numbers are its own, texts may be an address or a path."""
+    """A message of the server. Inserted numbers come from the server itself, but inserted texts may be an address or a
+    path.
+    """
     given = record.args if isinstance(record.args, tuple) else (record.args,) if record.args else ()
     if given and all(type(each) is int for each in given):
         return record.getMessage()
@@ -153,8 +159,8 @@ def _servers(record: logging.LogRecord) -> str:
 
 
 def log_as_json(level: int = logging.INFO) -> None:
-    """Write all that is logged in this process to standard error, a JSON object a line: what a library logs, warns of,
-    or fails with in a thread. No traceback: it may show private values.
+    """Write all log lines of this process to standard error, as one JSON object a line. The lines include libraries'
+    log lines and warnings, and failures in threads. Tracebacks are left out, because they may show private values.
     """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Json())

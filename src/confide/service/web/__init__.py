@@ -1,1 +1,1 @@
-"""The pages: server-rendered, for participants, operators and the public; usable without scripts."""
+"""The pages for participants, operators and the public. They are rendered on the server and need no scripts."""

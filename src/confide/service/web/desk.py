@@ -1,4 +1,4 @@
-"""The operators' desk: campaigns and drafts, planning, inviting, settling, auditing, paying, the ledger."""
+"""The operators' pages: campaigns and drafts, planning, inviting, settling, auditing, paying, and the ledger."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def log_out(request: Request, parts: PartsOf, form: Form) -> Response:
 
 @router.get("/desk")
 def desk(request: Request, parts: PartsOf, before: Before = None, drafts_before: Before = None) -> Response:
-    """Campaigns and drafts, the newest first; each list has further pages."""
+    """Show campaigns and drafts, the newest first. Each list has further pages."""
     if looking(request) is None:
         # Browsers do not show a session's cookie to a page that they reach from another site, such as a provider's.
         return page(request, "arriving.html") if from_elsewhere(request) else go("/login")
@@ -75,13 +75,13 @@ def begin(request: Request, parts: PartsOf, form: Form) -> Response:
 
 @router.get("/desk/drafts/{number}")
 def draft(request: Request, parts: PartsOf, number: Number) -> Response:
-    """A draft, and what it would give."""
+    """Show a draft and its planned outcome."""
     return go("/login") if looking(request) is None else _draft(request, parts, number)
 
 
 @router.get("/desk/drafts/{number}/trade-off")
 def levels(request: Request, parts: PartsOf, number: Number) -> Response:
-    """Privacy, error and money at other levels of privacy, on one chart."""
+    """Show privacy, error and money of a draft at other levels of privacy, in one chart."""
     if looking(request) is None:
         return go("/login")
     found = parts.drafts.get(number)
@@ -90,7 +90,7 @@ def levels(request: Request, parts: PartsOf, number: Number) -> Response:
 
 @router.get("/desk/campaigns/{number}/trade-off")
 def levels_of(request: Request, parts: PartsOf, number: Number) -> Response:
-    """The same of a campaign that was opened."""
+    """Show privacy, error and money of an opened campaign at other levels of privacy, in one chart."""
     if looking(request) is None:
         return go("/login")
     it = parts.opened.get(number).campaign
@@ -99,7 +99,7 @@ def levels_of(request: Request, parts: PartsOf, number: Number) -> Response:
 
 @router.post("/desk/drafts/{number}")
 def change(request: Request, parts: PartsOf, number: Number, form: Form) -> Response:
-    """Write a draft anew, and plan it."""
+    """Replace the text of a draft, and plan the draft."""
     _operator(request, Role.OPERATOR, form)
     text, read = str(form.get("text", "")).replace("\r\n", "\n"), 0
     try:
@@ -113,7 +113,7 @@ def change(request: Request, parts: PartsOf, number: Number, form: Form) -> Resp
 
 @router.post("/desk/drafts/{number}/open")
 def open_(request: Request, parts: PartsOf, number: Number, form: Form) -> Response:
-    """Open the collection, of the text that the operator has read."""
+    """Open the collection, for the version of the draft that the operator has read."""
     _operator(request, Role.OPERATOR, form)
     try:
         found = parts.drafts.open(number, _version(form))
@@ -124,7 +124,7 @@ def open_(request: Request, parts: PartsOf, number: Number, form: Form) -> Respo
 
 @router.post("/desk/drafts/{number}/delete")
 def forget(request: Request, parts: PartsOf, number: Number, form: Form) -> Response:
-    """Forget a draft."""
+    """Delete a draft."""
     _operator(request, Role.OPERATOR, form)
     parts.drafts.delete(number)
     return go("/desk")
@@ -132,13 +132,13 @@ def forget(request: Request, parts: PartsOf, number: Number, form: Form) -> Resp
 
 @router.get("/desk/campaigns/{number}")
 def campaign(request: Request, parts: PartsOf, number: Number) -> Response:
-    """A campaign: how far it is, and what can be done."""
+    """Show a campaign: its progress, and the possible actions."""
     return go("/login") if looking(request) is None else _campaign(request, parts, number)
 
 
 @router.post("/desk/campaigns/{number}/invite")
 def invite(request: Request, parts: PartsOf, number: Number, form: Form) -> Response:
-    """New codes, as a file that is shown once: whoever has a code takes part in its owner's place."""
+    """Make new codes, as a file that is shown once. A person who has a code can take part in its owner's place."""
     _operator(request, Role.OPERATOR, form)
     opened = parts.opened.get(number)
     wanted, ids, unknown = _named(opened, form)
@@ -161,7 +161,7 @@ def invite(request: Request, parts: PartsOf, number: Number, form: Form) -> Resp
 
 @router.post("/desk/campaigns/{number}/deposits")
 def note_deposits(request: Request, parts: PartsOf, number: Number, form: Form) -> Response:
-    """Note whose deposits were received, or are not after all."""
+    """Note that participants' deposits were received, or correct such a note."""
     _operator(request, Role.OPERATOR, form)
     opened = parts.opened.get(number)
     wanted, ids, unknown = _named(opened, form)
@@ -176,7 +176,7 @@ def note_deposits(request: Request, parts: PartsOf, number: Number, form: Form) 
 
 @router.post("/desk/campaigns/{number}/known")
 def known(request: Request, parts: PartsOf, number: Number, form: Form) -> Response:
-    """Take the operator's knowledge of everybody who is invited."""
+    """Take the operator's known fields of all invited people."""
     _operator(request, Role.OPERATOR, form)
     try:
         take_known(parts.opened.get(number), _uploaded(form).decode("utf-8-sig", "replace"))
@@ -187,7 +187,9 @@ def known(request: Request, parts: PartsOf, number: Number, form: Form) -> Respo
 
 @router.post("/desk/campaigns/{number}/{act}")
 def act(request: Request, parts: PartsOf, number: Number, act: str, form: Form) -> Response:
-    """Close, settle, audit, draw up contracts, make them final, approve or reopen payouts, take the bank's answer."""
+    """Carry out an action on a campaign: close, settle, audit, draw up contracts, make contracts final, approve or
+    reopen payouts, or take the bank's answer.
+    """
     who = _operator(request, Role.OPERATOR, form)
     it, meant = parts.opened.get(number), form.get("meant") == "yes"
     if act in ("close", "settle", "final", "approve") and not meant:
@@ -222,7 +224,7 @@ def act(request: Request, parts: PartsOf, number: Number, act: str, form: Form) 
 
 @router.get("/desk/ledger")
 def ledger(request: Request, parts: PartsOf) -> Response:
-    """Show the loss that every data set has been exposed to."""
+    """Show the privacy loss that every data set was charged."""
     if looking(request) is None:
         return go("/login")
     return page(request, "ledger.html", desk=True, ledger=ledger_sections(parts.store.ledger()))
@@ -239,7 +241,7 @@ def _operator(request: Request, role: Role, form: Form) -> Operator:
 
 
 def _may(request: Request) -> bool:
-    """Whether whoever looks may do something: a viewer is shown no button that would be refused."""
+    """Whether the operator has the rights for actions. A viewer is shown no button that would be refused."""
     who = looking(request)
     return who is not None and who.role.covers(Role.OPERATOR)
 
@@ -257,11 +259,11 @@ def _levels(request: Request, title: str, back: str, campaign: Callable[[], Camp
 
 @dataclass(frozen=True)
 class _Unsaved:
-    """What an operator has written that could not be stored.
+    """An operator's text of a draft that could not be stored.
 
     Args:
-        text: of the campaign file.
-        version: of the draft, as she had read it; 0 where her form did not say.
+        text: text of the campaign file.
+        version: version of the draft that the operator had read; 0 if the form did not state it.
     """
 
     text: str
@@ -270,8 +272,9 @@ class _Unsaved:
 
 def _draft(request: Request, parts: PartsOf, number: int, *, unsaved: _Unsaved | None = None,
            problem: ConfideError | None = None, status: int = 200) -> HTMLResponse:
-    """A draft as it is stored, with what it would give; or what she has written, beside what is stored: nothing that is
-    said of the one may be taken for the other's, so that it has no plan, and cannot be opened.
+    """Page of a stored draft with its planned outcome; or, if the operator's text could not be stored, both texts side
+    by side. In the second case there is no plan, and the draft cannot be opened, so that statements about one text are
+    not taken for statements about the other.
     """
     found = parts.drafts.get(number)
     if unsaved is not None and unsaved.text != found.text:
@@ -320,7 +323,9 @@ def _campaign(request: Request, parts: PartsOf, number: int, *, problem: Confide
 
 
 def _unanswered(batch: Sent) -> bool:
-    """Whether a batch can be written again here: the bank has said nothing of it, and it needs no accounts."""
+    """Whether a batch can be written again on this page: the bank has not answered it, and its format needs no account
+    numbers.
+    """
     return batch.form == "csv" and batch.people["sent"] > 0 and not any(
         batch.people[state] for state in ("paid", "failed", "reopened"))
 
@@ -333,17 +338,19 @@ def _export(parts: PartsOf, campaign: Campaign, number: int, form: Form) -> Resp
 
 
 def _named(opened: OpenedCampaign, form: Form) -> tuple[list[str], dict[str, int], list[str]]:
-    """Whom a form names; the slots of all ids, where it names somebody; and who is on no list."""
+    """Ids that a form names, a mapping from all ids to slots if the form names any id, and the named ids that are on no
+    list.
+    """
     wanted = str(form.get("ids", "")).replace(",", " ").split()
     ids = {name: slot for slot, name in enumerate(opened.identities)} if wanted else {}
     return wanted, ids, [name for name in wanted if name not in ids]
 
 
 def _version(form: Form) -> int:
-    """Which version of a draft somebody has read.
+    """Version of a draft that the operator has read.
 
     Raises:
-        InvalidInput: the form does not say.
+        InvalidInput: the form does not state the version.
     """
     return _whole(str(form.get("version", "")), "version")
 
@@ -358,7 +365,7 @@ def _uploaded(form: Mapping[str, Any]) -> bytes:
     """The bytes of the form's file.
 
     Raises:
-        InvalidInput: there is none.
+        InvalidInput: the form has no file.
     """
     found = form.get("file")
     if not isinstance(found, UploadFile):

@@ -1,4 +1,4 @@
-"""Pages of participants: joining with a code, the offer, the form, the share, withdrawing."""
+"""Pages of participants: joining with a code, the offer, the form, the share, and withdrawal."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _LONGEST_CODE = 200
 
 @router.get("/join")
 def ask_code(request: Request, parts: PartsOf) -> HTMLResponse:
-    """The code is asked for; a script takes it from the part of the link that no server sees."""
+    """Ask for the code. A script reads it from the fragment of the link, which browsers send to no server."""
     return _ask_code(request, parts)
 
 
 @router.post("/join")
 async def join(request: Request, parts: PartsOf, form: Form) -> Response:
-    """Use a code, once. Where this browser takes part already, the participant is asked for confirmation before the
-    code is used.
+    """Use a code, once. If this browser already takes part, the participant is asked for confirmation before the code
+    is used.
     """
     there = await run_in_threadpool(taking, request)
     if there is not None:
@@ -63,16 +63,16 @@ async def join(request: Request, parts: PartsOf, form: Form) -> Response:
 
 @router.get("/mine")
 def mine(request: Request, parts: PartsOf) -> Response:
-    """Show what the participant is offered, what they are asked for, and how they stand."""
+    """Show the participant's offer, form and standing."""
     who = taking(request)
     return go("/join") if who is None else _mine(request, parts, who)
 
 
 @router.post("/mine/report")
 def hand_in(request: Request, parts: PartsOf, form: Form) -> Response:
-    """Take what the participant hands in; all problems stand above the form, and beside each field.
+    """Take the values that the participant hands in. Problems are shown above the form, and beside each field.
 
-    A form that was left empty replaces the stored values only after the participant confirms it.
+    An empty form replaces the stored values only after the participant confirms it.
     """
     who = _her(request, form)
     values = {name.removeprefix("field."): str(text) for name, text in form.items() if name.startswith("field.")}
@@ -110,7 +110,7 @@ def ask_withdrawal(request: Request, parts: PartsOf) -> Response:
 
 @router.post("/mine/withdraw")
 def withdraw(request: Request, parts: PartsOf, form: Form) -> Response:
-    """Take back all that the participant has handed in."""
+    """Delete everything that the participant has handed in."""
     who = _her(request, form)
     before = parts.participation.withdraw(who)
     return go("/mine") if before else _withdrawal(request, parts, who, done=True)
@@ -118,14 +118,14 @@ def withdraw(request: Request, parts: PartsOf, form: Form) -> Response:
 
 @router.get("/mine/share")
 def share(request: Request, parts: PartsOf) -> Response:
-    """Show what the participant gets and why."""
+    """Show the participant's share and its reasons."""
     who = taking(request)
     return go("/join") if who is None else _share(request, parts, who)
 
 
 @router.post("/mine/share")
 def share_of(request: Request, parts: PartsOf, form: Form) -> Response:
-    """Show the same from a record that the participant types."""
+    """Show the participant's share and its reasons, computed from a record that the participant types."""
     who = _her(request, form)
     return _share(request, parts, who, {name.removeprefix("field."): str(text) for name, text in form.items()
                                         if name.startswith("field.")})
@@ -143,11 +143,11 @@ def leave(request: Request, parts: PartsOf, form: Form) -> Response:
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
-    """A script that participants' devices run on the page where they type.
+    """A script that runs on participants' devices, on the page with their form.
 
     Args:
         name: name of the file.
-        digest: SHA-256 in hexadecimal, as `sha256sum` writes it.
+        digest: SHA-256 in hexadecimal, in the form that `sha256sum` prints.
 
     Example:
         >>> Program(name="leave.js", digest="00" * 32).integrity
@@ -159,13 +159,13 @@ class Program:
 
     @property
     def integrity(self) -> str:
-        """The digest as browsers take it: a script of another one is not run."""
+        """The digest in the form that browsers check. A browser does not run a script with another digest."""
         return f"sha256-{base64.b64encode(bytes.fromhex(self.digest)).decode()}"
 
 
 @cache
 def programs() -> tuple[Program, ...]:
-    """The scripts of the page where participants type, as they are shipped; none of them imports another.
+    """The shipped scripts of the page with the participants' form. No script imports another script.
 
     Example:
         >>> [each.name for each in programs()]

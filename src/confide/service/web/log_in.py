@@ -1,4 +1,4 @@
-"""Logging in, for operators: by name and password, or by the word of another service, where one is set."""
+"""Log-in of operators, by name and password, or through another service if one is set."""
 
 from __future__ import annotations
 
@@ -52,7 +52,9 @@ async def log_in(request: Request, parts: PartsOf, form: Form) -> Response:
 
 @router.get(_PATH)
 async def send_to_provider(request: Request, parts: PartsOf) -> Response:
-    """Send somebody to the provider. A link leads here, no form: a provider may lead the person over other sites."""
+    """Send a person to the provider. The page links to this address and has no form, because a provider may redirect
+    the person over other sites.
+    """
     if parts.provider is None:
         raise HTTPException(404, worded("only this service identifies operators"))
     same_site(request)
@@ -74,7 +76,7 @@ def _sent_away(request: Request, parts: Parts, provider: Provider) -> Response:
 
 @router.get(PROVIDER_BACK)
 async def take_answer(request: Request, parts: PartsOf) -> Response:
-    """Take the provider's answer, once, and begin a session for the person it names, where they are an operator."""
+    """Take the provider's answer, once. Begin a session for the person that it names, if this person is an operator."""
     provider = parts.provider
     if provider is None:
         raise HTTPException(404, worded("only this service identifies operators"))
@@ -115,7 +117,7 @@ def _taken(request: Request, parts: Parts, provider: Provider) -> Response:
 
 
 def _sent(request: Request, name: str) -> str | None:
-    """What the provider sends along under a name, where it does so once."""
+    """The parameter that the provider sent under a name, if it sent exactly one."""
     found = request.query_params.getlist(name)
     if not found:
         return None
@@ -130,7 +132,7 @@ def _let_in(request: Request, parts: Parts, operator: Operator) -> Response:
 
 
 def _failed(request: Request, parts: Parts, reason: str) -> HTMLResponse:
-    """The page says that it is the provider; the log says why, in words of ours."""
+    """Page that names the provider as the cause of a failure. The log has the reason, in this service's own words."""
     _log.warning("the provider of log-ins failed: %s", reason)
     return _asked(request, parts, "provider", 502)
 

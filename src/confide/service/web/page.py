@@ -1,4 +1,4 @@
-"""One page: its template, who looks at it, the word that its forms bring along, and its language."""
+"""One page: its template, its reader, the word of its forms, and its language."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _templates(language: str = "en") -> Environment:
 
 
 def speak(templates: Environment, catalogue: NullTranslations) -> None:
-    """Have templates speak a language: their own texts, and the text that `in_words` shows of a problem.
+    """Set the language of templates, both for their own texts and for the problems that `reported` shows.
 
     Args:
         templates: templates of all pages.
@@ -71,7 +71,7 @@ def speak(templates: Environment, catalogue: NullTranslations) -> None:
 
 
 def page(request: Request, template: str, *, status: int = 200, **context: Any) -> HTMLResponse:
-    """A template, filled.
+    """A page: a template filled with values.
 
     Args:
         request: request of the reader.
@@ -88,18 +88,19 @@ def page(request: Request, template: str, *, status: int = 200, **context: Any) 
 
 
 def leafed(found: Sequence[Listed], most: int) -> tuple[Sequence[Listed], int | None]:
-    """One page of a list, newest first, and the number before which the next one begins; None where there is none.
+    """One page of a list, newest first, and the number before which the next page begins; None if there is no next
+    page.
 
     Args:
-        found: one more than a page has, where there are so many.
-        most: on a page.
+        found: entries of the page, and one more if there are more entries.
+        most: largest number of entries on a page.
     """
     shown = found[:most]
     return shown, shown[-1].number if len(found) > most else None
 
 
 def looking(request: Request) -> Operator | None:
-    """The operator who looks; None where nobody has logged in. The store is asked once for a request."""
+    """The operator who reads the page; None if nobody has logged in. The store is asked only once for each request."""
     if not hasattr(request.state, "looking"):
         token = cookie_of(request, OPERATOR_COOKIE)
         request.state.looking = parts_of(request).sessions.who(token) if token else None
@@ -108,7 +109,7 @@ def looking(request: Request) -> Operator | None:
 
 
 def taking(request: Request) -> Participant | None:
-    """The participant who looks; None where nobody has joined."""
+    """The participant who reads the page; None if nobody has joined."""
     if not hasattr(request.state, "taking"):
         token = cookie_of(request, PARTICIPANT_COOKIE)
         request.state.taking = parts_of(request).sessions.participant(token) if token else None
@@ -117,18 +118,20 @@ def taking(request: Request) -> Participant | None:
 
 
 def from_elsewhere(request: Request) -> bool:
-    """Whether another site's page has led here, as browsers say."""
+    """Whether the browser says that another site's page has led to this page."""
     return request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none")
 
 
 def same_site(request: Request) -> None:
-    """Whether a form comes from a page of ours, as browsers say: also where nobody has a session yet.
+    """Check that a form comes from a page of this service, as the browser states it. The check works without a session,
+    too.
 
-    Browsers name the page's origin, and newer ones say whether it is ours; neither may speak against it. A program
-    names nothing, and has no cookie that a stranger's page could use.
+    Browsers name the page's origin, and newer browsers also say whether the origin is this service. If either statement
+    says otherwise, the form is refused. A program makes no such statement, and has no cookie that another site's page
+    could use.
 
     Raises:
-        HTTPException: 403, it does not.
+        HTTPException: status 403: the form comes from another site.
     """
     origin, named = request.headers.get("origin"), "sec-fetch-site" in request.headers
     unnamed = origin is None or (origin == "null" and named)  # some hide it; then the other one counts
@@ -137,13 +140,15 @@ def same_site(request: Request) -> None:
 
 
 def _ours(request: Request, origin: str) -> bool:
-    """Whether an origin is that of the service: as browsers are told to reach it, or as this one does."""
+    """Whether an origin is this service, at its public address or at the address of this request."""
     return origin in (parts_of(request).settings.base_url, f"http://{request.headers.get('host', '')}",
                       f"https://{request.headers.get('host', '')}")
 
 
 class _InMemory(MultiPartParser):
-    """Keeps files in memory, however large: what a request may bring is limited before, and no folder sees them."""
+    """Form parser that keeps all files in memory and writes none to disk. The size of the request was limited before
+    the form is read.
+    """
 
     spool_max_size = 0
 
@@ -166,7 +171,7 @@ async def _form(request: Request) -> AsyncIterator[FormData]:
 
 
 async def _sent(request: Request) -> AsyncIterator[FormData]:
-    """A form; of whoever may send one. What strangers send to the desk, or as participants, is not read."""
+    """A form of a caller who may send one. Strangers' forms to the pages of operators or participants are not read."""
     same_site(request)
     path = request.url.path
     known: Callable[[Request], object] | None = (
@@ -186,23 +191,23 @@ Form = Annotated[FormData, Depends(_sent)]
 
 
 def checked(request: Request, form: FormData, cookie: str) -> None:
-    """Whether a form was made for this session.
+    """Check that a form was made for this session.
 
     Raises:
-        HTTPException: 403, it was not.
+        HTTPException: status 403: the form was not made for this session.
     """
     check_form(cookie_of(request, cookie), str(form.get("word", "")))
 
 
 def go(to: str) -> RedirectResponse:
-    """See another page."""
+    """Redirect to another page."""
     return RedirectResponse(to, 303)
 
 
 def keep_token(
     request: Request, answer: Response, cookie: str, token: str, seconds: int, *, lax: bool = False
 ) -> None:
-    """Have the browser keep a token, out of reach of scripts and of other sites.
+    """Make the browser keep a token in a cookie that neither scripts nor other sites can read.
 
     Args:
         request: request of the caller.
@@ -210,13 +215,13 @@ def keep_token(
         cookie: name of the cookie.
         token: token that is kept.
         seconds: lifetime of the cookie, in seconds.
-        lax: whether the cookie is sent when somebody comes back by another site's link.
+        lax: whether the cookie is also sent when a person follows another site's link to this service.
     """
     answer.set_cookie(cookie_name(request, cookie), token, max_age=seconds, httponly=True, path="/",
                       secure=parts_of(request).settings.secure, samesite="lax" if lax else "strict")
 
 
 def forget_token(request: Request, answer: Response, cookie: str) -> None:
-    """Have the browser forget a token: it heeds only who could have set it."""
+    """Make the browser delete a token's cookie, by a header that could also have set this cookie."""
     answer.delete_cookie(cookie_name(request, cookie), path="/", httponly=True,
                          secure=parts_of(request).settings.secure, samesite="strict")

@@ -1,4 +1,4 @@
-"""Pages for everybody: what is open, what was found, and how to check it."""
+"""Pages for everybody: open campaigns, results, and how to check them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ def front(
     request: Request, parts: PartsOf, only: Literal["open", "under_way", "settled"] | None = None,
     before: Before = None
 ) -> HTMLResponse:
-    """Campaigns that are open, under way, and settled, the newest first; further pages have one list alone."""
+    """Show campaigns that are open, under way, or settled, the newest first. Each of the three lists has further pages
+    of its own.
+    """
     campaigns, older = {}, {}
     for name in _LISTS if only is None else (only,):
         found = parts.opened.newest(limit=_MOST + 1, before=before, states=_LISTS[name])
@@ -36,7 +38,7 @@ def front(
 
 @router.get("/campaigns/{number}")
 def campaign(request: Request, parts: PartsOf, number: Number) -> HTMLResponse:
-    """One campaign: its result where there is one, and what was offered."""
+    """Show one campaign: its result, if there is one, and its offer."""
     known, opened = parts.opened.stored(number), parts.opened.get(number)
     it = opened.campaign
     result, signed = [], ""

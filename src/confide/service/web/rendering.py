@@ -1,7 +1,7 @@
-"""Sections as HTML, with pictures and their words; and what went wrong, in the language of a page.
+"""Sections as HTML, with pictures and their descriptions, and problems in the language of a page.
 
-Refusals of the service are translated, part by part. What the library says of a campaign's file, of a ledger or of a
-bank's file has no translation, and stays as it is.
+Refusals of the service are translated, part by part. The library's messages about a campaign file, a ledger or a bank's
+file have no translation and stay in English.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SHORT = 12  # characters of a cell that stays on one line: a day is not broken 
 
 
 def sections_html(sections: Sequence[Section], level: int = 2) -> Markup:
-    """Sections in reading order.
+    """HTML of sections, in reading order.
 
     Args:
         sections: sections to show.
@@ -66,7 +66,7 @@ def _block(block: Block, title: str) -> str:
 
 
 def _table(table: Table, title: str) -> str:
-    """The first cell of each row is its heading; what is wide scrolls, by the keyboard too."""
+    """HTML of a table. The first cell of each row is the row's heading. A wide table scrolls, also by the keyboard."""
     numeric = [table.numeric(k) for k in range(len(table.columns))]
     head = "".join(f'<th scope="col"{_class(right=numeric[k])}>{html.escape(name)}</th>'
                    for k, name in enumerate(table.columns))
@@ -106,12 +106,12 @@ def in_words(
     problem: ConfideError | tuple[str, str] | str | None, known: Mapping[str, str] | None = None, *,
     translate: Callable[[str], str],
 ) -> str:
-    """A problem as a page shows it.
+    """Text of a problem as a page shows it; empty if there is no problem.
 
     Args:
-        problem: an error; or what is wrong, and what would be right; or a text. None, and an empty one, is none.
-        known: words of the page itself for some problems, by what they are in English.
-        translate: gives a text of the catalogue in the language of the page.
+        problem: an error, a pair of the problem and its remedy, or a text; None and an empty text stand for no problem.
+        known: the page's own words for some problems, by the English text of the problem.
+        translate: function that translates a text of the catalogue into the language of the page.
 
     Example:
         >>> error = Refused(messages.worded("no payout is approved"), "look again")

@@ -1,4 +1,4 @@
-"""The work of the service: drafts that become campaigns, people who take part, and jobs that go on after any process
+"""The work of the service: drafts that become campaigns, people who take part, and jobs that continue after a process
 ends.
 """
 

@@ -1,7 +1,7 @@
-"""Drafts: campaign files that are being written, and planned, until they are opened; from then on they do not change.
+"""Drafts: campaign files that operators write and plan until the campaign is opened. After that they do not change.
 
-What a campaign file names lies in the service's data folder, or nowhere yet. An opened campaign has a folder of its
-own in the installation's; what its file names in the data folder is linked there.
+The files that a campaign file names are in the service's data folder, or do not exist yet. An opened campaign has a
+folder of its own below the installation's folder, with links to the named files in the data folder.
 """
 
 from __future__ import annotations
@@ -38,10 +38,12 @@ from confide.service.work.faults import Changed, Unknown
 __all__ = ["LONGEST_TEXT", "MOST_PEOPLE", "Draft", "Drafts", "campaign_folder"]
 
 LONGEST_TEXT = 1 << 20
-"""Letters of a campaign file."""
+"""Largest number of characters of a campaign file."""
 
 MOST_PEOPLE = 10**6
-"""Invited slots of a campaign in the service, unless it is told otherwise: codes for all are one answer."""
+"""Default limit of the number of invited slots of a campaign in the service. The codes for all slots are sent in one
+answer.
+"""
 
 _KEPT = 16  # drafts whose plans are at hand
 _OWN = (PACK, "known.csv")  # names in a campaign's folder that are the service's
@@ -53,12 +55,12 @@ class Draft:
     """A campaign file that is being written.
 
     Args:
-        number: in the store.
-        name: the file's, without its ending.
-        text: the file.
-        version: how often it was written, from 1.
-        operator: number of who began it.
-        campaign: number of the campaign that it became; None while it is a draft.
+        number: number in the store.
+        name: name of the file, without its ending.
+        text: text of the file.
+        version: number of times that the text was written, from 1.
+        operator: number of the operator who began the draft.
+        campaign: number of the campaign that the draft became; None while it is a draft.
     """
 
     number: int
@@ -70,12 +72,12 @@ class Draft:
 
 
 def campaign_folder(store: Store, campaign: int) -> Path:
-    """The folder of an opened campaign, in the installation's: the operator's alone."""
+    """The folder of an opened campaign, below the installation's folder. Only the operator can read it."""
     return store.home.campaign_folder(campaign)
 
 
 class _Planned:
-    """What a draft's content gives, once somebody has asked: a campaign with its plan, or why there is none."""
+    """The result of planning a draft's text: a campaign with its plan, or the reason why there is none."""
 
     def __init__(self) -> None:
         self.lock = Lock()
@@ -86,9 +88,9 @@ class Drafts:
     """The drafts of a store.
 
     Args:
-        store: where they are kept.
-        data: the folder in which campaign files may name tables; None where custodians' campaigns cannot be opened.
-        most_people: invited slots of a campaign, at most.
+        store: store in which the drafts are kept.
+        data: folder in which campaign files may name tables; None if campaigns of custodians cannot be opened.
+        most_people: largest number of invited slots of a campaign.
     """
 
     def __init__(self, store: Store, data: Path | None = None, *, most_people: int = MOST_PEOPLE) -> None:
@@ -98,12 +100,12 @@ class Drafts:
         self._kept: OrderedDict[tuple[str, bytes], _Planned] = OrderedDict()
 
     def new(self, text: str, operator: int, name: str = "") -> Draft:
-        """Begin a draft. It need not be a whole campaign file yet.
+        """Begin a draft. The text may still be an incomplete campaign file.
 
         Args:
             text: text of the campaign file.
-            operator: number of the operator who begins it.
-            name: name of the file; default one that follows from its title.
+            operator: number of the operator who begins the draft.
+            name: name of the file; if left out, a name that follows from the title.
 
         Raises:
             InvalidInput: the text is too long, or the name is not valid.
@@ -119,10 +121,10 @@ class Drafts:
         return Draft(number=int(number), name=named, text=text, version=1, operator=operator)
 
     def get(self, number: int) -> Draft:
-        """A draft.
+        """The draft with this number.
 
         Raises:
-            Unknown: there is none.
+            Unknown: there is no draft with this number.
         """
         with self._database.reading() as connection:
             row = connection.execute(select(t.draft).where(t.draft.c.id == number)).first()
@@ -141,8 +143,8 @@ class Drafts:
         """Drafts that have not become campaigns, the newest first.
 
         Args:
-            limit: how many at most.
-            before: the number of the last one that was shown.
+            limit: largest number of drafts.
+            before: number of the last draft that was shown; None for the first page.
         """
         query = select(t.draft).where(t.draft.c.campaign_id.is_(None))
         if before is not None:
@@ -151,18 +153,18 @@ class Drafts:
             return tuple(_draft(row) for row in connection.execute(query.order_by(t.draft.c.id.desc()).limit(limit)))
 
     def change(self, number: int, text: str, version: int) -> Draft:
-        """Write a draft anew.
+        """Replace the text of a draft.
 
         Args:
-            number: its number.
+            number: number of the draft.
             text: the new text.
-            version: the one that was read.
+            version: version that the operator had read.
 
         Raises:
-            Changed: somebody else has written it since.
-            Refused: it has become a campaign.
-            Unknown: there is none.
-            InvalidInput: too long a text.
+            Changed: another operator has changed the draft since that version.
+            Refused: the draft has become a campaign.
+            Unknown: there is no draft with this number.
+            InvalidInput: the text is too long.
         """
         _check_text(text)
         known = self._unopened(number)
@@ -175,11 +177,11 @@ class Drafts:
         return Draft(number=number, name=known.name, text=text, version=version + 1, operator=known.operator)
 
     def delete(self, number: int) -> None:
-        """Forget a draft.
+        """Delete a draft.
 
         Raises:
-            Refused: it has become a campaign.
-            Unknown: there is none.
+            Refused: the draft has become a campaign.
+            Unknown: there is no draft with this number.
         """
         self._unopened(number)
         with self._database.writing() as connection:
@@ -189,11 +191,12 @@ class Drafts:
             self._unopened(number)  # it was opened, or deleted, since
 
     def campaign(self, draft: Draft) -> Campaign:
-        """The campaign that a draft would become, with its plan: planned once for each content, whoever looks at it.
+        """The campaign that a draft would become, with its plan. Each text is planned only once.
 
         Raises:
-            InvalidInput: it is no campaign file, or invites more people than this service takes; names the key.
-            Refused: it is hopeless.
+            InvalidInput: the text is no campaign file, or invites more people than this service allows; the message
+                names the key.
+            Refused: the plan predicts no useful result.
         """
         key = (draft.name, sha256(draft.text.encode("utf-8")).digest())
         with self._lock:
@@ -222,23 +225,25 @@ class Drafts:
         return found
 
     def open(self, number: int, version: int | None = None) -> Stored:
-        """Make a draft a campaign, and open its collection. Doing it again returns the campaign.
+        """Make a draft a campaign, and open its collection. A repeated call returns the campaign.
 
-        Where people's devices draw what they hand in, the ledger is charged for it, in the same transaction.
+        If people's devices draw their reports, the ledger is charged for the reports in the transaction that opens the
+        campaign.
 
-        The text that was checked is the one that is opened: whoever saves or deletes the draft meanwhile is first, or
-        is refused.
+        The opened text is the checked text. An operator who saves or deletes the draft at the same time either comes
+        first, or is refused.
 
         Args:
-            number: its number.
-            version: the one that was read; None opens whatever stands there now.
+            number: number of the draft.
+            version: version that the operator had read; None opens the present version.
 
         Raises:
-            Changed: somebody has written or deleted the draft meanwhile, or since that version.
-            InvalidInput: no campaign file, or one that names files which this service may not use.
-            Refused: hopeless, above the level at which devices draw, or one of the same content is there already.
-            BudgetExceeded: the ledger does not admit it.
-            Unknown: there is no such draft.
+            Changed: the draft was changed or deleted at the same time, or since the given version.
+            InvalidInput: the text is no campaign file, or names files that this service may not use.
+            Refused: the plan predicts no useful result, the level is above that at which devices draw, or a campaign
+                with the same content exists.
+            BudgetExceeded: the ledger does not admit the campaign.
+            Unknown: there is no draft with this number.
         """
         draft = self.get(number)
         if draft.campaign is not None:
@@ -291,12 +296,14 @@ class Drafts:
             t.draft.c.campaign_id == campaign, t.draft.c.id != draft)).first() is not None
 
     def _check_files(self, file: CampaignFile, *, held: bool) -> None:
-        """Whether all that the file names lies below the data folder, and a custodian's first table is there.
+        """Check that all files that the campaign file names are below the data folder, and that a custodian's first
+        table exists.
 
-        In a campaign's own folder these names must not meet, nor be the service's: it could never be settled.
+        In the campaign's own folder, these names must differ from each other and from the service's own names, or the
+        campaign could never be settled.
 
         Raises:
-            InvalidInput: names the key. It does not tell what else lies on this machine.
+            InvalidInput: a name is not allowed; the message names the key, and reveals no other file on this machine.
         """
         seen: list[tuple[str, ...]] = [(name,) for name in _OWN]
         written = ("reports.source", "data.source") if isinstance(file.kind, ContractKind) else ()
@@ -324,7 +331,7 @@ class Drafts:
                                    worded("put the table there first"))
 
     def _make_folder(self, file: CampaignFile, campaign: int, *, held: bool) -> None:
-        """The campaign's own folder, with links to what a custodian's file names and is there."""
+        """Make the campaign's own folder, with links to the existing files that a custodian's campaign file names."""
         folder = campaign_folder(self._store, campaign)
         make_folder(folder, private=True)
         for _, said in file.kind.files(file.config) if held else ():
@@ -352,7 +359,7 @@ def _check_text(text: str) -> None:
 
 
 def _named(text: str) -> str:
-    """A name that follows from the title, where there is one."""
+    """A file name that follows from the title; if there is no title, a general name."""
     found = re.search(r'^title\s*=\s*"([^"]*)"', text, re.MULTILINE)
     plain = unicodedata.normalize("NFKD", found[1] if found else "").encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:50].strip("-") or "campaign"

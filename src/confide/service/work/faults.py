@@ -1,5 +1,5 @@
-"""Failures of a request besides bad input: the thing is missing, has changed meanwhile, or cannot be done by a process
-that ends.
+"""Failures of a request besides bad input: the requested object is missing, or has changed since it was read, or the
+process is ending.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _CHANGED = {"draft": worded("the draft was changed meanwhile; read it again")}
 
 
 class NotNow(ConfideError):
-    """A process cannot do the work now; another attempt, here or in another process, will succeed.
+    """Error: a process cannot do the work now. Another attempt, in this process or another, will succeed.
 
     Args:
         why: reason.
@@ -34,11 +34,11 @@ class NotNow(ConfideError):
 
 
 class Unknown(ConfideError):
-    """The thing is missing, or not visible to the caller.
+    """Error: the requested object is missing, or not visible to the caller.
 
     Args:
         what: "campaign", "draft", "job", "job of campaign".
-        number: number with which it was asked for.
+        number: number of the requested object.
     """
 
     def __init__(self, what: str, number: int) -> None:
@@ -47,7 +47,7 @@ class Unknown(ConfideError):
 
 
 class Changed(ConfideError):
-    """Somebody else has changed it since it was read.
+    """Error: another operator has changed the object since it was read.
 
     Args:
         what: "draft".

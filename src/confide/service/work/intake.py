@@ -1,9 +1,9 @@
-"""Intake: reports that many people hand in at once are stored together, and each is answered when its report is on
-disk.
+"""Intake: reports that many people hand in at the same time are stored together. Each person gets an answer when their
+report is on disk.
 
-A commit waits for the disk, and for other processes, and takes as long for one report as for hundreds. So a participant
-who hands in waits for a thread that collects the reports of a moment, and stores them in one transaction. A report that
-cannot be taken hinders no other.
+A commit waits for the disk and for other processes, and takes as long for one report as for hundreds. So each
+participant's request waits for a thread that collects the reports of a moment, and stores them in one transaction. A
+report that cannot be accepted does not affect the others.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ class _Handed:
 
 
 class Intake:
-    """A store's intake; one for a process.
+    """The intake of a store; a process has one.
 
     Args:
-        store: where reports go.
+        store: store for the reports.
 
     Example:
         >>> from inspect import signature
@@ -55,18 +55,18 @@ class Intake:
         self._thread.start()
 
     def submit(self, campaign: int, slot: int, report: bytes, *, once: bool = False) -> None:
-        """Hand in one report, and wait until it is stored durably; a later one of the same slot replaces it.
+        """Hand in one report, and wait until it is stored durably. A later report of the same slot replaces it.
 
         Args:
             campaign: number of the campaign.
-            slot: slot that the report belongs to.
+            slot: slot to which the report belongs.
             report: report in bytes.
             once: whether no other report may replace it.
 
         Raises:
-            Refused, InvalidInput: as `Store.submit`.
+            Refused, InvalidInput: for the reasons of `Store.submit`.
             NotNow: this process is shutting down.
-            StoreFailed: the database cannot store it; or has not in time, and may still do so.
+            StoreFailed: the database cannot store the report; or it has not answered in time, and may still store it.
         """
         handed = _Handed(campaign, slot, report, once)
         with self._lock:
@@ -80,7 +80,7 @@ class Intake:
                               "hand the same in again") from None
 
     def close(self) -> None:
-        """Store what has come, and take nothing any more."""
+        """Store all received reports, and accept no more."""
         with self._lock:
             if not self._closed:
                 self._closed = True

@@ -1,7 +1,8 @@
-"""Jobs: settlements and audits that were asked for, which any worker does, and another one goes on with.
+"""Jobs: requested settlements and audits. Any worker may do a job, and another worker may continue it.
 
-A job is a worker's for as long as its lease runs, which it renews. Whoever dies loses it, and the next worker begins
-again: a settlement is resumed under the same debit, an audit is computed anew.
+A job belongs to a worker while the worker's lease on it runs, and the worker renews the lease. A worker that dies loses
+the job, and the next worker begins it again. A settlement is resumed under the same debit, and an audit is computed
+again.
 """
 
 from __future__ import annotations
@@ -42,11 +43,11 @@ class Job:
         number: number in the store.
         campaign: number of the campaign.
         task: kind of work.
-        accept_unusable: whether a settlement goes on where too many rows of the operator's file cannot be used.
+        accept_unusable: whether a settlement continues although too many rows of the operator's file cannot be used.
         state: "queued", "running", "done" or "failed".
-        attempts: number of times it was begun.
-        done: steps done.
-        steps: steps in all; None where that is not known.
+        attempts: number of times that the job was begun.
+        done: number of steps that are done.
+        steps: number of all steps; None if it is unknown.
         problem: reason of a failure, for the operator.
         result: result, JSON-ready.
     """
@@ -64,7 +65,7 @@ class Job:
 
     @property
     def over(self) -> bool:
-        """Whether nothing is left to do."""
+        """Whether the job is done or has failed."""
         return self.state in ("done", "failed")
 
 
@@ -72,15 +73,17 @@ class Jobs:
     """The jobs of a store.
 
     Args:
-        store: where they are kept.
-        clock: seconds since 1970.
+        store: store in which the jobs are kept.
+        clock: clock that gives seconds since 1970.
     """
 
     def __init__(self, store: Store, *, clock: Callable[[], float] = time.time) -> None:
         self._database, self._clock = store.database, clock
 
     def ask(self, campaign: int, task: Task, *, accept_unusable: bool = False) -> Job:
-        """Ask for work on a campaign; where it was asked for before, that one, queued again if it had failed."""
+        """Ask for work on a campaign. If the work was asked for before, return the earlier job; a failed job is queued
+        again.
+        """
         known = self.of(campaign, task)
         if known is None:
             try:
@@ -101,17 +104,17 @@ class Jobs:
         return found
 
     def of(self, campaign: int, task: Task) -> Job | None:
-        """The job that was asked for; None where there is none."""
+        """The job of a kind on a campaign; None if nobody has asked for this job."""
         with self._database.reading() as connection:
             row = connection.execute(select(t.job).where(
                 t.job.c.campaign_id == campaign, t.job.c.task == task.value)).first()
         return None if row is None else _job(row)
 
     def get(self, number: int) -> Job:
-        """A job by its number.
+        """The job with this number.
 
         Raises:
-            Unknown: there is none.
+            Unknown: there is no job with this number.
         """
         with self._database.reading() as connection:
             row = connection.execute(select(t.job).where(t.job.c.id == number)).first()
@@ -120,7 +123,7 @@ class Jobs:
         return _job(row)
 
     def claim(self, worker: str) -> Job | None:
-        """Take a job that nobody does, or whose worker has died; None where there is none."""
+        """Take a job that no worker is doing, or whose worker has died; None if there is no such job."""
         now = int(self._clock())
         free = or_(t.job.c.state == "queued", and_(t.job.c.state == "running", t.job.c.lease < now))
         with self._database.writing() as connection:
@@ -138,17 +141,19 @@ class Jobs:
             return _job(connection.execute(select(t.job).where(t.job.c.id == row.id)).one())
 
     def renew(self, job: Job, worker: str, done: int = 0, steps: int | None = None) -> bool:
-        """Keep a job, and say how far it is; whether it is still this worker's."""
+        """Renew the lease on a job, and record its progress. The result says whether the job still belongs to this
+        worker.
+        """
         return self._own(job, worker, lease=int(self._clock()) + _LEASE, done=done, steps=steps)
 
     def finish(self, job: Job, worker: str, result: Any = None) -> bool:
-        """Mark a job as done, with all of its steps; true where it still belonged to this worker."""
+        """Mark a job as done, with all of its steps. The result says whether the job still belonged to this worker."""
         steps = func.coalesce(t.job.c.steps, 1)
         return self._own(job, worker, state="done", lease=0, done=steps, steps=steps,
                          result=None if result is None else json.dumps(result, allow_nan=False))
 
     def fail(self, job: Job, worker: str, problem: str) -> bool:
-        """Mark a job as failed, for a reason that does not pass; true where it still belonged to this worker.
+        """Mark a job as failed for a permanent reason. The result says whether the job still belonged to this worker.
 
         Args:
             job: the job.

@@ -1,7 +1,7 @@
-"""Opened campaigns: those that drafts of this service became, each with its plan kept at hand, and their payouts.
+"""Opened campaigns: the campaigns that drafts of this service became, each with its plan in memory, and their payouts.
 
-Files of payouts come and go in answers and requests, and lie nowhere meanwhile. Amounts are private, since they follow
-from records; names and accounts are the operator's own.
+Files of payouts exist only in requests and answers, and are never stored. Amounts are private, since they follow from
+records. Names and accounts come from the operator.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ Read = TypeVar("Read")
 
 @dataclass(frozen=True, eq=False)
 class OpenedCampaign:
-    """A campaign that people can take part in, or could.
+    """A campaign in which people can take part, or could at an earlier time.
 
     Args:
         number: number in the store.
-        campaign: campaign that the file describes; never changes.
-        folder: folder of the campaign; the operator's alone.
+        campaign: campaign that the file describes; it never changes.
+        folder: folder of the campaign, which only the operator can read.
     """
 
     number: int
@@ -54,33 +54,35 @@ class OpenedCampaign:
 
     @property
     def pack(self) -> Path:
-        """The folder in which the campaign's public files are written."""
+        """Folder of the campaign's public files."""
         return self.folder / PACK
 
     @cached_property
     def local(self) -> LocalKind | None:
-        """The kind of the campaign, where reports are drawn on participants' devices; else None."""
+        """The kind of the campaign, if participants' devices draw the reports; None if they do not."""
         kind = self.campaign.file.kind
         return kind if isinstance(kind, LocalKind) else None
 
     @cached_property
     def contracts(self) -> ContractKind | None:
-        """The kind of the campaign, where people are offered contracts between a report and a record; else None."""
+        """The kind of the campaign, if people are offered contracts between a report and a record; None if they are
+        not.
+        """
         kind = self.campaign.file.kind
         return kind if isinstance(kind, ContractKind) else None
 
     @cached_property
     def deposit(self) -> str:
-        """The deposit that each participant leaves beforehand, as text; empty where there is none."""
+        """The deposit that each participant leaves before the campaign, as text; empty if there is none."""
         terms = self.campaign.file.kind.payouts(self.campaign.plan)
         return "" if terms is None or not terms.deposit else terms.money(terms.deposit)
 
     def read_once(self, path: Path, read: Callable[[], Read]) -> Read | None:
-        """The content of a file, read again only after it was written anew; None where there is no file.
+        """The content of a file, which is read again only if the file was replaced; None if there is no file.
 
         Args:
             path: path of a file that is replaced as a whole.
-            read: function that reads it.
+            read: function that reads the file.
         """
         try:
             found = path.stat()
@@ -108,10 +110,10 @@ def check_settled(state: State, remedy: str = "") -> None:
 
     Args:
         state: state of the campaign.
-        remedy: advice where it may still have one; default to look again later.
+        remedy: advice for a campaign that may still get a result; if left out, to look again later.
 
     Raises:
-        Refused: there is none yet; or never will be, since the campaign is cancelled.
+        Refused: there is no result yet, or never will be, since the campaign is cancelled.
 
     Example:
         >>> check_settled(State.SETTLED)
@@ -127,7 +129,7 @@ class Opened:
     """The opened campaigns of a store.
 
     Args:
-        store: where they are kept.
+        store: store in which the campaigns are kept.
     """
 
     def __init__(self, store: Store) -> None:
@@ -136,10 +138,10 @@ class Opened:
         self._lock, self._reading = Lock(), Lock()
 
     def get(self, number: int) -> OpenedCampaign:
-        """A campaign by its number in the store.
+        """The campaign with this number in the store.
 
         Raises:
-            Unknown: no draft of this service became it.
+            Unknown: no draft of this service became this campaign.
         """
         found = self._known(number)
         if found is None:
@@ -148,7 +150,9 @@ class Opened:
         return found
 
     def look_ahead(self) -> None:
-        """Have at hand what people may ask for: campaigns that collect, read before the first of them asks."""
+        """Read the campaigns that collect reports into memory, so that the first participant does not have to wait
+        until they are read.
+        """
         Category(column="any", levels=("yes", "no")).encode_one("yes")  # loads what reading a record needs
         for each in self.all(limit=_KEPT, states=(State.OPEN, State.CHARGED)):
             if len(self._kept) < _KEPT:
@@ -194,10 +198,10 @@ class Opened:
         """Campaigns in the order in which they were opened.
 
         Args:
-            limit: how many at most.
-            after: the number of the last one that was shown.
-            states: where they stand; default anywhere.
-            only: one number.
+            limit: largest number of campaigns.
+            after: number of the last campaign that was shown.
+            states: states of the campaigns; all states if left out.
+            only: number of the one campaign that is wanted; None for all.
         """
         query = select(s.campaign).join(t.draft, t.draft.c.campaign_id == s.campaign.c.id)
         query = query.where(s.campaign.c.id > after)
@@ -211,12 +215,12 @@ class Opened:
     def newest(
         self, *, limit: int = 50, before: int | None = None, states: Collection[State] | None = None
     ) -> tuple[Stored, ...]:
-        """Campaigns, those first that were opened last.
+        """Campaigns, the last opened one first.
 
         Args:
-            limit: how many at most.
-            before: the number of the last one that was shown.
-            states: where they stand; default anywhere.
+            limit: largest number of campaigns.
+            before: number of the last campaign that was shown; None for the first page.
+            states: states of the campaigns; all states if left out.
         """
         query = select(s.campaign).join(t.draft, t.draft.c.campaign_id == s.campaign.c.id)
         if before is not None:
@@ -236,7 +240,7 @@ def settled_campaign(opened: OpenedCampaign, store: Store) -> Campaign:
         store: store of the campaign.
 
     Raises:
-        Refused: it is not settled.
+        Refused: the campaign is not settled.
     """
     check_settled(store.get(opened.number).state, worded("settle it first"))
     return opened.campaign
@@ -246,16 +250,16 @@ def payout_file(
     campaign: Campaign, store: Store, *, form: str = "csv", batch: int | None = None, payees: str | None = None,
     payer: str | None = None, text: str | None = None,
 ) -> tuple[int, bytes]:
-    """The file of a batch for the bank, and the batch's number.
+    """The file of a batch of payouts for the bank, and the batch's number.
 
     Args:
-        campaign: a settled one.
-        store: where it was settled.
+        campaign: a settled campaign.
+        store: store in which the campaign was settled.
         form: "csv" or "xml".
-        batch: an earlier one; default a new one of all that is approved.
-        payees: CSV of id,name,iban; for xml.
-        payer: NAME,IBAN or NAME,IBAN,BIC; for xml.
-        text: on bank statements.
+        batch: number of an earlier batch; if left out, a new batch of all approved payouts.
+        payees: CSV of id,name,iban; needed for xml.
+        payer: NAME,IBAN or NAME,IBAN,BIC; needed for xml.
+        text: text on bank statements.
 
     Raises:
         Refused: nothing is approved, or the bank has answered this batch.
@@ -267,11 +271,12 @@ def payout_file(
 
 
 def take_answer(campaign: Campaign, store: Store, data: bytes) -> Mapping[str, int]:
-    """Take the bank's answers; return the numbers of payouts that were paid, failed, and known before.
+    """Take the bank's answers. The result is the numbers of payouts that were paid, that failed, and that were known
+    before.
 
     Args:
-        campaign: campaign whose payouts they are about.
-        store: store in which it was settled.
+        campaign: campaign of the payouts.
+        store: store in which the campaign was settled.
         data: CSV of reference,status, or ISO 20022 pain.002.
 
     Raises:

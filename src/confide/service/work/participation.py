@@ -1,6 +1,8 @@
-"""Taking part: what one participant reads, hands in, takes back, and gets. Each method is about their own slot alone.
+"""Participation: everything that one participant reads, hands in, withdraws and gets. Each method is about the
+participant's own slot alone.
 
-Nothing that they read here depends on the actions of others, except public facts, and their own contract and share.
+The results depend on the actions of other participants only through public facts, and through the participant's own
+contract and share.
 """
 
 from __future__ import annotations
@@ -45,17 +47,18 @@ _LARGEST_KNOWN = 1 << 28
 
 @dataclass(frozen=True, kw_only=True)
 class ParticipantStanding:
-    """The standing of one participant, for them alone.
+    """The standing of one participant, which only this participant sees.
 
     Args:
         state: state of the campaign.
-        asks: thing that they may hand in now: "record", "report" (the first of two), "contract" (they may decline the
-            one that they are shown), or "" where there is nothing.
-        handed_in: whether they have handed in what is asked for now, or was asked for last.
+        asks: thing that the participant may hand in now: "record", "report" (the first of two), "contract" (they may
+            decline the one that they are shown), or "" if there is nothing.
+        handed_in: whether they have handed in the requested thing or, if nothing is requested now, the one requested
+            last.
         withdrawn: whether they have withdrawn before the settlement.
-        declined: whether they have declined a contract: they are in no final one.
-        local: whether their device draws what they hand in, or handed in last; never the reports that contracts follow
-            from.
+        declined: whether they have declined a contract, so that no final contract includes them.
+        local: whether their device draws their report, or drew the last one. Reports from which contracts follow are
+            never drawn.
     """
 
     state: State
@@ -99,14 +102,14 @@ class ParticipantActions:
                         local=opened.local is not None and (opened.contracts is None or phase == SECOND))
 
     def offer(self, who: Participant) -> Sequence[Section]:
-        """The plan as the participant reads it, with their contract, where one was drawn up."""
+        """The plan in the form that the participant reads, with their contract if one was drawn up."""
         opened = self._opened.get(who.campaign)
         contract = self.contract(who)
         own = [] if contract is None else opened.campaign.contract_sections(contract)
         return [*opened.campaign.offer(home=self._store.home), *own]
 
     def form(self, who: Participant) -> Sequence[Field]:
-        """The fields that the participant is asked for now; none, where nothing is asked."""
+        """The fields that the participant is asked for now; empty if nothing is asked."""
         opened = self._opened.get(who.campaign)
         campaign, kind = opened.campaign, opened.campaign.file.kind
         asks = self.standing(who).asks
@@ -115,14 +118,14 @@ class ParticipantActions:
         return kind.asked(campaign.file.config, campaign.plan) if asks == "record" else ()
 
     def device(self, who: Participant) -> Mapping[str, Any] | None:
-        """The instructions for the participant's device; None where it does nothing, or nothing is asked."""
+        """The instructions for the participant's device; None if the device draws nothing, or nothing is asked."""
         opened = self._opened.get(who.campaign)
         if opened.local is None or self.standing(who).asks != "record":
             return None
         return self._device(opened, opened.local, who)
 
     def unasked(self, who: Participant) -> bool:
-        """Whether the participant's final contract asks nothing of them: whatever they type, nothing would leave their
+        """Whether the participant's final contract asks nothing of them, so that no typed value would leave their
         device.
         """
         opened = self._opened.get(who.campaign)
@@ -130,17 +133,17 @@ class ParticipantActions:
         return drawn is not None and drawn["law"] == "lattice" and int(drawn["steps"]) == 0
 
     def odds(self, who: Participant) -> AnswerOdds | NoiseSize | None:
-        """The odds, or the size of noise, of the report that leaves the participant's device, by the exact channel that
-        it follows; None as for `device`.
+        """The odds, or the size of the noise, of the report that leaves the participant's device, from the exact
+        channel by which it is drawn. None if the device draws nothing, or nothing is asked.
         """
         instructions = self.device(who)
         return None if instructions is None else device_odds(instructions)
 
     def level(self, who: Participant) -> tuple[float, str] | None:
-        """The largest cost of a report, as the offer states it, and its notion, "epsilon" or "rho"; None as for
-        `device`.
+        """The largest cost of a report, as the offer states it, and its notion, "epsilon" or "rho". None if the device
+        draws nothing, or nothing is asked.
 
-        The participant's device follows no instructions of a level above it.
+        The participant's device refuses instructions with a larger level.
         """
         opened = self._opened.get(who.campaign)
         if opened.local is None or self.device(who) is None:
@@ -152,9 +155,10 @@ class ParticipantActions:
         return kind.device(campaign.file.config, campaign.plan, None if contract is None else contract.terms)
 
     def typed(self, who: Participant) -> Mapping[str, str] | None:
-        """The stored values that the participant typed, in the fields of their form; for them alone.
+        """The stored values that the participant typed, in the fields of their form. Only the participant sees the
+        values.
 
-        None where nothing is stored or asked for now, where the participant's device drew the report, or where the
+        None if nothing is stored or nothing is asked for now, if the participant's device drew the report, or if the
         stored record does not say how it was typed.
         """
         opened, standing = self._opened.get(who.campaign), self.standing(who)
@@ -178,14 +182,15 @@ class ParticipantActions:
         return stored is None or any(text.strip() for text in stored.values())
 
     def submit(self, who: Participant, values: Mapping[str, str]) -> None:
-        """Take what the participant hands in; a later one replaces it, so that trying again does no harm.
+        """Take the values that the participant hands in. Later values replace earlier ones, so that a repeated request
+        does no harm.
 
-        A report that their device has drawn is not replaced: a second draw would reveal more of their answer than the
-        offer promises.
+        A report that the participant's device has drawn is not replaced: a second draw would reveal more of their
+        answer than the offer promises.
 
         Args:
             who: the participant.
-            values: column -> text, as in their form; where their device draws the report, the row that it made.
+            values: mapping from column to text, as in their form; if their device draws the report, the drawn row.
 
         Raises:
             InvalidInput: the values cannot be used. The message is for the participant alone.
@@ -217,7 +222,7 @@ class ParticipantActions:
         return kind.submission(config, plan, opened.identities[who.slot], values)
 
     def _check_asked(self, opened: OpenedCampaign, who: Participant) -> str:
-        """What she may hand in now: "record", or "report" where a contract follows."""
+        """Thing that the participant may hand in now: "record", or "report" if a contract follows."""
         standing = self._standing(opened, self._facts(opened, who))
         if standing.withdrawn:
             raise withdrawn()
@@ -242,7 +247,8 @@ class ParticipantActions:
         self._store.hand_row(who.campaign, who.slot, json.dumps(row), phase=SECOND, states=(State.CHARGED,), once=True)
 
     def withdraw(self, who: Participant) -> bool:
-        """Take back all that the participant has handed in, at any time; true where this was before the settlement.
+        """Delete everything that the participant has handed in, at any time. The result says whether this was before
+        the settlement.
 
         Raises:
             Refused: a custodian holds the data.
@@ -253,9 +259,7 @@ class ParticipantActions:
         return before
 
     def contract(self, who: Participant) -> Contract | None:
-        """The contract that the round as it stands offers the participant; None where there is none, or they have
-        withdrawn.
-        """
+        """The participant's contract in the present round; None if there is none, or the participant has withdrawn."""
         opened = self._opened.get(who.campaign)
         found = self._round(opened)
         if found is None or self._store.has_withdrawn(who.campaign, who.slot):
@@ -263,7 +267,7 @@ class ParticipantActions:
         return contract_in(opened.campaign.file, found, opened.identities[who.slot], self._store.home)
 
     def decline(self, who: Participant) -> None:
-        """Decline the contract that the participant is shown: the next round is drawn up as if they had never reported.
+        """Decline the contract that the participant is shown. The next round is drawn up as if they had never reported.
 
         Raises:
             Refused: there is no contract, or it is final.
@@ -277,13 +281,13 @@ class ParticipantActions:
 
         Args:
             who: the participant.
-            values: their record, as they handed it in; default the one that is stored, which is erased once all is
-                paid.
+            values: the participant's record, as they handed it in; if left out, the stored record, which is erased once
+                everything is paid.
 
         Raises:
             Refused: the campaign is not settled, or is cancelled; the participant has withdrawn; or their record was
                 erased and none is given.
-            InvalidInput: a record that cannot be used. The message is for the participant alone.
+            InvalidInput: the record cannot be used. The message is for the participant alone.
         """
         opened = self._opened.get(who.campaign)
         campaign, kind, identity = opened.campaign, opened.campaign.file.kind, opened.identities[who.slot]
@@ -310,8 +314,8 @@ class ParticipantActions:
         return self._stored_share(opened, who.slot, none=kept)
 
     def share_form(self, who: Participant) -> Sequence[Field]:
-        """The fields from which the participant's share is computed again: those that they handed in, and never those
-        that their own device alone knew.
+        """The fields from which the participant's share is computed again. The form has the fields that they handed in,
+        and never the fields that their own device alone knew.
         """
         opened = self._opened.get(who.campaign)
         campaign, kind = opened.campaign, opened.campaign.file.kind
@@ -325,14 +329,16 @@ class ParticipantActions:
                       choices=answers, required=False)]
 
     def _handed_in(self, opened: OpenedCampaign, who: Participant, values: Mapping[str, str]) -> Mapping[str, str]:
-        """Her record with what the operator has of it: what is known of her, and her contract."""
+        """The participant's record, with the operator's known fields of the participant and with their contract."""
         if opened.contracts is not None:
             contract = self.contract(who)
             return values if contract is None or "contract" in values else {**values, "contract": contract.token}
         return {**self._known(opened, who.slot), **values}
 
     def _stored_share(self, opened: OpenedCampaign, slot: int, *, none: bool) -> Sequence[Section]:
-        """Her share alone, where no record of hers is stored: it was erased, or, where that is known, none came."""
+        """The participant's share alone, if no record of theirs is stored, because it was erased or was never handed
+        in.
+        """
         shares = rebuild(self._store.pack(opened.number), self._store.shares(opened.number))["shares"]
         row = shares.slice(slot, 1).to_pylist()[0]
         if all(value is None for value in row.values()):
@@ -346,12 +352,12 @@ class ParticipantActions:
         return [share_section(row, kind.payouts(plan), none=none)]
 
     def _publish(self, opened: OpenedCampaign) -> None:
-        """The public files, where the worker has not written them on this machine yet."""
+        """Write the public files, if the worker has not written them on this machine yet."""
         if not opened.pack.exists():
             opened.campaign.settle(opened.pack, store=self._store)
 
     def _asks(self, opened: OpenedCampaign, state: State) -> tuple[str, int]:
-        """What is asked for now, and the phase of rows that it is, or was."""
+        """Thing that is asked for now, and the phase of its rows; if nothing is asked for, the last phase."""
         if opened.contracts is None:
             return ("record" if state is State.OPEN and not opened.campaign.held else "", 0)
         if state is State.OPEN:
@@ -362,7 +368,7 @@ class ParticipantActions:
         return None if opened.contracts is None else current(self._store, opened)
 
     def _known(self, opened: OpenedCampaign, slot: int) -> Mapping[str, str]:
-        """What the operator knows of her, and adds to her row."""
+        """The operator's known fields of a participant, which are added to the participant's row."""
         campaign, kind = opened.campaign, opened.local
         if kind is None or not kind.known(campaign.file.config, campaign.plan):
             return {}
@@ -375,14 +381,15 @@ class ParticipantActions:
 
 
 def check_row(instructions: Mapping[str, Any], values: Mapping[str, str]) -> None:
-    """Whether a row can be what a device made by these instructions: it has one column, and one of its words.
+    """Check that a row can be the result of a device with these instructions: it has one column, and one of the allowed
+    words.
 
     Args:
         instructions: result of `LocalKind.device`.
         values: values that came from the device.
 
     Raises:
-        InvalidInput: the row is anything else. The message repeats no part of it.
+        InvalidInput: the row is anything else. The message repeats no part of the row.
 
     Example:
         >>> check_row({"law": "response", "column": "report", "answers": ["no", "yes"]}, {"report": "yes"})
@@ -399,16 +406,17 @@ def check_row(instructions: Mapping[str, Any], values: Mapping[str, str]) -> Non
 
 
 def known_file(opened: OpenedCampaign) -> Path:
-    """The path of the operator's knowledge of everybody: private."""
+    """The path of the private file with the operator's known fields of all participants."""
     return opened.folder / "known.csv"
 
 
 def take_known(opened: OpenedCampaign, text: str) -> int:
-    """Take what the operator knows of everybody: CSV of id and the fields that the kind names; how many rows.
+    """Take the operator's known fields of all participants, from CSV of id and the fields that the kind names. The
+    result is the number of rows.
 
     Raises:
-        Refused: the kind asks for none.
-        InvalidInput: a column or an id is missing or not known, or a value that cannot be used.
+        Refused: the kind asks for no known fields.
+        InvalidInput: a column or an id is missing or unknown, or a value cannot be used.
     """
     campaign, kind = opened.campaign, opened.local
     fields = () if kind is None else kind.known(campaign.file.config, campaign.plan)

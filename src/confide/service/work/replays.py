@@ -1,7 +1,7 @@
-"""Replays: a request with an idempotency key is done once; asked again, it is answered as before.
+"""Replays: a request with an idempotency key is carried out once. A repeated request gets the earlier answer.
 
-The key is taken before anything is done, so that of several at once one does it, and the others wait for its answer. If
-whoever does it dies, the key is free again after a minute.
+The key is reserved before the request is carried out. So of several simultaneous requests, one is carried out, and the
+others wait for its answer. If the process that carries it out dies, the key is free again after a minute.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ class Reply:
 
 
 class Replays:
-    """The answers of a store's service that are kept for a day.
+    """The stored answers of a service, which are kept for a day.
 
     Args:
-        store: where they are kept.
-        clock: seconds since 1970.
+        store: store in which the answers are kept.
+        clock: clock that gives seconds since 1970.
     """
 
     def __init__(self, store: Store, *, clock: Callable[[], float] = time.time) -> None:
         self._database, self._clock = store.database, clock
 
     def begin(self, who: str, key: str, request: bytes) -> Reply | None:
-        """Take a key before its request is done.
+        """Reserve a key before its request is carried out.
 
         Args:
             who: name of the caller.
@@ -61,10 +61,11 @@ class Replays:
             request: the whole request.
 
         Returns:
-            The earlier answer; None where the caller has to do the request, and then to `keep` or to `drop` it.
+            The earlier answer; None if the caller has to carry out the request, and to call `keep` or `drop`
+            afterwards.
 
         Raises:
-            Refused: the key was used for another request, or the same one is still being done.
+            Refused: the key was used for another request, or the same request is still being carried out.
         """
         last = time.monotonic() + _PATIENCE
         while not self._take(who, key, request):
@@ -80,13 +81,13 @@ class Replays:
         return None
 
     def keep(self, who: str, key: str, request: bytes, reply: Reply) -> None:
-        """Keep what was answered, for a day."""
+        """Keep the answer of a request for a day."""
         with self._database.writing() as connection:
             connection.execute(update(t.replay).where(*_mine(who, key, request)).values(
                 status=reply.status, body=reply.body, expires=int(self._clock()) + _KEPT))
 
     def drop(self, who: str, key: str, request: bytes) -> None:
-        """Give the key back: the request has failed, and may be asked again."""
+        """Release a key: its request has failed, and may be repeated."""
         with self._database.writing() as connection:
             connection.execute(delete(t.replay).where(*_mine(who, key, request)))
 
@@ -99,13 +100,13 @@ class Replays:
             return connection.execute(taken.on_conflict_do_nothing().returning(t.replay.c.key)).first() is not None
 
     def sweep(self) -> None:
-        """Forget what is a day old."""
+        """Delete answers that are older than a day."""
         with self._database.writing() as connection:
             connection.execute(delete(t.replay).where(t.replay.c.expires <= int(self._clock())))
 
 
 def _mine(who: str, key: str, request: bytes) -> tuple[ColumnElement[bool], ...]:
-    """The key of a request that is being done."""
+    """Conditions that select the reserved key of a request."""
     return (t.replay.c.key == _key(who, key), t.replay.c.request == hashlib.sha256(request).digest(),
             t.replay.c.status == _NO_ANSWER_YET)
 

@@ -1,8 +1,10 @@
-"""Rounds of contracts, where a kind asks twice: what people hand in becomes the two files that the kind reads.
+"""Rounds of contracts, for kinds that ask twice. The rows that people hand in become the two files that a kind with
+contracts reads.
 
-First everybody's report, from which the operator draws up contracts; then, once these are final, what devices made of
-records on them. Rows lie in the store, where they are erased like reports; a file is there only while it is read, in a
-folder of whoever reads it: of two at once none takes the other's away.
+The first file has everybody's reports, from which the operator draws up contracts. After the contracts are final, the
+second file has the rows that devices made of records on these contracts. Rows are kept in the store, where they are
+erased like reports. A file exists only while it is read, in a folder of its reader, so that two simultaneous readers do
+not delete each other's file.
 """
 
 from __future__ import annotations
@@ -31,14 +33,16 @@ from confide.service.work.opened import OpenedCampaign
 __all__ = ["DECLINED", "FIRST", "SECOND", "CampaignRounds", "contract_kind", "current"]
 
 FIRST, SECOND, DECLINED = 0, 1, 2
-"""Phases of rows: everybody's report, the record on a final contract, and who declined a round that is not final."""
+"""Phases of rows: everybody's report, the record on a final contract, and a mark that somebody declined a round that is
+not final.
+"""
 
 
 def contract_kind(opened: OpenedCampaign) -> ContractKind:
     """The kind of a campaign with contracts.
 
     Raises:
-        Refused: it has none.
+        Refused: the campaign's kind has no contracts.
     """
     if opened.contracts is None:
         raise Refused(worded("this campaign has no contracts"), worded("records are handed in as the offer says"))
@@ -46,19 +50,19 @@ def contract_kind(opened: OpenedCampaign) -> ContractKind:
 
 
 def current(store: Store, opened: OpenedCampaign) -> Round | None:
-    """The round as it stands; None where none was drawn up. It is read, and its signature checked, once."""
+    """The present round; None if none was drawn up. Each round is read, and its signature checked, only once."""
     kind, file = contract_kind(opened), opened.campaign.file
     return opened.read_once(file.folder / kind.contracts_file(file.config), lambda: round_of(file, store.home))
 
 
 def nothing_to_decline() -> Refused:
-    """The refusal for a participant who declines where there is no contract to decline."""
+    """The refusal for a participant who declines although there is no contract."""
     return Refused(worded("there is no contract to decline"),
                    worded("to take back a record at any time, withdraw"))
 
 
 def drawn_up_now() -> Refused:
-    """The refusal for a participant who hands in a report while contracts are drawn up from the others."""
+    """The refusal for a participant who hands in a report while contracts are drawn up from the other reports."""
     return Refused(worded("contracts are being drawn up now"),
                    worded("look again in a minute; earlier records stand"))
 
@@ -82,18 +86,18 @@ class CampaignRounds:
     ) -> Round:
         """Draw up the next round from all reports, without those who have declined or withdrawn.
 
-        No report is taken meanwhile: otherwise a participant's contract would not follow from the report that is stored
-        for them.
+        No report is accepted while the round is drawn up. Otherwise a participant's contract might not follow from
+        their stored report.
 
         Args:
             opened: the campaign.
-            without: ids of more people who are left out.
-            again: ids of people who take part after all, though they had declined.
+            without: ids of further people who are left out.
+            again: ids of people who take part although they had declined.
             progress: function that receives the progress.
 
         Raises:
-            Refused: the round is final, nobody has reported, or another one was drawn up meanwhile.
-            InvalidInput: one of `again` has withdrawn.
+            Refused: the round is final, nobody has reported, or another round was drawn up at the same time.
+            InvalidInput: a person in `again` has withdrawn.
         """
         kind, config = contract_kind(opened), opened.campaign.file.config
         state = self._store.get(opened.number).state
@@ -123,12 +127,12 @@ class CampaignRounds:
         return found
 
     def report(self, opened: OpenedCampaign, slot: int, row: Mapping[str, Any]) -> None:
-        """Take somebody's report, from which their contract will be drawn up; a later one replaces it.
+        """Take a participant's report, from which their contract will be drawn up. A later report replaces it.
 
         Args:
             opened: the campaign.
             slot: slot of the participant.
-            row: report, as the kind reads it.
+            row: report, in the form that the kind reads.
 
         Raises:
             Refused: contracts were drawn up, or are being drawn up, the collection is over, or the participant has
@@ -143,7 +147,7 @@ class CampaignRounds:
             self._store.hand_row(opened.number, slot, json.dumps(row), phase=FIRST, states=(State.OPEN,))
 
     def decline(self, opened: OpenedCampaign, slot: int) -> None:
-        """Note that somebody declines their contract in the round as it stands.
+        """Note that a participant declines their contract in the present round.
 
         Args:
             opened: the campaign.
@@ -161,14 +165,15 @@ class CampaignRounds:
                                  states=(State.OPEN,))
 
     def finish(self, opened: OpenedCampaign, number: int | None = None) -> Round:
-        """Make the round final, and charge the ledger: from now on devices act on it.
+        """Make the round final, and charge the ledger. From then on devices use the round's contracts.
 
         Args:
             opened: the campaign.
-            number: number of the round that was read; None makes final the round that stands now.
+            number: number of the round that the operator has read; None for the present round.
 
         Raises:
-            Refused: none was drawn up, or another one since; or somebody is in it who has declined or withdrawn.
+            Refused: no round was drawn up, another round was drawn up since, or the round includes a person who has
+                declined or withdrawn.
             BudgetExceeded: the ledger does not admit the campaign.
         """
         def check(found: Round) -> None:
@@ -185,7 +190,9 @@ class CampaignRounds:
 
     @contextmanager
     def records(self, opened: OpenedCampaign) -> Iterator[Campaign]:
-        """The campaign as it is settled: while this is entered, what came in on the contracts is in its file."""
+        """Context with the campaign as it is settled. Inside the context, the campaign's file holds the rows that were
+        handed in on the contracts.
+        """
         kind, file = contract_kind(opened), opened.campaign.file
         columns = list(kind.row(file.config, opened.identities[0], None))
         with self._written(opened, "data.source", SECOND, columns) as folder:
@@ -193,11 +200,11 @@ class CampaignRounds:
 
     @staticmethod
     def tidy(opened: OpenedCampaign) -> None:
-        """Remove what processes that died have left of a campaign's rows; what somebody reads now stays."""
+        """Delete the files of a campaign's rows that dead processes have left. Files that are being read stay."""
         tidy(opened.folder / _ROWS)
 
     def sweep(self) -> None:
-        """The same for all campaigns of the installation."""
+        """Delete the files that dead processes have left, for all campaigns of the installation."""
         folders = self._store.home.campaign_folder(0).parent
         for each in folders.iterdir() if folders.is_dir() else ():
             if each.is_dir():
@@ -205,7 +212,7 @@ class CampaignRounds:
 
     @contextmanager
     def _written(self, opened: OpenedCampaign, key: str, phase: int, columns: Sequence[str]) -> Iterator[Path]:
-        """A private folder with one file of everybody's rows, gone at the end."""
+        """Private folder with one file of everybody's rows, which is deleted at the end."""
         file = opened.campaign.file
         make_folder(opened.folder, private=True)
         rows: dict[int, Mapping[str, Any]] = {
@@ -226,7 +233,9 @@ class CampaignRounds:
 
 
 def _with_files_in(folder: Path, campaign: Campaign) -> Campaign:
-    """The same campaign, whose relative paths start elsewhere: its content, and so its plan, are the same."""
+    """The same campaign, with relative paths that start at another folder. The campaign's content, and so its plan,
+    stays the same.
+    """
     moved = Campaign(replace(campaign.file, path=folder / campaign.file.path.name), campaign.home)
     vars(moved)["plan"] = campaign.plan  # where the property keeps it
     return moved

@@ -1,7 +1,7 @@
-"""A worker: takes one job after another, settles or audits, and says how far it is.
+"""A worker does one job after another: it settles or audits a campaign, and reports its progress.
 
-Whatever goes wrong with a job ends that job, never the worker. A worker that has lost its lease, as one that was
-suspended for a while, stops where it next says how far it is: the job is another's.
+An error in a job ends that job, but never the worker. A worker that has lost its lease, for example because it was
+suspended for a while, stops at its next progress report, because the job belongs to another worker.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _FOLDERS = re.compile(r"(?<![\w/.])/(?:[^\s/,;:'\"()]+/)+")
 
 
 class _LeaseLost(Exception):
-    """The job is another worker's by now."""
+    """Error: the job belongs to another worker now."""
 
 
 class Worker:
-    """A worker, which does a store's jobs.
+    """A worker that does a store's jobs.
 
     Args:
         store: store of the campaigns.
@@ -48,7 +48,7 @@ class Worker:
         self._store, self._opened, self._jobs, self.name = store, opened, jobs, name
 
     def run(self, stop: Event) -> None:
-        """Do jobs until stopped; a job that was begun is left to others, or ends."""
+        """Do jobs until stopped. A job that was begun either ends, or is left to another worker."""
         while not stop.is_set():
             try:
                 found = self.once()
@@ -62,7 +62,7 @@ class Worker:
                 stop.wait(_PAUSE)
 
     def once(self) -> bool:
-        """Do one job; whether there was one."""
+        """Do one job. The result says whether there was one."""
         job = self._jobs.claim(self.name)
         if job is None:
             return False
@@ -82,7 +82,7 @@ class Worker:
         return True
 
     def _fail(self, job: Job, problem: str) -> None:
-        """It has failed; but what another worker has settled meanwhile is settled."""
+        """Mark a job as failed, unless another worker has settled the campaign at the same time."""
         if job.task is Task.SETTLE and self._store.get(job.campaign).state is State.SETTLED:
             self._jobs.finish(job, self.name)
         else:
@@ -95,7 +95,7 @@ class Worker:
         return self._settled(opened, reported, job.accept_unusable)
 
     def _settled(self, opened: OpenedCampaign, reported: Any, accept_unusable: bool) -> None:
-        """Close the collection and settle; what was settled, or died on the way, goes on where it was."""
+        """Close the collection and settle. A settlement that was begun before continues from its last step."""
         known, rounds = self._store.get(opened.number), CampaignRounds(self._store)
         if known.state is not State.SETTLED:
             self._store.check_original(known)  # before anything is closed
@@ -110,7 +110,7 @@ class Worker:
 
     @contextmanager
     def _kept(self, job: Job) -> Iterator[Any]:
-        """The lease is renewed while the work runs, whatever that does, and progress is told with it."""
+        """Context that renews the lease while the work runs, and reports the progress with each renewal."""
         over, lost, lock, reported = Event(), Event(), Lock(), [0, None]
 
         def tell(done: int, steps: int | None) -> None:
@@ -140,5 +140,5 @@ class Worker:
 
 
 def _without_folders(problem: str, store: Store) -> str:
-    """A problem as operators may read it: where this machine keeps a file is nobody's business, its name is."""
+    """Text of a problem for operators. Paths on this machine are removed from the text, and file names stay."""
     return _FOLDERS.sub("", problem.replace(f"{store.home.folder}/", ""))
